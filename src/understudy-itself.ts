@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Mount } from "./control/internal.ts";
+import type { Mount } from "./control/application.ts";
 
 /* What the server does as a client of its own. */
 

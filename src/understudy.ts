@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
+import { addMounts, createBrowserGate, lazyMount, type Mount } from "./control/application.ts";
 import { createGuard } from "./control/guard.ts";
-import { createBrowserGate, createInternal, type Mount } from "./control/internal.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
-import { controlOf, showConsole } from "./control/mounts.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { diskRefusal, sendRefusal, settleOrUnsaved } from "./control/refusal-answers.ts";
+import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/refusal-answers.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";
 import { Faults } from "./engine/faults/faults.ts";
+import type { EngineParts } from "./engine/pipeline/engine-parts.ts";
 import { Router } from "./engine/pipeline/router.ts";
 import { SimulatedReceivers } from "./engine/receivers/simulated-receivers.ts";
 import { keysGone } from "./engine/resources/api-keys/rules.ts";
@@ -35,14 +35,16 @@ import { journaledAttempt } from "./engine/webhooks/journal-attempt.ts";
 import { ControlFleet } from "./fleet/control-fleet.ts";
 import type { FleetNode } from "./fleet/fleet-node.ts";
 import { fleetDurability, ofSandbox, placeOrRefuse } from "./fleet/fleet-seams.ts";
-import { closeServer, unansweredBy } from "./hosts/node/close-server.ts";
+import { Connections } from "./hosts/node/close-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { createLocate, createOutbound } from "./hosts/node/outbound/outbound.ts";
 import "./hosts/node/platform.ts";
-import { createWirePerformer } from "./hosts/node/perform-wire.ts";
+import { ExpressServer } from "./hosts/node/express-server.ts";
+import { WireBreaker } from "./hosts/node/perform-wire.ts";
+import { readForm } from "./hosts/node/read-form.ts";
 import { answerReceiverRequest } from "./hosts/node/receiver-requests.ts";
-import { createFront } from "./hosts/node/server.ts";
+import { answerRequests, createClasses, createNodeServer } from "./hosts/node/server.ts";
 import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
 import type { Saver } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
@@ -122,7 +124,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     overrides: options.overrides !== false,
     delay: options.delay,
   });
-  const wires = createWirePerformer();
+  const wires = new WireBreaker();
+  const classes = createClasses();
+  const server = createNodeServer(classes);
+  const connections = new Connections(server);
   const recordings = new Recordings();
   const sandboxes = new SandboxRegistry({
     fixtures,
@@ -166,16 +171,32 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     secretOf: secretOfWebhook,
     candidates: knownSecrets,
   });
-  const judging = {
+  const durability = options.store
+    ? fleetDurability(() => fleet!)
+    : isDurable(options)
+      ? {
+          mark: () => saver!.mark(),
+          // A call that changes something may have made another sandbox.
+          settled: (sandbox: Sandbox | undefined, mark: number, reads: boolean) =>
+            saver!.settled(reads ? sandbox : undefined, mark),
+        }
+      : undefined;
+  const engine: EngineParts = {
+    findSandbox: (name) => sandboxes.get(name),
     router: new Router(operations),
     identify,
     explainCredentials,
     requireBudget,
-    refusal: recordsRefusal(limits),
-    formSpace: (sandbox: Sandbox) => uploads.of(sandbox),
+    refuseGrowth: recordsRefusal(limits),
+    services: (sandbox, by) => servicesOf(sandbox, parts, by),
+    readForm,
+    formSpace: (sandbox) => uploads.of(sandbox),
+    durability: durability && { mark: durability.mark, settle: settleOrUnsaved(durability) },
+    refuseFullDisk,
+    log,
   };
   const control: ControlServer = {
-    judging,
+    engine,
     sandboxes,
     resources: RESOURCES,
     operations,
@@ -187,15 +208,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     graderNetwork: () => ({ outbound: createOutbound(places), locate: createLocate(places) }),
     version: manifest.version,
     started: performance.now(),
-    durability: options.store
-      ? fleetDurability(() => fleet!)
-      : isDurable(options)
-        ? {
-            mark: () => saver!.mark(),
-            // A call that changes something may have made another sandbox.
-            settled: (sandbox, mark, reads) => saver!.settled(reads ? sandbox : undefined, mark),
-          }
-        : undefined,
+    durability,
     fleet: options.store && new ControlFleet(() => fleet!),
     savingFailure: () =>
       options.store ? fleet?.failure : options.persist === undefined ? undefined : (saver?.failure ?? null),
@@ -217,7 +230,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     {
       prefix: "/_control",
       access: "token",
-      handle: inFleet("/_control/sandboxes/", controlOf(control)),
+      handle: inFleet(
+        "/_control/sandboxes/",
+        lazyMount(async () => (await import("./control/handle-control.ts")).createControl(control)),
+      ),
     },
     {
       prefix: "/_receivers",
@@ -227,24 +243,21 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       ),
     },
     ...(login ? [{ prefix: "/_console/login", access: "source" as const, handle: login.handle }] : []),
-    { prefix: "/_console", access: "source", handle: showConsole },
+    {
+      prefix: "/_console",
+      access: "source",
+      handle: lazyMount(async () => (await import("./control/console-mount.ts")).handleConsole),
+    },
   ];
   const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: options.shared?.token });
-  const { server } = createFront({
-    place: options.store ? placeOrRefuse(() => fleet!, sendRefusal) : (name) => sandboxes.get(name),
-    refuses: createBrowserGate(guard),
-    internal: createInternal({ mounts, guard, log }),
-    pipeline: {
-      ...judging,
-      services: (sandbox, by) => servicesOf(sandbox, parts, by),
-      durability: control.durability && {
-        mark: control.durability.mark,
-        settle: settleOrUnsaved(control.durability),
-      },
-      diskRefusal,
-      performWire: wires.perform,
-      log,
+  answerRequests(server, {
+    engine,
+    hooks: {
+      findSandbox: options.store ? placeOrRefuse(() => fleet!, sendRefusal) : (name) => sandboxes.get(name),
     },
+    refuses: createBrowserGate(guard),
+    application: new ExpressServer(classes, (app) => addMounts(app, { mounts, guard, log })),
+    wires,
   });
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
   if (options.persist === undefined && options.store === undefined) createDefault();
@@ -284,8 +297,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       });
     },
     close: async () => {
-      await fleet?.leave(() => unansweredBy(server));
-      await closeServer(server, () => {
+      await fleet?.leave(() => connections.unanswered);
+      await connections.close(() => {
         wires.close();
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
       });

@@ -1,21 +1,22 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import Type from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
-import type { Answer } from "../engine/pipeline/exchange.ts";
 import { firstBeyond } from "../engine/pipeline/json-numbers.ts";
-import { ClientGone, parseJson, readBody } from "../engine/pipeline/read-body.ts";
-import { type Match, Router } from "../engine/pipeline/router.ts";
-import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { StreamGate } from "../hosts/node/send.ts";
+import type { Answer } from "../engine/pipeline/plain-http.ts";
+import { ClientGone, type PlainRequest } from "../engine/pipeline/plain-http.ts";
+import { parseJson, readBytes } from "../engine/pipeline/read-body.ts";
+import { Router } from "../engine/pipeline/router.ts";
+import { runSteps, type Step } from "../engine/pipeline/run-steps.ts";
+import { NodeRequest } from "../hosts/node/node-request.ts";
 import { AnswerJudge } from "./answer-judge.ts";
+import type { Mount } from "./application.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
 import { ControlAct } from "./control-act.ts";
+import { ControlExchange } from "./control-exchange.ts";
 import type { ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
-import { ReceivedControlCall } from "./received-call.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 const AnyObject = Type.Object({});
@@ -25,130 +26,103 @@ const MAX_VALUES = 250_000;
 /** A body that may be larger is a snapshot, which for a large world has millions. */
 const MAX_VALUES_OF_LARGE = 4_000_000;
 
-interface Arrival {
-  request: IncomingMessage;
-  response: ServerResponse;
-  path: string;
-}
+const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
 
-/** The control API: what it finds at a path is answered, or thrown as a Problem. */
-export function createControl(server: ControlServer) {
-  const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
+/** The control API: answers the calls that it has, and throws a Problem for others. */
+export function createControl(server: ControlServer): Mount["handle"] {
   const judge = server.judgesAnswers ? new AnswerJudge() : undefined;
-  return async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-    const match = matchCall(router, request.method!, path);
+  return async (request, response) => {
+    const exchange = new ControlExchange(server, judge, new NodeRequest(request, response));
     try {
-      const answer = await proceed({ server, judge }, { request, response, path }, match);
-      await sendAnswer(request, response, answer, answer.stream && gateOf(server, match));
+      await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
       if (error instanceof ClientGone) return;
-      throw judge?.refusal(match.operation, error) ?? error;
+      throw (exchange.stage !== "route" && judge?.refusal(exchange.operation, error)) || error;
     }
+    await sendAnswer(request, response, holdStream(exchange));
   };
 }
 
-/** One call, one line: sandbox, body, query, handler, what it changed, answer. */
-async function proceed(
-  { server, judge }: { server: ControlServer; judge: AnswerJudge | undefined },
-  { request, response, path }: Arrival,
-  { operation, params }: Match<ControlOperation>,
-): Promise<Answer> {
-  const sandbox = params["name"] === undefined ? undefined : sandboxOf(server, params["name"]);
-  const mark = server.durability?.mark();
-  const call = new ReceivedControlCall(server, { request, response }, { params, sandbox });
-  call.body = await receiveBody(operation, request);
-  const search = searchOf(request.url!);
-  call.query = checkedQuery(search.slice(1), operation.query);
-  const value = await handled(operation, call, sandbox);
-  const answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
-  if (!readsOnly(operation)) noteCall(server, { operation, path: path + search, call, answer });
-  // What it shows is as good as acknowledged, also where it was another who changed it.
-  await server.durability?.settled(sandbox, mark!, readsOnly(operation));
-  return answer;
-}
-
-/** Before each piece of a stream, as before any answer. */
-function gateOf(
-  { durability, sandboxes }: ControlServer,
-  { params }: Match<ControlOperation>,
-): StreamGate | undefined {
-  const sandbox = params["name"] === undefined ? undefined : sandboxes.get(params["name"]);
-  if (durability === undefined || sandbox === undefined) return undefined;
+/** Each piece of a stream waits until the changes that it reports are stored, as any answer does. */
+function holdStream({ server, sandbox, answer }: ControlExchange): Answer {
+  const { durability } = server;
+  const { stream } = answer!;
+  if (stream === undefined || durability === undefined || sandbox === undefined) return answer!;
   let mark = durability.mark();
-  return () => {
-    const settled = durability.settled(sandbox, mark, true);
-    mark = durability.mark();
-    return settled;
+  return {
+    ...answer!,
+    async *stream(signal) {
+      for await (const chunk of stream(signal)) {
+        const settling = durability.settled(sandbox, mark, true);
+        mark = durability.mark();
+        if (settling !== undefined) await settling;
+        yield chunk;
+      }
+    },
   };
-}
-
-/** What the handler answers; what it changed stands in the sandbox's history. */
-async function handled(
-  operation: ControlOperation,
-  call: ReceivedControlCall,
-  sandbox: Sandbox | undefined,
-): Promise<unknown> {
-  if (sandbox === undefined || operation.describes === undefined) return operation.handle(call);
-  const act = new ControlAct(operation, sandbox);
-  call.act = act;
-  let value: unknown;
-  try {
-    value = await sandbox.world.as(act, () => operation.handle(call));
-  } finally {
-    act.finish(operation, call, value);
-  }
-  return value;
 }
 
 /** @throws Problem 404, 405 */
-function matchCall(router: Router<ControlOperation>, method: string, path: string): Match<ControlOperation> {
+function route(exchange: ControlExchange): void {
+  const { path, request } = exchange;
+  const { method } = request;
   const match = router.find(method === "HEAD" ? "GET" : method, path);
-  if (match !== undefined) return match;
+  if (match === undefined) throw notFound(method, path);
+  exchange.operation = match.operation;
+  exchange.params = match.params;
+}
+
+function notFound(method: string, path: string): Problem {
   const allowed = router.allowed(path);
   if (allowed.length === 0) {
-    throw new Problem("unknown-path", {
+    return new Problem("unknown-path", {
       detail: `The control API has no ${path.slice(0, 200)}. Its paths begin with /_control/sandboxes, /_control/health, /_control/api.json, /_control/openapi.json, /_control/fidelity and /_control/metrics.`,
     });
   }
-  throw new Problem("method-not-allowed", {
+  return new Problem("method-not-allowed", {
     detail: `${path.slice(0, 200)} does not answer ${method.slice(0, 20)}; use ${allowed.join(" or ")}.`,
     headers: { Allow: allowed.join(", ") },
   });
 }
 
 /** @throws Problem 404 */
-function sandboxOf(server: ControlServer, name: string): Sandbox {
-  const sandbox = server.sandboxes.get(name);
-  if (sandbox !== undefined) return sandbox;
-  const known = [...server.sandboxes.all()].map((one) => one.name);
-  throw unknownName("sandbox", name, known);
+function findSandbox(exchange: ControlExchange): void {
+  const { params, server } = exchange;
+  const name = params["name"];
+  if (name !== undefined) {
+    const sandbox = server.sandboxes.get(name);
+    if (sandbox === undefined) {
+      const known = [...server.sandboxes.all()].map((one) => one.name);
+      throw unknownName("sandbox", name, known);
+    }
+    exchange.sandbox = sandbox;
+  }
+  exchange.mark = server.durability?.mark();
 }
 
 /** @throws Problem 413, 415, 422; ClientGone */
-async function receiveBody(operation: ControlOperation, request: IncomingMessage): Promise<unknown> {
-  if (operation.method === "GET") {
-    request.resume();
-    return undefined;
-  }
+async function readBody(exchange: ControlExchange): Promise<void> {
+  const { operation, request } = exchange;
+  if (operation.method === "GET") return;
   const spec = operation.body?.kind === "json" ? operation.body : undefined;
-  const bytes = await readBody(request, spec?.limit ?? MAX_BODY_BYTES);
+  const bytes = await readBytes(request, spec?.limit ?? MAX_BODY_BYTES);
   if (bytes.length === 0) {
-    if (spec === undefined || spec.optional) return undefined;
+    if (spec === undefined || spec.optional) return;
     throw new Problem("invalid-input", {
       detail: `${operation.id} needs a JSON body: ${operation.summary}.`,
       field: "body",
       value: null,
     });
   }
-  // Also where no body is asked for: a form of a foreign page must not pass for a call.
+  // Also if the operation takes none: a form of a foreign page must not pass for a call.
   const body = readJson(request, bytes, spec?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
-  if (spec === undefined) return undefined;
+  if (spec === undefined) return;
   checkInput(spec.judged === "by handler" ? AnyObject : spec.schema, body);
-  return body;
+  exchange.body = body;
 }
 
 /** Unreadable JSON is 422 here, like everything else that cannot be accepted (interfaces 4). */
-function readJson(request: IncomingMessage, bytes: Buffer, maxValues: number): unknown {
+function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): unknown {
   try {
     const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
     const beyond = firstBeyond(text);
@@ -160,29 +134,57 @@ function readJson(request: IncomingMessage, bytes: Buffer, maxValues: number): u
   }
 }
 
-/** With its question mark, or empty. */
-function searchOf(url: string): string {
-  const mark = url.indexOf("?");
-  return mark < 0 ? "" : url.slice(mark);
+/** @throws Problem 422 */
+function readQuery(exchange: ControlExchange): void {
+  exchange.query = checkedQuery(exchange.search, exchange.operation.query);
 }
 
-/** What changed is noted for a bundle before the client hears of it. */
-function noteCall(
-  server: ControlServer,
-  {
-    operation,
-    path,
-    call,
-    answer,
-  }: { operation: ControlOperation; path: string; call: ReceivedControlCall; answer: Answer },
-): void {
-  const { sandbox, body } = call;
-  if (sandbox === undefined) return;
+/** Runs the operation; its changes become an entry of the sandbox's history. */
+async function handle(exchange: ControlExchange): Promise<void> {
+  const { operation, sandbox } = exchange;
+  if (sandbox === undefined || operation.describes === undefined) {
+    exchange.value = await operation.handle(exchange);
+    return;
+  }
+  const act = new ControlAct(operation, sandbox);
+  exchange.act = act;
+  try {
+    exchange.value = await sandbox.world.as(act, () => operation.handle(exchange));
+  } finally {
+    act.finish(operation, exchange, exchange.value);
+  }
+}
+
+function render(exchange: ControlExchange): void {
+  const { operation, params, judge, value } = exchange;
+  exchange.answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
+}
+
+/** A changing call is part of a bundle; recorded before the client gets its answer. */
+function recordCall({ server, operation, sandbox, path, search, body, answer }: ControlExchange): void {
+  if (sandbox === undefined || readsOnly(operation)) return;
+  const below = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
   server.recordings.onCall(sandbox, {
     operation: operation.id,
     method: operation.method,
-    path: path.slice(`/_control/sandboxes/${sandbox.name}`.length),
+    path: search === "" ? below : `${below}?${search}`,
     body,
-    status: answer.status,
+    status: answer!.status,
   });
 }
+
+/** An answer acknowledges what it shows, also the changes of others. @throws StoreRefusal if they were undone */
+function settle({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
+  return server.durability?.settled(sandbox, mark!, readsOnly(operation));
+}
+
+const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
+  { name: "route", run: route },
+  { name: "sandbox", run: findSandbox },
+  { name: "body", run: readBody },
+  { name: "query", run: readQuery },
+  { name: "handle", run: handle },
+  { name: "render", run: render },
+  { name: "record", run: recordCall },
+  { name: "settle", run: settle },
+];

@@ -1,4 +1,4 @@
-import type { Answer } from "../engine/pipeline/exchange.ts";
+import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
 import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/root.ts";

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
-import { parseJson, readBody } from "../engine/pipeline/read-body.ts";
-import type { Mount } from "./internal.ts";
+import { parseJson, readBytes } from "../engine/pipeline/read-body.ts";
+import { NodeRequest } from "../hosts/node/node-request.ts";
+import type { Mount } from "./application.ts";
 import { Problem } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";
 
@@ -41,7 +41,7 @@ export class Login {
     if (request.method !== "POST") {
       throw new Problem("method-not-allowed", { detail: "A login is a POST.", headers: { Allow: "POST" } });
     }
-    const token = this.redeem(await sentCode(request));
+    const token = this.redeem(await readCode(new NodeRequest(request, response)));
     await sendAnswer(request, response, {
       status: 200,
       headers: {},
@@ -51,7 +51,7 @@ export class Login {
   };
 }
 
-async function sentCode(request: IncomingMessage): Promise<unknown> {
-  const { value } = parseJson(request, await readBody(request, MAX_BODY_BYTES), { optional: false });
+async function readCode(request: NodeRequest): Promise<unknown> {
+  const { value } = parseJson(request, await readBytes(request, MAX_BODY_BYTES), { optional: false });
   return (value as { code?: unknown } | null)?.code;
 }

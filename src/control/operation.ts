@@ -9,7 +9,7 @@ import {
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
-import type { RehearsalParts } from "../engine/pipeline/rehearse.ts";
+import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { Act } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
@@ -27,8 +27,8 @@ export interface ControlServer {
   operations: readonly AnyOperation[];
   faults: Faults;
   scenarios: ScenarioLibrary;
-  /** How requests of the emulated API are judged, for rehearsals. */
-  judging: RehearsalParts;
+  /** For dry runs of requests. */
+  engine: EngineParts;
   /** Where this server listens, for calls to itself. */
   address: () => { host: string; port: number };
   /** Counts of all requests, for metrics. */

@@ -2,7 +2,7 @@ import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import { nearest } from "../engine/documents/nearest.ts";
-import type { Answer } from "../engine/pipeline/exchange.ts";
+import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Durability, Unsaved } from "../engine/pipeline/pipeline.ts";
+import type { Durability, Unsaved } from "../engine/pipeline/engine-parts.ts";
 import { refusalOf, StoreRefusal } from "../persistence/store.ts";
 import type { ControlDurability } from "./operation.ts";
 import { storeProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
-/** What clients send goes to the temporary folder on its way, and nobody's program is at fault when that is full. */
-export function diskRefusal(error: unknown) {
+/** Uploads go to the temporary folder on their way; a full disk is no defect of the client or of ours. */
+export function refuseFullDisk(error: unknown) {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
   const refusal = refusalOf(error, "the folder for uploads");
   return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
 }
 
-/** What the pipeline asks before an answer leaves. */
+/** Turns a refusal of the store into the answer that is sent instead. */
 export function settleOrUnsaved({ settled }: ControlDurability): Durability["settle"] {
   return (sandbox, mark) => {
     try {
@@ -25,19 +25,23 @@ export function settleOrUnsaved({ settled }: ControlDurability): Durability["set
 
 function nothing(): undefined {}
 
-/** @throws whatever is no refusal */
+/** @throws any other error */
 function unsaved(error: unknown): Unsaved {
   if (!(error instanceof StoreRefusal)) throw error;
-  return { answer: storeProblem(error).toAnswer(), decision: decisionOf(error) };
+  return { answer: storeProblem(error).toAnswer(), decision: toDecision(error) };
 }
 
-/** A request of the emulated API that no node could take (interfaces 15). @throws whatever is no refusal */
-export function sendRefusal(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+/** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
+export async function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): Promise<void> {
   if (!(error instanceof StoreRefusal)) throw error;
-  sendProblem(request, response, storeProblem(error, { "X-Sandbox-Decision": decisionOf(error) }));
+  await sendProblem(request, response, storeProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
 }
 
-/** interfaces 15: what is tried again at once meets the next owner. */
-function decisionOf({ kind }: StoreRefusal): string {
+/** interfaces 15: after `moved`, the same request meets the next owner at once. */
+function toDecision({ kind }: StoreRefusal): string {
   return kind === "moved" ? "moved" : "store";
 }

@@ -114,3 +114,11 @@ export function hmac(
 ): Uint8Array {
   return platform().hmac(algorithm, key, data);
 }
+
+/** Wall milliseconds. In Node the timer alone does not keep the process alive. */
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer: { unref?: () => void } | number = setTimeout(resolve, ms);
+    if (typeof timer === "object") timer.unref?.();
+  });
+}

@@ -20,11 +20,11 @@ export function placeOrRefuse(
   fleet: () => FleetNode,
   refuse: (request: IncomingMessage, response: ServerResponse, error: unknown) => void,
 ) {
-  return (name: string, exchange: Arrived): Placed | Promise<Placed> => {
+  return (name: string, exchange?: Arrived): Placed | Promise<Placed> => {
     const placed = fleet().place(name, exchange);
     if (!(placed instanceof Promise)) return placed;
     return placed.catch((error) => {
-      refuse(exchange.request, exchange.response, error);
+      refuse(exchange!.request, exchange!.response, error);
       return "answered" as const;
     });
   };

@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import { endTogether } from "../hosts/node/end-together.ts";
+import { flushTogether } from "../hosts/node/batch-responses.ts";
 import { AnswerHead, headersOf } from "./answer-head.ts";
 import { HOP_HEADER, MOVED } from "./hop-header.ts";
 import type { PassedBody } from "./passed-body.ts";
@@ -200,7 +200,7 @@ class Passage {
     } else {
       answer.once("data", (piece: Buffer) => {
         if (piece.length === head.length)
-          return void endTogether(response, piece.toString("latin1"), "latin1");
+          return void flushTogether(response, piece.toString("latin1"), "latin1");
         response.write(piece);
         answer.pipe(response);
       });

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { endTogether } from "../hosts/node/end-together.ts";
+import { flushTogether } from "../hosts/node/batch-responses.ts";
 
 /** Of a larger body nothing is kept, and it is given once. */
 const MOST_KEPT_BYTES = 64 * 1024;
@@ -43,7 +43,7 @@ export class PassedBody {
     const isFirst = this.taker === undefined;
     this.taker = taker;
     // Also an empty piece would be written by itself.
-    if (!this.isThere) return void endTogether(taker, undefined, "latin1");
+    if (!this.isThere) return void flushTogether(taker, undefined, "latin1");
     if (this.isWhole) return void taker.end(Buffer.concat(this.kept));
     for (const piece of this.kept) taker.write(piece);
     if (isFirst) this.begin();

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { ClientGone, readBody } from "../../engine/pipeline/read-body.ts";
+import { ClientGone } from "../../engine/pipeline/plain-http.ts";
+import { readBytes } from "../../engine/pipeline/read-body.ts";
+import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect } from "../connect.ts";
 import { mcpServer, reachOf } from "./mcp-server.ts";
 
@@ -30,13 +32,12 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
     return mcpServer(await reach, version);
   });
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const left = new AbortController();
-    response.once("close", () => left.abort());
-    const body = await readBody(request, MAX_BODY_BYTES).catch((error: unknown) => {
+    const plain = new NodeRequest(request, response);
+    const body = await readBytes(plain, MAX_BODY_BYTES).catch((error: unknown) => {
       if (!(error instanceof ClientGone)) throw error;
     });
     if (body === undefined) return;
-    const answer = await handler.fetch(webRequest(request, { body, signal: left.signal }));
+    const answer = await handler.fetch(webRequest(request, { body, signal: plain.signal }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body === null) return void response.end();
     const sent = Readable.fromWeb(answer.body as import("node:stream/web").ReadableStream);
@@ -47,7 +48,7 @@ export function mcpOverHttp({ url, token, version }: HttpServing) {
 
 function webRequest(
   { method = "GET", headers, url = "/" }: IncomingMessage,
-  { body, signal }: { body: Buffer; signal: AbortSignal },
+  { body, signal }: { body: Uint8Array; signal: AbortSignal },
 ): Request {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, String(value));

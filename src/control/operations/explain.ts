@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
-import { type RehearsedRequest, rehearse } from "../../engine/pipeline/rehearse.ts";
+import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { keyOfUser } from "../../engine/resources/auth/identity.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -115,22 +115,22 @@ const explain = operation({
   async handle({ body, sandbox, server }) {
     const request = requestOf(body, server.operations, sandbox);
     const faults = server.faults.of(sandbox).rehearsal();
-    const rehearsal = await rehearse(server.judging, { sandbox, faults }, request);
+    const result = await dryRun(server.engine, { sandbox, faults }, request);
     return {
-      ...rehearsal,
-      steps: rehearsal.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
+      ...result,
+      steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
       rules: faults.told(),
     };
   },
 });
 
 /** @throws Problem 422 */
-function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): RehearsedRequest {
+function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): DryRunRequest {
   const { method, target, incomplete } = lineOf(asked, operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
   for (const [name, value] of Object.entries(asked.query ?? {})) query.append(name, String(value));
-  const body = asked.body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(asked.body));
+  const body = asked.body === undefined ? "" : JSON.stringify(asked.body);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(asked.headers ?? {})) headers[name.toLowerCase()] = value;
   if (asked.body !== undefined) headers["content-type"] ??= "application/json";

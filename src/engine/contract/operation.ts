@@ -178,7 +178,7 @@ export interface Operation<
   prepare?: (
     call: Call<Static<P>, Static<Q>, Static<B>>,
     loaded: L,
-    io: { services: Services; stream: AsyncIterable<Buffer>; signal: AbortSignal },
+    io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
   ) => Promise<W>;
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;

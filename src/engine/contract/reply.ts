@@ -41,7 +41,9 @@ export class RawBody {
  */
 export class StreamBody {
   readonly content_type: string;
-  readonly chunks: (signal: AbortSignal) => AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
+  readonly chunks: (
+    signal: AbortSignal,
+  ) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
   constructor(content_type: string, chunks: StreamBody["chunks"]) {
     this.content_type = content_type;

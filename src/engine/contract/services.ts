@@ -50,7 +50,7 @@ export interface ByteStore {
    */
   write(
     blob: string,
-    chunks: AsyncIterable<Buffer>,
+    chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome>;
   /** At most the first `most` bytes, in memory. */

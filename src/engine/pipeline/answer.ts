@@ -4,7 +4,8 @@ import { ApiError } from "../contract/errors.ts";
 import { type AnyDeclaration, successesOf } from "../contract/operation.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
 import { validatorOf } from "../contract/validator.ts";
-import type { Answer, Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Answer } from "./plain-http.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 

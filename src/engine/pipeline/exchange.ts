@@ -1,39 +1,58 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { KeptBody } from "../../hosts/node/keep-body.ts";
-import type { AnyOperation, Identity } from "../contract/operation.ts";
+import type { AnyOperation, Call, Identity, RequestFacts } from "../contract/operation.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { ActingRequest } from "../sandbox/entry-states.ts";
+import type { FaultGate, Verdict } from "../sandbox/fault-gate.ts";
 import type { Act } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { BodyCapture } from "./body-capture.ts";
+import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
+import type { Address, Answer, PlainRequest } from "./plain-http.ts";
+import { type JsonBody, readBytes } from "./read-body.ts";
 import { RequestAct } from "./request-act.ts";
+import type { Stepped } from "./run-steps.ts";
 
-/** What the server knows of a request before anything is decided. */
-export interface Arrival {
-  request: IncomingMessage;
-  response: ServerResponse;
-  /** Without sandbox prefix and query. */
-  path: string;
-  query: string;
-  /** Whether the sandbox stood in the path. */
-  prefixed: boolean;
+/** The steps of a request, in their order (interfaces 11). */
+export const STAGES = [
+  "route",
+  "fault",
+  "auth",
+  "rate-limit",
+  "validation",
+  "access",
+  "spending",
+  "rule",
+  "fault-after",
+] as const;
+export type Stage = (typeof STAGES)[number];
+
+/** How a dry run differs from a request: nothing is counted, changed or waited for. */
+export interface DryRunOptions {
+  /** Rules that count in copies. */
+  faults: Pick<FaultGate, "before" | "after">;
+  /** Why the path is not complete yet; what depends on it cannot be decided then. */
+  incomplete: string | undefined;
+  observe: (stage: string) => void;
 }
 
-const NONE: readonly string[] = [];
+/** Ends a dry run: the rest depends on something that it does not have. */
+export class Undecidable extends Error {}
 
-/**
- * One request on its way through the pipeline; each step fills in what it found out. A class, so that every
- * exchange has one shape from the first field to the last.
- */
-export class Exchange implements RequestDraw {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+const NONE: readonly string[] = [];
+const NO_PARAMS: Record<string, string> = {};
+
+/** One request on its way through the steps; each step fills in what it found out. */
+export class Exchange implements RequestDraw, Stepped {
+  readonly engine: EngineParts;
+  readonly request: PlainRequest;
   readonly sandbox: Sandbox;
   readonly method: string;
   /** Without sandbox prefix and query. */
   readonly path: string;
   readonly query: string;
-  /** Whether the sandbox stood in the path. */
+  /** Whether the path named the sandbox. */
   readonly prefixed: boolean;
   readonly id: string;
   readonly idSeed: number;
@@ -42,48 +61,71 @@ export class Exchange implements RequestDraw {
   readonly at: number;
   /** performance.now() at that moment. */
   readonly started: number;
+  readonly dryRun: DryRunOptions | undefined;
+  stage = "route";
   operation: AnyOperation | undefined = undefined;
+  /** Thrown after the faults, if no operation has the path: rules may answer there. */
+  unmatched: Error | undefined = undefined;
   params: Record<string, string> = NO_PARAMS;
   identity: Identity | undefined = undefined;
   rate: RateState | undefined = undefined;
   organization: string | undefined = undefined;
-  /** The step that would be named if the request were refused now. */
-  stage: "route" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" = "route";
   decision = "";
-  /** The fault that did no more than delay it; what decides an answer is named before it. */
+  /** The fault that only delayed the request; any other decision takes precedence. */
   delayed_by: string | undefined = undefined;
+  verdict: Verdict | undefined = undefined;
   code: string | null = null;
   reasons: readonly string[] = NONE;
   warnings: readonly string[] = NONE;
-  /** What arrived, for the journal and for fault rules that match on bodies. */
-  body: Buffer | undefined = undefined;
-  /** The body on its way in: whoever asks for it, it is read once. */
-  receiving: Promise<Buffer> | undefined = undefined;
+  /** The whole body, once read: for the journal and for fault rules that match on bodies. */
+  body: Uint8Array | undefined = undefined;
   /** A body that is not read into memory: forms and uploads. */
-  kept: KeptBody | undefined = undefined;
-  /** Of one that brings bytes: what was held of half-finished uploads when it came. */
+  captured: BodyCapture | undefined = undefined;
+  json: JsonBody | undefined = undefined;
+  form: ReceivedForm | undefined = undefined;
+  /** Of a request that brings bytes: the state of half-finished uploads when it came. */
   uploads: ActingRequest["uploads"] = undefined;
+  call: ReceivedCall | undefined = undefined;
+  /** The result of the operation's `access`: the records that the call is about. */
+  loaded: unknown = undefined;
+  /** The result of the operation's `prepare`. */
+  prepared: unknown = undefined;
+  /** The result of the operation's handler. */
+  value: unknown = undefined;
+  answer: Answer | undefined = undefined;
   /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
   committed_at: number | undefined = undefined;
-  /** Removes the temporary files of a multipart body. */
-  cleanUp: (() => void) | undefined = undefined;
-  /** What it is in the history, where it changed something. */
+  private receiving: Promise<Uint8Array> | undefined = undefined;
+  /** The request in the history, if it changed something. */
   changing: RequestAct | undefined = undefined;
 
-  constructor(sandbox: Sandbox, { request, response, path, query, prefixed }: Arrival) {
+  constructor(
+    engine: EngineParts,
+    { sandbox, request, address }: { sandbox: Sandbox; request: PlainRequest; address: Address },
+    dryRun?: DryRunOptions,
+  ) {
     const { world } = sandbox;
+    this.engine = engine;
     this.request = request;
-    this.response = response;
     this.sandbox = sandbox;
-    this.method = request.method!;
-    this.path = path === "" ? "/" : path;
-    this.query = query;
-    this.prefixed = prefixed;
+    this.method = request.method;
+    this.path = address.path;
+    this.query = address.query;
+    this.prefixed = address.prefixed;
     this.idSeed = requestIdSeed(world.seed);
     this.number = world.requests++;
     this.id = drawRequestId(this.idSeed, this.number);
     this.at = world.epochNow();
     this.started = performance.now();
+    this.dryRun = dryRun;
+  }
+
+  get observe(): DryRunOptions["observe"] | undefined {
+    return this.dryRun?.observe;
+  }
+
+  get faults(): Pick<FaultGate, "before" | "after"> {
+    return this.dryRun?.faults ?? this.sandbox.faults;
   }
 
   /** For the history: few requests change anything. */
@@ -92,18 +134,76 @@ export class Exchange implements RequestDraw {
     return this.changing;
   }
 
+  /**
+   * The whole body, read once: fault rules may ask for it before the step that reads it.
+   * @throws ApiError PAYLOAD_TOO_LARGE; ClientGone
+   */
+  readBody(): Promise<Uint8Array> {
+    this.receiving ??= readBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
+    return this.receiving;
+  }
+
   warn(warning: string): void {
     this.warnings = [...this.warnings, warning];
   }
+
+  /** Removes what was received and not adopted. */
+  cleanUp(): void {
+    this.form?.cleanUp();
+  }
 }
 
-const NO_PARAMS: Record<string, string> = {};
+const NO_FILES: Call["files"] = {};
 
-/** What remains to be sent. */
-export interface Answer {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  content_type: string | undefined;
-  body: string | Uint8Array | undefined;
-  stream?: (signal: AbortSignal) => AsyncIterable<string | Buffer> | Iterable<string | Buffer>;
+/** A validated request as its handler sees it. */
+export class ReceivedCall implements Call {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly files: Call["files"];
+  readonly headers: Call["headers"];
+  readonly settings: Settings;
+  readonly request: RequestFacts;
+  /** Absent only where the operation declares `credentials: false`. */
+  principal: Call["principal"];
+  /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
+  world: Transaction = undefined as unknown as Transaction;
+
+  constructor(exchange: Exchange, { query, body }: { query: unknown; body: unknown }) {
+    this.params = exchange.params;
+    this.query = query;
+    this.body = body;
+    this.files = exchange.form?.files ?? NO_FILES;
+    this.headers = exchange.request.headers as Call["headers"];
+    this.settings = exchange.sandbox.settings;
+    this.request = new ExchangeFacts(exchange);
+    this.principal = exchange.identity?.principal as Call["principal"];
+  }
+
+  /** The same object each time, since a request makes one call. */
+  in(world: Transaction): Call {
+    this.world = world;
+    return this;
+  }
+}
+
+class ExchangeFacts implements RequestFacts {
+  readonly id: string;
+  readonly sandbox: string;
+  private readonly exchange: Exchange;
+
+  constructor(exchange: Exchange) {
+    this.id = exchange.id;
+    this.sandbox = exchange.sandbox.name;
+    this.exchange = exchange;
+  }
+
+  /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
+  get base_url(): string {
+    const { request, sandbox, prefixed } = this.exchange;
+    const { host } = request.headers;
+    const isNamed = typeof host === "string" && /^[A-Za-z0-9._\-:[\]]{1,255}$/.test(host);
+    const prefix = prefixed || sandbox.name !== "default" ? `/_s/${sandbox.name}` : "";
+    return `http://${isNamed ? host : request.authority}${prefix}`;
+  }
 }

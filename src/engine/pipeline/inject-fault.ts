@@ -1,21 +1,19 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { CATALOGUE } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
-import type { AnswerEffect, FaultFacts, InjectedEffect, Injection, Verdict } from "../sandbox/fault-gate.ts";
+import { sleep } from "../platform.ts";
+import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-gate.ts";
 import { renderedAnswer } from "./answer.ts";
-import type { Answer, Exchange } from "./exchange.ts";
-import { holdRequest, holdsOn, MAX_HELD_REQUESTS } from "./hold-request.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
 import { RequestFacts } from "./request-facts.ts";
 
-type WireEffect = Extract<InjectedEffect, { kind: "wire" }>;
-
-/** A fault decided the answer; carries it past the rest of the line. */
+/** A fault or a limit decided the answer; carries it past the remaining steps. */
 export class EarlyResponse extends Error {
   readonly decision: string;
   readonly answer: Answer;
-  readonly wire: WireEffect | undefined;
+  readonly wire: InjectedWire | undefined;
 
-  constructor(decision: string, answer: Answer, wire?: WireEffect) {
+  constructor(decision: string, answer: Answer, wire?: InjectedWire) {
     super(decision);
     this.decision = decision;
     this.answer = answer;
@@ -24,7 +22,7 @@ export class EarlyResponse extends Error {
 }
 
 /** interfaces 3: one request asks for its own fault. */
-export function hasOverride(headers: Exchange["request"]["headers"]): boolean {
+export function hasOverride(headers: RequestHeaders): boolean {
   return (
     headers["x-sandbox-fault"] !== undefined ||
     headers["x-sandbox-delay"] !== undefined ||
@@ -33,48 +31,63 @@ export function hasOverride(headers: Exchange["request"]["headers"]): boolean {
 }
 
 /**
- * Lets the sandbox's faults strike. A delay alone only waits (on the wall clock, frozen or not). Returns
- * nothing to wait for where nothing strikes, which is the rule with a thousand faults armed.
- * @throws EarlyResponse when a fault answers in place of the operation
+ * Asks the sandbox's faults. A delay alone only waits (on the wall clock, frozen or not). Synchronous if no rule
+ * strikes, which is the usual case with a thousand rules armed.
+ * @throws EarlyResponse if a fault answers in place of the operation
  */
-export function injectFault(
-  exchange: Exchange,
-  phase: "before" | "after",
-  answer?: Answer,
-): Promise<void> | undefined {
-  const facts: FaultFacts = new RequestFacts(exchange, exchange.sandbox.faults.outside);
-  const verdict = exchange.sandbox.faults[phase](facts);
-  if (verdict instanceof Promise) return verdict.then((found) => take(exchange, found, answer));
-  return take(exchange, verdict, answer);
+export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
+  const verdict = exchange.faults[phase](new RequestFacts(exchange, exchange.sandbox.faults.outside));
+  if (verdict instanceof Promise) return verdict.then((found) => obey(exchange, found));
+  return obey(exchange, verdict);
 }
 
-function take(exchange: Exchange, { injection: found, reasons }: Verdict, answer: Answer | undefined) {
+function obey(exchange: Exchange, verdict: Verdict): undefined | Promise<void> {
+  const { injection, reasons } = verdict;
+  exchange.verdict = verdict;
   if (reasons.length > 0)
     exchange.reasons = exchange.reasons.length === 0 ? reasons : [...exchange.reasons, ...reasons];
-  return found === undefined ? undefined : carryOut(exchange, found, answer);
+  return injection === undefined ? undefined : inject(exchange, injection);
 }
 
-async function carryOut(exchange: Exchange, found: Injection, answer: Answer | undefined): Promise<void> {
-  if (found.delay_ms > 0) await wait(exchange, found.delay_ms);
-  if (found.effect === undefined) {
-    exchange.delayed_by = found.decision;
+async function inject(exchange: Exchange, { delay_ms, decision, effect }: Injection): Promise<void> {
+  const isDry = exchange.dryRun !== undefined;
+  if (delay_ms > 0 && !isDry) await delay(exchange, delay_ms);
+  if (effect === undefined) {
+    exchange.delayed_by = decision;
     return;
   }
-  if (holdsOn(found.effect) && holdRequest(exchange, "closed") === undefined) throw tooManyHeld();
-  throw earlyResponseOf(exchange, found.decision, { effect: found.effect, answer });
+  if (!isDry && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
+  throw toEarlyResponse(exchange, decision, effect);
 }
 
-/** Rules wait for whoever armed them; what a request asks for itself is bounded. @throws EarlyResponse */
-async function wait(exchange: Exchange, delay_ms: number): Promise<void> {
-  const asked = exchange.request.headers["x-sandbox-delay"] !== undefined;
-  const release = asked ? holdRequest(exchange, "released") : () => {};
-  if (release === undefined) throw tooManyHeld();
-  // Unreferenced: the client's connection keeps the server alive, a delay alone must not.
-  await sleep(delay_ms, undefined, { ref: false });
-  release();
+/** Requests of one sandbox that may wait at their own wish, or hang: any client may ask, without a credential. */
+const MAX_HELD_REQUESTS = 500;
+
+/** A rule's delay is its author's concern; the delays that requests ask for are bounded. @throws EarlyResponse */
+async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
+  if (request.headers["x-sandbox-delay"] === undefined) return sleep(delay_ms);
+  requireRoomToHold(sandbox);
+  sandbox.held += 1;
+  await sleep(delay_ms);
+  sandbox.held -= 1;
 }
 
-/** Understudy's own refusal, as of a sandbox that is full: waiting helps here. */
+/** @throws EarlyResponse */
+function holdUntilClosed({ sandbox, request }: Exchange): void {
+  requireRoomToHold(sandbox);
+  sandbox.held += 1;
+  const release = () => {
+    sandbox.held -= 1;
+  };
+  if (request.signal.aborted) release();
+  else request.signal.addEventListener("abort", release, { once: true });
+}
+
+function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
+  if (sandbox.held >= MAX_HELD_REQUESTS) throw tooManyHeld();
+}
+
+/** Understudy's own refusal, as of a sandbox that is full; waiting helps here. */
 function tooManyHeld(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are held up already, by X-Sandbox-Delay or a fault that hangs. Send it again when some of them have ended.`;
@@ -86,19 +99,17 @@ function tooManyHeld(): EarlyResponse {
   return new EarlyResponse("limit", answer);
 }
 
-/** What a fault answers; `answer` is the operation's own, where it has run. */
-export function earlyResponseOf(
-  exchange: Exchange,
-  decision: string,
-  { effect, answer }: { effect: InjectedEffect; answer: Answer | undefined },
-): EarlyResponse {
+/** The answer of a fault: its own, or the operation's, if it has run. */
+function toEarlyResponse(exchange: Exchange, decision: string, effect: InjectedEffect): EarlyResponse {
   if (effect.kind === "refused") return new EarlyResponse(decision, refusal(effect));
-  if (effect.kind !== "wire") return new EarlyResponse(decision, answerOf(exchange, effect));
+  if (effect.kind !== "wire") return new EarlyResponse(decision, faultAnswer(exchange, effect));
+  const wire = { fault: effect.wire, over_ms: effect.over_ms };
   if (effect.answer !== undefined)
-    return new EarlyResponse(decision, answerOf(exchange, effect.answer), effect);
-  // What has no body cannot be cut short or spoilt, so it is a failure that the wire carries then.
+    return new EarlyResponse(decision, faultAnswer(exchange, effect.answer), wire);
+  // An answer without a body cannot be cut short or spoilt, so the wire carries a failure instead.
+  const { answer } = exchange;
   const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
-  return new EarlyResponse(decision, bare ? answerOf(exchange, UNAVAILABLE) : answer, effect);
+  return new EarlyResponse(decision, bare ? faultAnswer(exchange, UNAVAILABLE) : answer, wire);
 }
 
 const UNAVAILABLE: AnswerEffect = { kind: "error", code: "HTTP_503", status: 503, headers: {} };
@@ -114,7 +125,7 @@ function refusal({ title, detail }: Extract<InjectedEffect, { kind: "refused" }>
 }
 
 /** A catalogue code in the operation's envelope; a bare 5xx is code `HTTP_503`, type `server_error` (interfaces 6). */
-function answerOf(exchange: Exchange, effect: AnswerEffect): Answer {
+function faultAnswer(exchange: Exchange, effect: AnswerEffect): Answer {
   if (effect.kind === "raw") {
     const { status, headers, body, content_type } = effect;
     return { status, headers, body, content_type };

@@ -1,128 +1,27 @@
-import type { IncomingMessage } from "node:http";
-// Not the global one: see end-together.ts.
-import { setImmediate } from "node:timers";
-import { type BodyTaker, canBeTaken } from "../../hosts/node/incoming-request.ts";
+import { concatBytes, EMPTY_BYTES } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
+import type { PlainRequest } from "./plain-http.ts";
 
-/** A body that makes no progress for this long is given up, so stalled clients hold nothing (wall clock). */
-export const BODY_IDLE_MS = 15_000;
 const MAX_JSON_DEPTH = 100;
 /** Keys and list entries of a request to the emulated API; a million of them would hold the server for a second. */
 const MAX_JSON_VALUES = 100_000;
 
-/** The client left before its body was complete; nobody is there to answer. */
-export class ClientGone extends Error {}
+type Received = Pick<PlainRequest, "headers" | "body">;
 
 /**
  * Reads a whole body into memory.
- * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on
- * @throws ClientGone
+ * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on; ClientGone
  */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > limit) return Promise.reject(tooLarge(limit));
-  return new Promise((resolve, reject) => new Reading(request, { limit, resolve, reject }).begin());
-}
-
-interface Outcome {
-  limit: number;
-  resolve: (bytes: Buffer) => void;
-  reject: (error: Error) => void;
-}
-
-/** A body on its way in. Most are there within the turn of their head, so that nothing is set up for waiting. */
-class Reading implements BodyTaker {
-  /** Looks of the watch since the last bytes. */
-  idle = 0;
-  readonly request: IncomingMessage;
-  private readonly outcome: Outcome;
-  private readonly chunks: Buffer[] = [];
-  private size = 0;
-  private settled = false;
-
-  constructor(request: IncomingMessage, outcome: Outcome) {
-    this.request = request;
-    this.outcome = outcome;
+export async function readBytes({ headers, body }: Received, limit: number): Promise<Uint8Array> {
+  if (Number(headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
   }
-
-  begin(): void {
-    const { request } = this;
-    if (canBeTaken(request)) {
-      request.taker = this;
-      waitLater(this);
-    } else {
-      request.on("data", (chunk: Buffer) => this.take(chunk)).on("end", () => this.end());
-      this.wait();
-    }
-  }
-
-  /** The rest is still to come, if it does. */
-  wait(): void {
-    if (this.request.destroyed) this.gone();
-    if (this.settled) return;
-    const gone = () => this.gone();
-    this.request.on("close", gone).on("error", gone);
-    watch(this);
-  }
-
-  take(chunk: Buffer): void {
-    if (this.settled) return;
-    this.idle = 0;
-    this.size += chunk.length;
-    this.chunks.push(chunk);
-    if (this.size <= this.outcome.limit) return;
-    this.settle();
-    this.outcome.reject(tooLarge(this.outcome.limit));
-  }
-
-  end(): void {
-    if (this.settled) return;
-    this.settle();
-    this.outcome.resolve(this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks));
-  }
-
-  gone(): void {
-    if (this.settled) return;
-    this.settle();
-    this.outcome.reject(new ClientGone());
-  }
-
-  private settle(): void {
-    this.settled = true;
-    // What is still to come is drained as of any other stream.
-    if ("taker" in this.request) this.request.taker = undefined;
-    waiting.delete(this);
-  }
-}
-
-let fresh: Reading[] = [];
-
-/** At the end of this turn of the loop, when most are complete. */
-function waitLater(reading: Reading): void {
-  if (fresh.push(reading) === 1) setImmediate(waitForFresh);
-}
-
-function waitForFresh(): void {
-  const readings = fresh;
-  fresh = [];
-  for (const reading of readings) reading.wait();
-}
-
-const LOOK_MS = 1_000;
-const waiting = new Set<Reading>();
-let looking: NodeJS.Timeout | undefined;
-
-/** One timer looks after all bodies that take their time, and rests when there are none. */
-function watch(reading: Reading): void {
-  waiting.add(reading);
-  looking ??= setInterval(look, LOOK_MS).unref();
-}
-
-function look(): void {
-  for (const reading of waiting) if (++reading.idle * LOOK_MS >= BODY_IDLE_MS) reading.request.destroy();
-  if (waiting.size > 0) return;
-  clearInterval(looking);
-  looking = undefined;
+  return chunks.length === 0 ? EMPTY_BYTES : chunks.length === 1 ? chunks[0]! : concatBytes(chunks);
 }
 
 /** A JSON body with its text, which knows how numbers were written. */
@@ -136,8 +35,8 @@ export interface JsonBody {
  * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, absurd nesting and too many values)
  */
 export function parseJson(
-  request: IncomingMessage,
-  bytes: Buffer,
+  request: Pick<PlainRequest, "headers">,
+  bytes: Uint8Array,
   { optional, maxValues = MAX_JSON_VALUES }: { optional: boolean; maxValues?: number },
 ): JsonBody {
   if (bytes.length === 0) {
@@ -155,8 +54,8 @@ export function parseJson(
   }
 }
 
-function requireJson(request: IncomingMessage): void {
-  const type = request.headers["content-type"];
+function requireJson(request: Pick<PlainRequest, "headers">): void {
+  const type = request.headers["content-type"] as string | undefined;
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
@@ -179,9 +78,10 @@ function requireJson(request: IncomingMessage): void {
 
 const CHARSET = /;\s*charset\s*=\s*["']?([^"';\s]*)/gi;
 
+/** Leaves a byte order mark out. */
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function decodeUtf8(bytes: Buffer): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
@@ -190,7 +90,7 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 /** Looked for before anything is built of the text. */
-function beyondBounds(bytes: Buffer, maxValues: number): string | undefined {
+function beyondBounds(bytes: Uint8Array, maxValues: number): string | undefined {
   // What is opened has to be closed.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;
   let depth = 0;

@@ -1,8 +1,6 @@
-import { headText } from "../../hosts/node/head.ts";
-import type { InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
-import type { Answer, Exchange } from "./exchange.ts";
-import { standardHead } from "./response-headers.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Answer, InjectedWire } from "./plain-http.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
 export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
@@ -25,8 +23,8 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     reasons: exchange.reasons,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,
-    request_body: exchange.body ?? exchange.kept?.bytes(),
-    request_bytes: exchange.body?.length ?? exchange.kept?.size() ?? 0,
+    request_body: exchange.body ?? exchange.captured?.bytes(),
+    request_bytes: exchange.body?.length ?? exchange.captured?.size ?? 0,
     response_head,
     response_body: answer.body as JournalEntry["response_body"],
     streamed: answer.stream ? "under way" : undefined,
@@ -39,14 +37,14 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
   return entry;
 }
 
-/** A wire fault: status 0 and no headers where the client saw neither; `decision` names the fault. */
+/** A wire fault: status 0 and no headers if the client saw neither; `decision` names the fault. */
 export function recordWire(
   exchange: Exchange,
-  effect: Extract<InjectedEffect, { kind: "wire" }>,
-  answer: Answer,
+  { fault }: InjectedWire,
+  { answer, head }: { answer: Answer; head: string },
 ): void {
-  if (effect.wire.shows_status) {
-    record(exchange, answer, headText(standardHead(exchange)));
+  if (fault.shows_status) {
+    record(exchange, answer, head);
   } else {
     exchange.code = null;
     record(exchange, NO_ANSWER, "");

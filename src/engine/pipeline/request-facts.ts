@@ -1,14 +1,14 @@
+import { fromUtf8 } from "../bytes.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { FaultFacts } from "../sandbox/fault-gate.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
-import { ClientGone } from "./read-body.ts";
+import { ClientGone } from "./plain-http.ts";
 import { secondsUntil } from "./response-headers.ts";
-import { receiveBody } from "./steps.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A request as fault rules see it; what costs something is made when a rule asks for it. */
+/** A request as fault rules see it; the costly parts are made when a rule asks for them. */
 export class RequestFacts implements FaultFacts {
   body: unknown = undefined;
   bodyRead = false;
@@ -16,7 +16,7 @@ export class RequestFacts implements FaultFacts {
   private readonly outside: AnyOperation | undefined;
   private parsed: URLSearchParams | undefined;
 
-  /** @param outside what stands for the operation where no operation has the path */
+  /** @param outside takes the place of the operation if no operation has the path */
   constructor(exchange: Exchange, outside?: AnyOperation) {
     this.exchange = exchange;
     this.outside = outside;
@@ -71,8 +71,8 @@ export class RequestFacts implements FaultFacts {
     if (this.operation.body?.kind === "json") {
       const { exchange } = this;
       try {
-        exchange.body ??= await receiveBody(exchange);
-        this.body = JSON.parse(exchange.body.toString("utf8"));
+        exchange.body = await exchange.readBody();
+        this.body = JSON.parse(fromUtf8(exchange.body));
       } catch (error) {
         if (error instanceof ClientGone) throw error;
       }

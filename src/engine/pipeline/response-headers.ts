@@ -1,7 +1,8 @@
-import type { Head } from "../../hosts/node/head.ts";
+import { utf8Length } from "../bytes.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Answer, PlainAnswer, PlainRequest } from "./plain-http.ts";
 
 /** Section 9: the date form of a version; the emulated API's, not the product's. */
 export const SERVICE_API_VERSION = "2026-03-01";
@@ -38,72 +39,70 @@ const EXPOSED_HEADERS = [
 const ALLOWED_HEADERS =
   "api-key, X-API-Key, Authorization, Content-Type, Content-Range, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
-/** What the head of every answer tells (sections 8 and 9). */
-export function standardHead(exchange: Exchange): Head {
-  const { decision, organization, rate } = exchange;
-  const duration = Math.round(performance.now() - exchange.started);
-  let lines = `service-api-version: ${SERVICE_API_VERSION}\r\nx-request-id: ${exchange.id}\r\nservice-processing-ms: ${duration}\r\n`;
-  const headers: string[] = [];
-  // Names of rules and scenarios are their authors'.
-  if (decision === "ok") lines += "X-Sandbox-Decision: ok\r\n";
-  else headers.push("X-Sandbox-Decision", decision);
+/**
+ * Adds the headers that all answers have (sections 8 and 9).
+ * @throws TypeError for a header that HTTP cannot carry
+ */
+export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
+  const { decision, organization, rate, request } = exchange;
+  const headers = [
+    "service-api-version",
+    SERVICE_API_VERSION,
+    "x-request-id",
+    exchange.id,
+    "service-processing-ms",
+    String(Math.round(performance.now() - exchange.started)),
+  ];
+  if (decision === "ok") headers.push("X-Sandbox-Decision", "ok");
+  if (rate !== undefined) addRateHeaders(headers, rate, exchange);
+  // After the rate, as recordings have it.
+  if (decision !== "ok") headers.push("X-Sandbox-Decision", decision);
   if (organization !== undefined) headers.push("service-organization", organization);
-  if (rate !== undefined) lines += rateLines(rate, exchange);
-  const origin = exchange.request.headers.origin;
-  if (origin !== undefined) corsHeaders(exchange, origin, headers);
-  return { lines, headers };
-}
-
-function rateLines(rate: RateState, { at, sandbox }: Exchange): string {
-  const family = sandbox.settings.rate_headers;
-  const remaining = wholeText(rate.remaining);
-  const wait = secondsUntil(rate.reset, at);
-  const place = (rate.limit ^ wait) & (PLACES - 1);
-  let text = rateTexts[place];
-  if (text?.limit !== rate.limit || text.reset !== rate.reset || text.wait !== wait)
-    text = rateTexts[place] = new RateText(rate, wait);
-  const { plain, alternative, end } = text;
-  const plainly = family === "alternative" ? "" : plain[0] + remaining + plain[1];
-  if (family === "plain") return plainly;
-  return plainly + alternative[0] + remaining + alternative[1] + wholeText(rate.token_remaining) + end;
-}
-
-/** What all answers of a key tell alike within a second, between the numbers in which they differ. */
-class RateText {
-  readonly limit: number;
-  readonly reset: number;
-  readonly wait: number;
-  readonly plain: readonly [string, string];
-  readonly alternative: readonly [string, string];
-  readonly end: string;
-
-  constructor({ limit, reset, token_limit }: RateState, wait: number) {
-    this.limit = limit;
-    this.reset = reset;
-    this.wait = wait;
-    const left = durationText(wait);
-    this.plain = [
-      `X-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: `,
-      `\r\nX-RateLimit-Reset: ${Math.ceil(reset / 1000)}\r\n`,
-    ];
-    this.alternative = [
-      `x-ratelimit-limit-requests: ${limit}\r\nx-ratelimit-remaining-requests: `,
-      `\r\nx-ratelimit-reset-requests: ${left}\r\nx-ratelimit-limit-tokens: ${token_limit}\r\nx-ratelimit-remaining-tokens: `,
-    ];
-    this.end = `\r\nx-ratelimit-reset-tokens: ${left}\r\n`;
+  const { origin } = request.headers;
+  if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
+  // Names of rules and scenarios, and headers of faults, are their authors'.
+  requireValue("X-Sandbox-Decision", decision);
+  for (const name in answer.headers) {
+    requireValue(name, answer.headers[name]!);
+    headers.push(name, answer.headers[name]!);
   }
+  return addBody(headers, answer);
 }
 
-/** The latest of each place; a key's limit says its tokens' too. */
-const PLACES = 64;
-const rateTexts: (RateText | undefined)[] = new Array(PLACES).fill(undefined);
-
-/** V8 keeps the texts of so many numbers that those which count down would live until the old generation has them. */
-function wholeText(whole: number): string {
-  if (whole < LAST_DIGITS.length) return String(whole);
-  return String(Math.floor(whole / LAST_DIGITS.length)) + LAST_DIGITS[whole % LAST_DIGITS.length];
+/** With the headers that describe the body. */
+export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
+  if (content_type !== undefined) headers.push("Content-Type", content_type);
+  const length = body === undefined ? 0 : typeof body === "string" ? utf8Length(body) : body.length;
+  if (stream === undefined && status !== 204 && status !== 304)
+    headers.push("Content-Length", String(length));
+  return { status, headers, body, length, stream: stream as PlainAnswer["stream"], wire: undefined };
 }
-const LAST_DIGITS = Array.from({ length: 1000 }, (_, last) => String(last).padStart(3, "0"));
+
+/** Neither a control character nor one beyond Latin-1. */
+const CARRIED = /^[\t\x20-\x7e\x80-\xff]*$/;
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+function requireValue(name: string, value: string): void {
+  if (!TOKEN.test(name) || !CARRIED.test(value))
+    throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+}
+
+function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exchange): void {
+  const { limit, remaining, reset, token_limit, token_remaining } = rate;
+  const { rate_headers: family } = sandbox.settings;
+  if (family !== "alternative") {
+    headers.push("X-RateLimit-Limit", String(limit), "X-RateLimit-Remaining", String(remaining));
+    headers.push("X-RateLimit-Reset", String(Math.ceil(reset / 1000)));
+  }
+  if (family === "plain") return;
+  const left = durationText(secondsUntil(reset, at));
+  headers.push("x-ratelimit-limit-requests", String(limit));
+  headers.push("x-ratelimit-remaining-requests", String(remaining));
+  headers.push("x-ratelimit-reset-requests", left);
+  headers.push("x-ratelimit-limit-tokens", String(token_limit));
+  headers.push("x-ratelimit-remaining-tokens", String(token_remaining));
+  headers.push("x-ratelimit-reset-tokens", left);
+}
 
 export function secondsUntil(instant: number, now: number): number {
   return Math.max(1, Math.ceil((instant - now) / 1000));
@@ -125,29 +124,44 @@ function originAllowed(origin: string, configured: readonly string[]): boolean {
   return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function corsHeaders({ sandbox }: Exchange, origin: string, headers: string[]): void {
+function addCorsHeaders(headers: string[], origin: string, settings: Settings): void {
   headers.push("Vary", "Origin");
-  if (!originAllowed(origin, sandbox.settings.cors_origins)) return;
+  if (!originAllowed(origin, settings.cors_origins)) return;
   headers.push("Access-Control-Allow-Origin", origin, "Access-Control-Expose-Headers", EXPOSED_HEADERS);
-  if (sandbox.settings.cors_credentials === "on") headers.push(...CREDENTIALS_ALLOWED);
+  if (settings.cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
 }
 
-const CREDENTIALS_ALLOWED = ["Access-Control-Allow-Credentials", "true"] as const;
+/** The answer to a preflight (G30), which is no request of the sandbox; undefined for any other request. */
+export function preflightAnswer(request: PlainRequest, settings: Settings): PlainAnswer | undefined {
+  if (request.method !== "OPTIONS") return undefined;
+  const { origin } = request.headers;
+  if (typeof origin !== "string" || request.headers["access-control-request-method"] === undefined)
+    return undefined;
+  const headers: string[] = [];
+  if (originAllowed(origin, settings.cors_origins)) {
+    const { cors_headers: configured, cors_credentials } = settings;
+    const asked = String(request.headers["access-control-request-headers"] ?? "");
+    const own = (configured.includes("*") ? [asked] : configured).filter((name) => name !== "");
+    headers.push("Access-Control-Allow-Origin", origin);
+    headers.push("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE");
+    headers.push("Access-Control-Allow-Headers", [ALLOWED_HEADERS, ...own].join(", "));
+    if (cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
+    headers.push("Access-Control-Expose-Headers", EXPOSED_HEADERS);
+    headers.push("Access-Control-Max-Age", "600", "Vary", "Origin");
+  }
+  headers.push("X-Sandbox-Decision", "ok");
+  return addBody(headers, { status: 204, headers: {}, content_type: undefined, body: undefined });
+}
 
-/** The answer to a preflight (G30), or undefined where the origin is not allowed. */
-export function preflightHeaders(
-  { origin, asked }: { origin: string; asked: string | undefined },
-  { cors_origins, cors_headers, cors_credentials }: Settings,
-): Record<string, string> | undefined {
-  if (!originAllowed(origin, cors_origins)) return undefined;
-  const own = cors_headers.includes("*") ? [asked ?? ""] : cors_headers;
-  return {
-    "Access-Control-Allow-Origin": origin,
-    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-    "Access-Control-Allow-Headers": [ALLOWED_HEADERS, ...own.filter((name) => name !== "")].join(", "),
-    ...(cors_credentials === "on" && Object.fromEntries([CREDENTIALS_ALLOWED])),
-    "Access-Control-Expose-Headers": EXPOSED_HEADERS,
-    "Access-Control-Max-Age": "600",
-    Vary: "Origin",
-  };
+/** Understudy's own refusal: the request reached no sandbox. */
+export function unknownSandboxAnswer(name: string): PlainAnswer {
+  const body = JSON.stringify({
+    error: "unknown sandbox",
+    sandbox: name.slice(0, 100),
+    hint: "create it with POST /_control/sandboxes, or leave the prefix and the X-Sandbox header away to use `default`",
+  });
+  const content_type = "application/json; charset=utf-8";
+  const answer = addBody([], { status: 404, headers: {}, content_type, body });
+  answer.headers.push("X-Sandbox-Decision", "unknown-sandbox");
+  return answer;
 }

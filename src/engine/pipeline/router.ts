@@ -1,10 +1,9 @@
-import findMyWay, { type HTTPMethod } from "find-my-way";
 import { type AnyOperation, METHODS, type Method } from "../contract/operation.ts";
 
 /** Of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
-/** What a route needs to know of its declaration; the control API's have no more in common with ours. */
+/** The parts of a declaration that routing reads, of the emulated API and of the control API alike. */
 export interface Routed {
   method: Method;
   path: string;
@@ -15,29 +14,81 @@ export interface Match<O extends Routed = AnyOperation> {
   params: Record<string, string>;
 }
 
-/** Finds operations by method and path; the paths come from the declarations, braces and all. */
+/** One segment of the declared paths: fixed texts take precedence over a parameter. */
+class Segment<O> {
+  readonly fixed = new Map<string, Segment<O>>();
+  parameter: Segment<O> | undefined;
+  /** By method, for paths that end here; with the names of their parameters, from left to right. */
+  readonly ends = new Map<string, { operation: O; names: readonly string[] }>();
+}
+
+/** Finds operations by method and path. A parameter is any non-empty segment, whatever its length (G38). */
 export class Router<O extends Routed = AnyOperation> {
-  // G38: whatever its length, a parameter is judged by its operation.
-  private readonly routes = findMyWay({ ignoreTrailingSlash: false, maxParamLength: MAX_HEADER_BYTES });
+  private readonly root = new Segment<O>();
 
   constructor(operations: readonly O[]) {
     for (const operation of operations) {
-      const path = operation.path.replace(/\{(\w+)\}/g, ":$1");
-      this.routes.on(operation.method as HTTPMethod, path, () => {}, operation);
+      let segment = this.root;
+      const names: string[] = [];
+      for (const part of operation.path.split("/").slice(1)) {
+        const name = /^\{(\w+)\}$/.exec(part)?.[1];
+        if (name !== undefined) {
+          names.push(name);
+          segment.parameter ??= new Segment();
+          segment = segment.parameter;
+        } else {
+          const next = segment.fixed.get(part) ?? new Segment<O>();
+          segment.fixed.set(part, next);
+          segment = next;
+        }
+      }
+      segment.ends.set(operation.method, { operation, names });
     }
   }
 
+  /** Undefined also for a path with a malformed escape. */
   find(method: string, path: string): Match<O> | undefined {
-    const found = this.routes.find(method as HTTPMethod, path);
-    if (found === null || found.store === null || found.store === undefined) return undefined;
-    const params = found.params as Record<string, string>;
-    // `/v1/threads/` names no thread: to find-my-way it is a parameter of no characters, to G04 no route.
-    for (const name in params) if (params[name] === "") return undefined;
-    return { operation: found.store as O, params };
+    const parts = readSegments(path);
+    if (parts === undefined) return undefined;
+    const values: string[] = [];
+    const end = follow(this.root, parts, { method, values });
+    if (end === undefined) return undefined;
+    const params: Record<string, string> = {};
+    for (let i = 0; i < values.length; i++) params[end.names[i]!] = values[i]!;
+    return { operation: end.operation, params };
   }
 
-  /** For `Allow`: the methods that this path does answer. */
+  /** For `Allow`: the methods that this path answers. */
   allowed(path: string): Method[] {
     return METHODS.filter((method) => this.find(method, path) !== undefined);
   }
+}
+
+/** Decoded; an encoded slash is part of its segment. */
+function readSegments(path: string): string[] | undefined {
+  const hash = path.indexOf("#");
+  const parts = (hash < 0 ? path : path.slice(0, hash)).split("/");
+  if (!path.includes("%")) return parts;
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+}
+
+function follow<O>(
+  segment: Segment<O>,
+  parts: readonly string[],
+  wanted: { method: string; values: string[] },
+  index = 1,
+): { operation: O; names: readonly string[] } | undefined {
+  if (index === parts.length) return segment.ends.get(wanted.method);
+  const part = parts[index]!;
+  const next = segment.fixed.get(part);
+  const found = next && follow(next, parts, wanted, index + 1);
+  if (found !== undefined || segment.parameter === undefined || part === "") return found;
+  wanted.values.push(part);
+  const matched = follow(segment.parameter, parts, wanted, index + 1);
+  if (matched === undefined) wanted.values.pop();
+  return matched;
 }

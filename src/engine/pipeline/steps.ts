@@ -1,159 +1,302 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
-import type { AnyOperation, BodySpec, Call, Identity } from "../contract/operation.ts";
+import type { AnyOperation, Identity } from "../contract/operation.ts";
 import { pluralize } from "../contract/pluralize.ts";
 import { TokenReply } from "../contract/reply.ts";
-import type { FormSpace } from "../contract/services.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
-import type { Exchange } from "./exchange.ts";
-import { readMultipart } from "./multipart.ts";
-import { parseJson, readBody } from "./read-body.ts";
-import { ReceivedCall } from "./received-call.ts";
+import type { Transaction } from "../state/transaction.ts";
+import { checkResponse, toAnswer } from "./answer.ts";
+import { BodyCapture } from "./body-capture.ts";
+import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
+import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
+import { parseJson } from "./read-body.ts";
 import { secondsUntil } from "./response-headers.ts";
-import type { Router } from "./router.ts";
-import { type Judging, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
+import { runStepsNow, type Step } from "./run-steps.ts";
+import { validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
-/** @throws ApiError RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
-export function matchOperation(router: Router, exchange: Exchange): void {
+/*
+ * The steps of a request, in the order in which they run (REQUEST_STEPS, at the end). Each completes the exchange, or
+ * throws an ApiError, which the step's name is then the decision of, or an EarlyResponse.
+ */
+
+/** A path of no operation is refused after the faults, since a rule may answer it (interfaces 11). */
+function route(exchange: Exchange): void {
+  const { router } = exchange.engine;
   const match = router.find(exchange.method, exchange.path);
-  if (match === undefined) {
-    const allowed = router.allowed(exchange.path);
-    if (allowed.length > 0)
-      throw new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allowed.join(", ") } });
-    throw new ApiError("RESOURCE_NOT_FOUND", {
-      message: "There is no such endpoint.",
-      system_message: `No operation answers ${exchange.method} ${exchange.path}; \`understudy openapi\` lists those that do.`,
-      details: { path: exchange.path },
-    });
+  if (match !== undefined) {
+    exchange.operation = match.operation;
+    exchange.params = match.params;
+    return;
   }
-  exchange.operation = match.operation;
-  exchange.params = match.params;
+  exchange.unmatched = notFound(exchange, router.allowed(exchange.path));
+  if (exchange.sandbox.faults.outside === undefined) throw exchange.unmatched;
 }
 
-/**
- * G32: the organization of the path if it names one, else the key's current one. What is no identifier
- * names none, and must not reach the header either.
- */
-export function organizationOf({ params, identity }: Exchange): string | undefined {
+/** RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
+function notFound({ method, path }: Exchange, allowed: readonly string[]): ApiError {
+  if (allowed.length > 0)
+    return new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allowed.join(", ") } });
+  return new ApiError("RESOURCE_NOT_FOUND", {
+    message: "There is no such endpoint.",
+    system_message: `No operation answers ${method} ${path}; \`understudy openapi\` lists those that do.`,
+    details: { path },
+  });
+}
+
+/** Finds out who calls; judged later, so that fault rules see it first. */
+function identify(exchange: Exchange): void | Promise<void> {
+  const { engine, sandbox, request } = exchange;
+  const identified = engine.identify(sandbox.world.read(), request.headers);
+  if (identified instanceof Promise) return identified.then((identity) => setIdentity(exchange, identity));
+  setIdentity(exchange, identified);
+}
+
+function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
+  exchange.identity = identity;
+  exchange.organization = findOrganization(exchange);
+}
+
+/** G32: the organization of the path if it names one, else the key's current one. An ill-formed id names none. */
+function findOrganization({ params, identity }: Exchange): string | undefined {
   const named = params["organization_id"] ?? params["org_id"];
   if (named !== undefined && ORGANIZATION.test(named)) return named;
   return identity?.principal.organization_id;
 }
 const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
+function isFaulty({ sandbox, request }: Exchange): boolean {
+  return sandbox.faults.armed || hasOverride(request.headers);
+}
+
+function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
+  if (exchange.unmatched !== undefined || isFaulty(exchange)) return injectFault(exchange, "before");
+}
+
+/** @throws ApiError of `route` */
+function requireOperation({ unmatched }: Exchange): void {
+  if (unmatched !== undefined) throw unmatched;
+}
+
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
-export function judgeCredentials(exchange: Exchange): void {
-  if (exchange.identity?.refused) {
-    // From here on nobody calls: neither the journal nor a header tells whose credentials they were.
-    exchange.identity = undefined;
-    exchange.organization = organizationOf(exchange);
-  }
-  if (exchange.identity === undefined && exchange.operation!.credentials !== false) {
+function authenticate(exchange: Exchange): void {
+  // A refused caller appears neither in the journal nor in a header.
+  if (exchange.identity?.refused) setIdentity(exchange, undefined);
+  if (exchange.identity === undefined && exchange.operation!.credentials !== false)
     throw new ApiError("AUTHENTICATION_REQUIRED");
-  }
 }
 
-/** @throws ApiError RATE_LIMIT_EXCEEDED (section 8, G05) */
-export function countRequest(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
-  const { sandbox, at } = exchange;
-  requireRate(exchange, principal, sandbox.windows.count(principal.key_id, requests_per_minute, at));
+/** @throws ApiError RATE_LIMIT_EXCEEDED */
+function countRequest(exchange: Exchange): void {
+  const { operation, identity } = exchange;
+  if (identity !== undefined && operation!.credentials !== false) count(exchange, identity);
 }
 
-/** @throws ApiError RATE_LIMIT_EXCEEDED where the window is used up */
-export function requireRate(exchange: Exchange, principal: Call["principal"], rate: RateState): void {
-  const { at } = exchange;
+/** Section 8, G05; a dry run only looks. @throws ApiError RATE_LIMIT_EXCEEDED */
+function count(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
+  const { at, dryRun, sandbox } = exchange;
+  const { windows } = sandbox;
+  const { key_id } = principal;
+  const rate = dryRun
+    ? windows.peek(key_id, requests_per_minute, at)
+    : windows.count(key_id, requests_per_minute, at);
   exchange.rate = rate;
   if (!rate.exceeded) return;
   const retry_after_seconds = secondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
-    reason: `the key ${principal.key_id} has had its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
+    reason: `the key ${key_id} has had its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
     headers: { "Retry-After": String(retry_after_seconds) },
   });
 }
 
-/** G05: where an operation refuses for the rate on purpose, as by a reply rule, the headers show a window used up. */
-export function showSpentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
+/** G05: an operation that refuses for the rate on purpose, as by a reply rule, shows a window used up. */
+export function spentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
   return sandbox.windows.exhausted(identity.principal.key_id, rate.limit, at);
 }
 
+/**
+ * Receives a JSON body or a form; `prepare` reads any other body itself.
+ * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
+ */
+function readBody(exchange: Exchange): undefined | Promise<void> {
+  const operation = exchange.operation!;
+  const { dryRun, sandbox } = exchange;
+  if (dryRun?.incomplete !== undefined) throw new Undecidable(dryRun.incomplete);
+  if (operation.body?.kind === "json") return readJson(exchange);
+  if (!streamsBody(operation)) return undefined;
+  if (dryRun !== undefined && operation.body?.kind === "multipart")
+    throw new Undecidable("the operation takes a form, and what follows depends on its files");
+  exchange.captured = new BodyCapture({ withDigest: false });
+  exchange.uploads = { seen: sandbox.glanceAtUploads() };
+  return operation.body?.kind === "multipart" ? readForm(exchange) : undefined;
+}
+
+function streamsBody({ body, prepare }: AnyOperation): boolean {
+  return body === undefined ? prepare !== undefined : body.kind !== "json";
+}
+
+async function readJson(exchange: Exchange): Promise<void> {
+  const { body } = exchange.operation!;
+  exchange.body = await exchange.readBody();
+  exchange.json = parseJson(exchange.request, exchange.body, {
+    optional: body?.kind === "json" && body.optional === true,
+  });
+}
+
+async function readForm(exchange: Exchange): Promise<void> {
+  const { engine, request, sandbox, operation, captured } = exchange;
+  if (operation!.body?.kind !== "multipart") return;
+  const { headers } = request;
+  const body = captured!.follow(request.body);
+  const place = { space: engine.formSpace(sandbox), settings: sandbox.settings };
+  exchange.form = await engine.readForm({ headers, body }, operation!.body, place);
+}
+
+/** Path before query before body (G04). @throws ApiError INVALID_INPUT */
+function validate(exchange: Exchange): void {
+  const operation = exchange.operation!;
+  validateParams(operation, exchange.params);
+  const query = validateQuery(operation, exchange.query, exchange);
+  exchange.call = new ReceivedCall(exchange, { query, body: validateBody(exchange) });
+}
+
+function validateBody(exchange: Exchange): unknown {
+  const { operation, json, form } = exchange;
+  const spec = operation!.body;
+  if (spec?.kind === "json") return validateJson(spec.schema, json!, exchange);
+  if (spec?.kind !== "multipart") return undefined;
+  const fields = validateForm(spec.fields, form!, exchange);
+  for (const [name, file] of Object.entries(spec.files)) {
+    if (file.required && form!.files[name] === undefined)
+      throw invalidInput(name, null, `${name} is required`);
+  }
+  return fields;
+}
+
+/** G01: a credential may be in the body. @throws ApiError */
+function authenticateByBody(exchange: Exchange): void {
+  const { operation, sandbox, call } = exchange;
+  if (operation!.identify === undefined) return;
+  setIdentity(exchange, operation!.identify(call!.in(sandbox.world.read())));
+  call!.principal = exchange.identity!.principal;
+}
+
+function countByBody(exchange: Exchange): void {
+  if (exchange.operation!.identify !== undefined) count(exchange, exchange.identity!);
+}
+
+/** Existence and access, in the order of G03. @throws ApiError */
+function authorize(exchange: Exchange): void {
+  exchange.loaded = exchange.operation!.access?.(exchange.call!);
+}
+
+/** @throws ApiError SPENDING_LIMIT_EXCEEDED */
+function checkBudget({ engine, operation, call }: Exchange): void {
+  if (operation!.billable) engine.requireBudget(call!.world, call!.principal);
+}
+
+/** Work that waits, before the transaction; authorized by the world of that moment, and again within the transaction. */
+function prepare(exchange: Exchange): undefined | Promise<void> {
+  const { operation, sandbox, call, dryRun, stage } = exchange;
+  if (operation!.prepare === undefined) return undefined;
+  call!.in(sandbox.world.read());
+  runStepsNow([AUTHORIZE, CHECK_BUDGET], exchange);
+  exchange.stage = stage;
+  if (dryRun === undefined) return runPrepare(exchange);
+  throw new Undecidable(
+    "the operation works on what it is sent before it answers, which a dry run does not do",
+  );
+}
+
+async function runPrepare(exchange: Exchange): Promise<void> {
+  const { engine, operation, sandbox, call, loaded, request, captured } = exchange;
+  const io = {
+    services: engine.services(sandbox, exchange),
+    stream: captured?.follow(request.body) ?? request.body,
+    signal: request.signal,
+  };
+  exchange.prepared = await operation!.prepare!(call!, loaded, io);
+}
+
+/** The operation itself, in a transaction that a refusal undoes. A dry run throws away what it changes. */
+function commit(exchange: Exchange): void {
+  const { sandbox, call, dryRun } = exchange;
+  const change = (tx: Transaction) => {
+    exchange.committed_at = tx.absolute(tx.now);
+    call!.in(tx);
+    runStepsNow([AUTHORIZE, CHECK_BUDGET, HANDLE], exchange);
+  };
+  if (dryRun !== undefined) {
+    change(sandbox.world.read());
+    return;
+  }
+  sandbox.world.transact(change, exchange);
+  const { uploads } = exchange;
+  if (uploads !== undefined && uploads.seen !== sandbox.glanceAtUploads())
+    sandbox.recorder.noteBytes(exchange);
+  spendTokens(exchange);
+}
+
+/** @throws ApiError of the operation's own; EarlyResponse if the sandbox would grow too large */
+function handle(exchange: Exchange): void {
+  const { engine, operation, sandbox, call, loaded, prepared } = exchange;
+  exchange.value = operation!.handle(call!, loaded, prepared);
+  checkValue(exchange);
+  const full = engine.refuseGrowth?.(sandbox.world, call!.world);
+  if (full !== undefined) throw new EarlyResponse("limit", full);
+}
+
+function checkValue({ sandbox, operation, value }: Exchange): void {
+  if (sandbox.settings.check_answers === "on") checkResponse(operation!, value);
+}
+
 /** G07: the tokens of an answer come off the budget that its own headers show. */
-export function spendTokens(exchange: Exchange, value: unknown): void {
-  const { sandbox, identity, rate, at } = exchange;
+function spendTokens(exchange: Exchange): void {
+  const { sandbox, identity, rate, at, value } = exchange;
   if (!(value instanceof TokenReply) || identity === undefined || rate === undefined) return;
   const spending = { now: at, token_limit: rate.token_limit };
   const token_remaining = sandbox.windows.spend(identity.principal.key_id, value.tokens, spending);
   exchange.rate = { ...rate, token_remaining };
 }
 
-/** Whether its body goes straight to disk. */
-export function streamsBody({ body, prepare }: AnyOperation): boolean {
-  return body === undefined ? prepare !== undefined : body.kind !== "json";
+/** After the commit: an answer may report what the commit set in motion. */
+function finish(exchange: Exchange): undefined | Promise<void> {
+  const { operation, dryRun } = exchange;
+  if (operation!.finish !== undefined && dryRun === undefined) return runFinish(exchange);
+  exchange.answer = toAnswer(operation!, exchange.value);
+  return undefined;
 }
 
-/** The body as it arrived, read once; fault rules may have asked for it already. */
-export function receiveBody(exchange: Exchange): Promise<Buffer> {
-  exchange.receiving ??= readBody(exchange.request, exchange.sandbox.settings.json_limit_mb * 1024 * 1024);
-  return exchange.receiving;
+async function runFinish(exchange: Exchange): Promise<void> {
+  const { engine, operation, sandbox, call } = exchange;
+  exchange.value = await operation!.finish!(call!, exchange.value, engine.services(sandbox, exchange));
+  checkValue(exchange);
+  exchange.answer = toAnswer(operation!, exchange.value);
 }
 
-/** What a body turned out to be; nothing where the operation takes none. */
-interface Received {
-  /** Judges the body, after path and query. */
-  body: (judging: Judging) => unknown;
-  files: Call["files"];
+function injectFaultsAfter(exchange: Exchange): void | Promise<void> {
+  if (isFaulty(exchange)) return injectFault(exchange, "after");
 }
 
-const NO_FILES: Call["files"] = {};
-const NOTHING_RECEIVED: Received = { body: () => undefined, files: NO_FILES };
+const AUTHORIZE: Step<Exchange> = { name: "access", run: authorize };
+const CHECK_BUDGET: Step<Exchange> = { name: "spending", run: checkBudget };
+const HANDLE: Step<Exchange> = { name: "rule", run: handle };
 
-/**
- * Readable, then well-formed: body before shape (G04), path before query before body. At once where there
- * is no body to wait for.
- * @throws ApiError INVALID_JSON, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_INPUT
- */
-export function validateCall(
-  exchange: Exchange,
-  formSpace: (sandbox: Exchange["sandbox"]) => FormSpace,
-): ReceivedCall | Promise<ReceivedCall> {
-  const spec = exchange.operation!.body;
-  if (spec?.kind === "json") return receiveJson(exchange, spec);
-  if (spec?.kind === "multipart") return receiveForm(exchange, spec, formSpace(exchange.sandbox));
-  // A body nobody asked for is let through unread, so that the connection can be used again.
-  if (spec === undefined && !exchange.request.complete) exchange.request.resume();
-  return validated(exchange, NOTHING_RECEIVED);
-}
-
-async function receiveJson(
-  exchange: Exchange,
-  { schema, optional = false }: Extract<BodySpec, { kind: "json" }>,
-): Promise<ReceivedCall> {
-  exchange.body ??= await receiveBody(exchange);
-  const read = parseJson(exchange.request, exchange.body, { optional });
-  return validated(exchange, { body: (judging) => validateJson(schema, read, judging), files: NO_FILES });
-}
-
-async function receiveForm(
-  exchange: Exchange,
-  spec: Extract<BodySpec, { kind: "multipart" }>,
-  space: FormSpace,
-): Promise<ReceivedCall> {
-  const form = await readMultipart(exchange.request, spec, { space, settings: exchange.sandbox.settings });
-  const { files, cleanUp } = form;
-  exchange.cleanUp = cleanUp;
-  const body = (judging: Judging) => {
-    const fields = validateForm(spec.fields, form, judging);
-    for (const [name, file] of Object.entries(spec.files)) {
-      if (file.required && files[name] === undefined) throw invalidInput(name, null, `${name} is required`);
-    }
-    return fields;
-  };
-  return validated(exchange, { body, files });
-}
-
-function validated(exchange: Exchange, { body, files }: Received): ReceivedCall {
-  const operation = exchange.operation!;
-  validateParams(operation, exchange.params);
-  const query = validateQuery(operation, exchange.query, exchange);
-  return new ReceivedCall(exchange, { query, body: body(exchange), files });
-}
+export const REQUEST_STEPS: readonly Step<Exchange>[] = [
+  { name: "route", run: route },
+  { name: "route", run: identify },
+  { name: "fault", run: injectFaultsBefore },
+  { name: "route", run: requireOperation },
+  { name: "auth", run: authenticate },
+  { name: "rate-limit", run: countRequest },
+  { name: "validation", run: readBody },
+  { name: "validation", run: validate },
+  { name: "auth", run: authenticateByBody },
+  { name: "rate-limit", run: countByBody },
+  // Operations that receive bytes or call others; authorized first.
+  { name: "rule", run: prepare },
+  // In one transaction: authorize, checkBudget, handle.
+  { name: "rule", run: commit },
+  { name: "rule", run: finish },
+  { name: "fault-after", run: injectFaultsAfter },
+];

@@ -32,11 +32,11 @@ export interface AnsweredRequest {
   /** Name, value, name, value … as received. */
   request_headers: readonly string[];
   /** Undefined also for an upload that was too long to keep; `request_bytes` tells. */
-  request_body: Buffer | undefined;
+  request_body: Uint8Array | undefined;
   request_bytes: number;
   /** `Name: value` with a CRLF each, as sent. */
   response_head: string;
-  response_body: Buffer | string | undefined;
+  response_body: Uint8Array | string | undefined;
   /** Of an answer that was made while it was sent: how it came out, unless the client left. */
   streamed: { bytes: number; sha256: string } | "under way" | "cut" | undefined;
   /** Its entry in the history, where it changed something (interfaces 10). */
@@ -156,12 +156,16 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw" | 
     let end = writeHead(into, used, answered);
     this.headBytes = end - used;
     if (request_body !== undefined) {
-      this.requestBytes = request_body.copy(into, end);
+      into.set(request_body, end);
+      this.requestBytes = request_body.length;
       end += this.requestBytes;
     }
     if (response_body !== undefined) {
-      this.responseBytes =
-        typeof response_body === "string" ? into.write(response_body, end) : response_body.copy(into, end);
+      if (typeof response_body === "string") this.responseBytes = into.write(response_body, end);
+      else {
+        into.set(response_body, end);
+        this.responseBytes = response_body.length;
+      }
       end += this.responseBytes;
     }
     this.block.used = end;
@@ -223,20 +227,20 @@ export class JournalEntry implements Omit<AnsweredRequest, "history" | "draw" | 
   }
 
   get request_body(): Buffer | undefined {
-    if (this.whole !== undefined) return this.whole.request_body;
+    if (this.whole !== undefined) return this.whole.request_body && Buffer.from(this.whole.request_body);
     return this.body(this.start + this.headBytes, this.requestBytes);
   }
 
   get response_body(): Buffer | string | undefined {
     if (this.lateBody !== undefined || this.whole !== undefined)
-      return this.lateBody ?? this.whole!.response_body;
+      return this.lateBody ?? Buffer.from(this.whole!.response_body ?? "");
     return this.body(this.start + this.headBytes + Math.max(0, this.requestBytes), this.responseBytes);
   }
 
   /** Of an answer that was made while it was sent. */
-  complete(streamed: AnsweredRequest["streamed"], body: Buffer | undefined): void {
+  complete(streamed: AnsweredRequest["streamed"], body: Uint8Array | undefined): void {
     this.streamed = streamed;
-    this.lateBody = body;
+    this.lateBody = body && Buffer.from(body);
   }
 
   /** Bytes that the entry holds, roughly. */

@@ -65,7 +65,7 @@ export class Journal {
   /** A streamed answer has ended; `sent` is undefined when the client left before. */
   complete(
     entry: JournalEntry,
-    sent: { bytes: number; sha256: string; body: Buffer | undefined } | undefined,
+    sent: { bytes: number; sha256: string; body: Uint8Array | undefined } | undefined,
   ): void {
     const held = this.ring[this.placeOf(entry.sequence)] === entry;
     if (held) this.bytes -= entry.cost();

@@ -1,94 +1,77 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer, Exchange } from "../../engine/pipeline/exchange.ts";
-import { KeptAnswer, type StreamedBody } from "../../engine/pipeline/keep-answer.ts";
-import { standardHead } from "../../engine/pipeline/response-headers.ts";
-import { drainRequest } from "./drain-request.ts";
-import { endTogether } from "./end-together.ts";
-import { type Head, writeHead } from "./head.ts";
+import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+import { flushTogether } from "./batch-responses.ts";
 
 const PING_MS = 10_000;
 
 /**
- * Asked before each piece of a stream: undefined, or a promise of it, once what has happened until now is safe.
- * Where something of it was undone instead, the stream is cut.
+ * Sends an answer, after the headers that the response has already; a stream no faster than the client reads it.
+ * Resolves when the last byte was handed to the connection.
  */
-export type StreamGate = () => undefined | Promise<unknown>;
-
-/** Writes an answer of the emulated API. Returns the head as sent, for the journal. */
-export function send(exchange: Exchange, answer: Answer): Head {
-  const head = standardHead(exchange);
-  writeAnswer(exchange, answer, head);
-  return head;
-}
-
-/** Resolves with what was sent of a stream, once all of it was. */
-export async function sendStream(
-  exchange: Exchange,
-  answer: Answer,
-  gate: StreamGate | undefined,
-): Promise<StreamedBody | undefined> {
-  const kept = new KeptAnswer();
-  return (await writeStream(exchange.response, answer, { kept, gate })) ? kept.end() : undefined;
-}
-
-/**
- * Writes an answer with one head, after what is in it already; what is sent besides is added to it. What Express's own
- * `res.json` adds (ETag hashing, content negotiation) neither API has, and it costs more than the rest of the
- * pipeline. Of a stream, this is the head alone.
- */
-export function writeAnswer(
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
-  answer: Answer,
-  head: Head,
-): void {
-  const { headers } = head;
-  const { body } = answer;
-  let encoding: BufferEncoding = "utf8";
-  for (const name in answer.headers) headers.push(name, answer.headers[name]!);
-  if (answer.content_type !== undefined) headers.push("Content-Type", answer.content_type);
-  if (answer.stream === undefined) {
-    const length = body === undefined ? 0 : Buffer.byteLength(body);
-    // Plain ASCII, which takes no conversion: what else has as many characters as bytes is a buffer.
-    if (length === body?.length) encoding = "latin1";
-    if (answer.status !== 204 && answer.status !== 304) headers.push("Content-Length", String(length));
-  }
-  if (response.destroyed || response.headersSent) return;
-  if (!request.complete) drainRequest(request);
-  writeHead(response, answer.status, head);
-  if (answer.stream === undefined) endTogether(response, body, encoding);
-}
-
-/**
- * Sends a stream no faster than the client reads, and stops producing when the client leaves. Resolves with
- * whether all of it was sent.
- */
-export async function writeStream(
+export async function sendAnswer(
+  request: IncomingMessage,
   response: ServerResponse,
-  { stream, content_type }: Answer,
-  { kept, gate }: { kept?: KeptAnswer; gate: StreamGate | undefined },
-): Promise<boolean> {
+  answer: PlainAnswer,
+): Promise<void> {
+  const { status, headers, body, length, stream } = answer;
+  if (!response.destroyed && !response.headersSent) {
+    if (!request.complete) drainRequest(request);
+    response.writeHead(status, headers);
+    // ASCII, which needs no conversion, has as many characters as bytes.
+    if (stream === undefined) flushTogether(response, body, body?.length === length ? "latin1" : "utf8");
+  }
+  if (stream === undefined) return;
+  if (request.method === "HEAD") response.end();
+  else await sendStream(response, stream, isEventStream(headers));
+}
+
+function isEventStream(headers: readonly string[]): boolean {
+  const name = headers.indexOf("Content-Type");
+  return name >= 0 && headers[name + 1] === "text/event-stream";
+}
+
+/** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */
+async function sendStream(
+  response: ServerResponse,
+  stream: NonNullable<PlainAnswer["stream"]>,
+  isEvents: boolean,
+): Promise<void> {
   const gone = new AbortController();
+  if (response.destroyed) gone.abort();
   response.once("close", () => gone.abort());
-  const ping =
-    content_type === "text/event-stream" ? setInterval(() => response.write(":\n\n"), PING_MS) : undefined;
-  ping?.unref();
+  const ping = isEvents ? setInterval(() => response.write(":\n\n"), PING_MS).unref() : undefined;
   try {
-    for await (const chunk of stream!(gone.signal)) {
-      const unsafe = gate?.();
-      if (unsafe !== undefined) await unsafe;
+    for await (const chunk of stream(gone.signal)) {
       if (gone.signal.aborted) break;
-      kept?.add(chunk);
       if (!response.write(chunk)) await once(response, "drain", { signal: gone.signal });
     }
     response.end();
-    return !gone.signal.aborted;
   } catch (error) {
-    // A reader that left is no failure; anything else must not look like a complete answer.
     if (!gone.signal.aborted) response.destroy(error as Error);
-    return false;
   } finally {
     clearInterval(ping);
     gone.abort();
   }
+}
+
+const MAX_DRAIN_MS = 5_000;
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Reads on for a while when an answer is sent before the body's end. A connection that is closed with bytes unread is
+ * reset by the system, and the client would lose the answer that explains why.
+ */
+function drainRequest(request: IncomingMessage): void {
+  let bytes = 0;
+  const cut = () => request.destroy();
+  const timer = setTimeout(cut, MAX_DRAIN_MS).unref();
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_DRAINED_BYTES) cut();
+  });
+  request.once("close", () => clearTimeout(timer));
+  request.once("end", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.resume();
 }

@@ -1,5 +1,6 @@
 import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
+import { sleep } from "../../platform.ts";
 import type { Wire } from "../../sandbox/fault-gate.ts";
 import { DurationText, delayProblem } from "./delay-range.ts";
 import type { WireEffect } from "./effect.ts";
@@ -36,13 +37,6 @@ export const dripWire = {
   // It is whole in the end.
   delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
 } as const satisfies WireEffect;
-
-/** The client's connection keeps the server alive, this timer does not. */
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref?.();
-  });
-}
 
 function cutResponse({ head, body }: Pick<Wire, "head" | "body">, over_ms: number): Uint8Array[] {
   const count = Math.min(MAX_PIECES, Math.max(MIN_PIECES, Math.ceil(over_ms / PIECE_EVERY_MS) + 1));

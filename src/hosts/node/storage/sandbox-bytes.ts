@@ -66,7 +66,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   async write(
     blob: string,
-    chunks: AsyncIterable<Buffer>,
+    chunks: AsyncIterable<Uint8Array>,
     place: { start: number; end: number },
   ): Promise<WriteOutcome> {
     const live = this.live.get(blob) ?? { value: EMPTY_BLOB, turn: Promise.resolve() };
@@ -146,7 +146,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   private async append(
     live: Live,
     isGone: () => boolean,
-    { chunks, start, end }: { chunks: AsyncIterable<Buffer>; start: number; end: number },
+    { chunks, start, end }: { chunks: AsyncIterable<Uint8Array>; start: number; end: number },
   ): Promise<WriteOutcome> {
     if (isGone()) return "gone";
     const before = live.value;
@@ -208,7 +208,7 @@ class SegmentWriter {
     }
   }
 
-  async write(value: Blob, bytes: Buffer): Promise<Blob> {
+  async write(value: Blob, bytes: Uint8Array): Promise<Blob> {
     const segment = this.segment ?? this.newSegment();
     this.file ??= await open(segment.path, this.isNew ? "w" : "r+");
     // By position: what a failed write left behind the end must not shift what follows.

@@ -1,25 +1,19 @@
+import { once } from "node:events";
 import { createWriteStream, rmSync, type WriteStream } from "node:fs";
 import { mkdtemp, open } from "node:fs/promises";
-import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import type busboyType from "busboy";
+import type { Busboy } from "busboy";
 import type { TObject } from "typebox";
-import { ApiError, invalidInput } from "../contract/errors.ts";
-import type { BodySpec, FileSpec, ReceivedFile } from "../contract/operation.ts";
-import type { FormSpace } from "../contract/services.ts";
-import type { Settings } from "../contract/settings.ts";
-import { BODY_IDLE_MS, ClientGone } from "./read-body.ts";
-import { integerOf } from "./read-query.ts";
+import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
+import type { BodySpec, FileSpec, ReceivedFile } from "../../engine/contract/operation.ts";
+import type { FormSpace } from "../../engine/contract/services.ts";
+import type { Settings } from "../../engine/contract/settings.ts";
+import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
+import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import { integerOf } from "../../engine/pipeline/read-query.ts";
 
-export interface Multipart {
-  fields: Record<string, unknown>;
-  /** The same as they were sent. */
-  texts: Readonly<Record<string, string>>;
-  files: Record<string, ReceivedFile>;
-  /** Removes what was stored and not adopted. */
-  cleanUp: () => void;
-}
-
+type Received = Pick<PlainRequest, "headers" | "body">;
 type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
 
 /** All text fields of a form together; they are held in memory. */
@@ -29,16 +23,11 @@ const MAX_PARTS = 100;
 const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
 /**
- * Receives a multipart body: fields in memory within limits, files straight to disk under names of our
- * own. Whatever goes wrong, nothing is left behind.
- * @throws ApiError 415, 413, 422; ClientGone
+ * Receives a multipart body by busboy, which streams: files go straight to disk, under names of our own, however large
+ * they are.
  */
-export async function readMultipart(
-  request: IncomingMessage,
-  spec: MultipartSpec,
-  place: { space: FormSpace; settings: Settings },
-): Promise<Multipart> {
-  if (!/^multipart\/form-data\b/i.test(request.headers["content-type"] ?? "")) {
+export const readForm: ReadForm = async (request, spec, place) => {
+  if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"]))) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", { system_message: "Send the form as multipart/form-data." });
   }
   requireSaneLength(request, spec, place.settings);
@@ -57,10 +46,10 @@ export async function readMultipart(
     cleanUp();
     throw error;
   }
-}
+};
 
 /** A form that cannot fit is refused before it is read. @throws ApiError PAYLOAD_TOO_LARGE */
-function requireSaneLength(request: IncomingMessage, spec: MultipartSpec, settings: Settings): void {
+function requireSaneLength(request: Received, spec: MultipartSpec, settings: Settings): void {
   const files = Object.entries(spec.files).map(([name, file]) => ({ name, limit: file.limit(settings) }));
   const most = files.reduce((sum, { limit }) => sum + limit, 0);
   if (Number(request.headers["content-length"] ?? 0) <= most + FORM_OVERHEAD) return;
@@ -71,17 +60,18 @@ function requireSaneLength(request: IncomingMessage, spec: MultipartSpec, settin
 class FormReader {
   readonly fields: Record<string, string> = Object.create(null);
   readonly files: Record<string, ReceivedFile> = {};
-  private readonly request: IncomingMessage;
+  private readonly request: Received;
   private readonly spec: MultipartSpec;
   private readonly place: { space: FormSpace; settings: Settings; folder: string };
   private readonly writing: Promise<void>[] = [];
   private readonly outs: WriteStream[] = [];
   private readonly nameless: string[] = [];
+  private readonly stop = new AbortController();
   private fieldBytes = 0;
   private taken = 0;
   private released = false;
 
-  constructor(request: IncomingMessage, spec: MultipartSpec, place: FormReader["place"]) {
+  constructor(request: Received, spec: MultipartSpec, place: FormReader["place"]) {
     this.request = request;
     this.spec = spec;
     this.place = place;
@@ -96,57 +86,47 @@ class FormReader {
   }
 
   read(busboy: typeof busboyType): Promise<void> {
-    const { request } = this;
-    return new Promise((resolve, reject) => {
-      const idle = setTimeout(() => request.destroy(), BODY_IDLE_MS);
-      const alive = () => idle.refresh();
-      const left = () => {
-        if (!request.complete) settle(() => reject(new ClientGone()));
-      };
-      const settle = (outcome: () => void) => {
-        clearTimeout(idle);
-        request.off("data", alive);
-        request.off("close", left);
-        request.unpipe();
-        outcome();
-      };
+    return new Promise<void>((resolve, reject) => {
       const attempt = (work: () => void) => {
         try {
           work();
         } catch (error) {
-          settle(() => reject(error));
+          reject(error);
         }
       };
-      request.on("data", alive);
-      request.on("close", left);
       attempt(() => {
         const form = this.open(busboy);
         form.on("field", (name, value, info) => attempt(() => this.addField(name, value, info)));
         form.on("file", (name, stream, info) =>
           attempt(() => {
-            // Whatever becomes of the file, its bytes have to flow for the form to go on.
+            // The bytes of a file that is not stored have to flow all the same, for the form to go on.
             stream.on("error", () => {});
             stream.resume();
-            const storing = this.addFile(name, stream, info);
-            storing?.catch((error) => settle(() => reject(error)));
+            this.addFile(name, stream, info)?.catch(reject);
           }),
         );
-        for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const) {
-          form.on(limit, () => settle(() => reject(tooManyParts())));
-        }
-        form.on("error", (error) => settle(() => reject(unreadableForm((error as Error).message))));
+        for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+          form.on(limit, () => reject(tooManyParts()));
+        form.on("error", (error) => reject(unreadableForm((error as Error).message)));
         form.on("close", () => {
-          Promise.all(this.writing).then(
-            () => {
-              this.dropUnchosen();
-              settle(resolve);
-            },
-            (error) => settle(() => reject(error)),
-          );
+          Promise.all(this.writing).then(() => {
+            this.dropUnchosen();
+            resolve();
+          }, reject);
         });
-        request.pipe(form);
+        this.feed(form).catch(reject);
       });
-    });
+    }).finally(() => this.stop.abort());
+  }
+
+  /** Ends early once the form is refused. */
+  private async feed(form: Busboy): Promise<void> {
+    const { signal } = this.stop;
+    for await (const chunk of this.request.body) {
+      if (signal.aborted) return;
+      if (!form.write(chunk)) await once(form, "drain", { signal });
+    }
+    form.end();
   }
 
   private open(busboy: typeof busboyType) {

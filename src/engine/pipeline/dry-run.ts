@@ -1,0 +1,166 @@
+import { toUtf8 } from "../bytes.ts";
+import { ApiError } from "../contract/errors.ts";
+import type { FaultGate } from "../sandbox/fault-gate.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { toAnswer } from "./answer.ts";
+import { explainRefusal } from "./engine.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
+import { EarlyResponse } from "./inject-fault.ts";
+import { runSteps } from "./run-steps.ts";
+import { REQUEST_STEPS } from "./steps.ts";
+
+/** A request that is not sent. */
+export interface DryRunRequest {
+  method: string;
+  /** Without sandbox prefix and query. */
+  path: string;
+  /** Without its question mark. */
+  query: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** Empty for none. */
+  body: string;
+  /** Why the path is not complete; the steps that depend on it are not judged then. */
+  incomplete: string | undefined;
+}
+
+export interface StageReport {
+  step: Stage;
+  /** `decides` ends the request; `not judged`: it depends on something that a dry run does not have. */
+  outcome: "passes" | "decides" | "not judged" | "not reached";
+  says: string;
+}
+
+/** What would become of a request. */
+export interface DryRun {
+  operation: string | null;
+  /** As in X-Sandbox-Decision; null if it cannot be known. */
+  decision: string | null;
+  /** 0 if the client would see none. */
+  status: number | null;
+  code: string | null;
+  principal: string | null;
+  steps: StageReport[];
+}
+
+/**
+ * Runs the steps of a request without effect: changes are made in a transaction that is thrown away, rules count in
+ * copies, rate windows are only looked at, and neither the journal nor request numbers notice. Faults do not wait.
+ */
+export async function dryRun(
+  engine: EngineParts,
+  { sandbox, faults }: { sandbox: Sandbox; faults: Pick<FaultGate, "before" | "after"> },
+  { method, path, query, headers, body, incomplete }: DryRunRequest,
+): Promise<DryRun> {
+  sandbox.world.catchUp();
+  const reports = new Map<string, Omit<StageReport, "step">>();
+  const request = {
+    ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
+    ...{ body: [toUtf8(body)].values() as never, authority: "", signal: new AbortController().signal },
+  };
+  const address = { sandbox: sandbox.name, path, query, prefixed: false };
+  const exchange: Exchange = new Exchange(
+    engine,
+    { sandbox, request, address },
+    {
+      ...{ faults, incomplete },
+      observe: (stage) =>
+        reports.set(stage, { outcome: "passes", says: describePassed(stage as Stage, exchange) }),
+    },
+  );
+  // The next request gets the number that this one took.
+  sandbox.world.requests = exchange.number;
+  const status = await runToEnd(exchange, reports);
+  return {
+    operation: exchange.operation?.id ?? null,
+    decision: exchange.decision === "" ? null : exchange.decision,
+    status,
+    code: exchange.code,
+    principal: exchange.identity?.principal.user_id ?? null,
+    steps: STAGES.map((step) => ({ step, ...(reports.get(step) ?? { outcome: "not reached", says: "" }) })),
+  };
+}
+
+/** @returns the status; null if it cannot be known @throws a defect of ours */
+async function runToEnd(
+  exchange: Exchange,
+  reports: Map<string, Omit<StageReport, "step">>,
+): Promise<number | null> {
+  const report = (outcome: StageReport["outcome"], says: string) =>
+    reports.set(exchange.stage, { outcome, says });
+  try {
+    await runSteps(REQUEST_STEPS, exchange);
+    exchange.decision ||= exchange.delayed_by ?? "ok";
+    return exchange.answer!.status;
+  } catch (error) {
+    if (error instanceof Undecidable) {
+      report("not judged", error.message);
+      return null;
+    }
+    if (error instanceof EarlyResponse) {
+      exchange.decision = error.decision;
+      const grows = error.decision === "limit";
+      report("decides", grows ? "the sandbox would grow beyond its limits" : listReasons(exchange));
+      if (error.wire === undefined || error.wire.fault.shows_status) return error.answer.status;
+      exchange.code = null;
+      return 0;
+    }
+    if (!(error instanceof ApiError)) throw error;
+    exchange.decision = exchange.stage;
+    exchange.code = error.code;
+    await explainRefusal(exchange, error);
+    report("decides", exchange.reasons.at(-1)!);
+    return error.status;
+  }
+}
+
+const listReasons = ({ verdict }: Exchange) => verdict?.reasons.join("; ") ?? "";
+
+/** What a step found, in words. */
+function describePassed(stage: Stage, exchange: Exchange): string {
+  const { identity, call, rate, warnings } = exchange;
+  const operation = exchange.operation;
+  switch (stage) {
+    case "route":
+      return operation === undefined
+        ? "no operation has the path; rules that answer by themselves are asked"
+        : `${operation.method} ${operation.path} is ${operation.id}`;
+    case "fault":
+      return describeFaults(
+        exchange,
+        operation ? "no rule strikes before the change" : "no rule answers there",
+      );
+    case "auth": {
+      const byBody = call !== undefined && operation?.identify !== undefined;
+      if (operation?.credentials === false && !byBody)
+        return "the operation asks for no credential in a header";
+      const { user_id, key_id } = identity!.principal;
+      return `${user_id} calls, with ${key_id}${byBody ? ", as the body says" : ""}`;
+    }
+    case "rate-limit":
+      return rate === undefined
+        ? "nothing is counted for this operation before its body is read"
+        : `${rate.remaining} of ${rate.limit} requests of this minute are left`;
+    case "validation":
+      return warnings.length === 0 ? "path, query and body are well-formed" : warnings.join("; ");
+    case "access":
+      return operation!.access
+        ? "what it names is there, and the caller may"
+        : "the operation asks for no more";
+    case "spending":
+      return operation!.billable ? "no spending limit is reached" : "the operation costs nothing";
+    case "rule": {
+      const then = operation!.finish ? ", and then waits for what it sets in motion" : "";
+      return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${then}`;
+    }
+    case "fault-after":
+      return describeFaults(exchange, "no rule strikes after the change");
+  }
+}
+
+function describeFaults(exchange: Exchange, otherwise: string): string {
+  const why = listReasons(exchange);
+  if (exchange.verdict?.injection !== undefined) return `${why}; it only waits`;
+  return why === "" ? otherwise : why;
+}

@@ -1,0 +1,69 @@
+import type { BodySpec, Call, Identity, ReceivedFile } from "../contract/operation.ts";
+import type { FormSpace, Services } from "../contract/services.ts";
+import type { Settings } from "../contract/settings.ts";
+import type { Actor } from "../sandbox/history-entry.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { World } from "../state/world.ts";
+import type { Answer, PlainRequest, RequestHeaders } from "./plain-http.ts";
+import type { Router } from "./router.ts";
+
+/** The parts that the composition root gives the engine; the pipeline itself names no resource. */
+export interface EngineParts {
+  findSandbox: (name: string) => Sandbox | undefined;
+  router: Router;
+  identify: (
+    tx: Transaction,
+    headers: RequestHeaders,
+  ) => Identity | undefined | Promise<Identity | undefined>;
+  /** Which credential was found where, and what is wrong with it; for the journal. */
+  explainCredentials: (tx: Transaction, headers: RequestHeaders) => Promise<string>;
+  /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
+  requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
+  /** interfaces 7: the answer if a shared server's sandbox would grow too large. */
+  refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
+  services: (sandbox: Sandbox, by: Actor) => Services;
+  readForm: ReadForm;
+  /** Where multipart files of a sandbox are received. */
+  formSpace: (sandbox: Sandbox) => FormSpace;
+  /** Undefined if answers need not wait for the disk. */
+  durability: Durability | undefined;
+  /** The answer to a request that a full disk refuses; undefined for any other failure. */
+  refuseFullDisk: (error: unknown) => Answer | undefined;
+  log: { error(fields: object, message: string): void };
+}
+
+/** interfaces 2, `--durable`, and 15: the changes that an answer reports are stored before it is sent. */
+export interface Durability {
+  /** To be called before anything changes, for `settle`. */
+  mark(): number;
+  /** Undefined if all is stored; resolves with the answer to send instead if the change was undone. */
+  settle(sandbox: Sandbox, mark: number): undefined | Promise<Unsaved | undefined>;
+}
+
+export interface Unsaved {
+  answer: Answer;
+  decision: string;
+}
+
+/** A multipart form that has been received. */
+export interface ReceivedForm {
+  /** Text fields; whole numbers as numbers, if the schema asks for them. */
+  fields: Record<string, unknown>;
+  /** The same as they were sent. */
+  texts: Readonly<Record<string, string>>;
+  files: Record<string, ReceivedFile>;
+  /** Removes stored bytes that no record adopted. */
+  cleanUp: () => void;
+}
+
+/**
+ * A port: receives a multipart body, with fields in memory and files where the host stores them. After a failure
+ * nothing is left behind.
+ * @throws ApiError 415, 413, 422; ClientGone
+ */
+export type ReadForm = (
+  request: Pick<PlainRequest, "headers" | "body">,
+  spec: Extract<BodySpec, { kind: "multipart" }>,
+  place: { space: FormSpace; settings: Settings },
+) => Promise<ReceivedForm>;

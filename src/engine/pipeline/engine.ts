@@ -1,0 +1,153 @@
+import { ApiError } from "../contract/errors.ts";
+import { headLines } from "../sandbox/head-lines.ts";
+import type { JournalEntry } from "../sandbox/journal.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { errorAnswer, internalError } from "./answer.ts";
+import { BodyCapture, type StreamedBody } from "./body-capture.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { Exchange } from "./exchange.ts";
+import { EarlyResponse } from "./inject-fault.ts";
+import {
+  type Address,
+  type Answer,
+  ClientGone,
+  type InjectedWire,
+  type PlainAnswer,
+  type PlainRequest,
+} from "./plain-http.ts";
+import { record, recordWire } from "./record.ts";
+import { refusalReason } from "./refusal-reasons.ts";
+import { preflightAnswer, toPlainAnswer, unknownSandboxAnswer } from "./response-headers.ts";
+import { runSteps } from "./run-steps.ts";
+import { REQUEST_STEPS, spentRate } from "./steps.ts";
+
+/** Answers a request of the emulated API. Undefined if its client left, so that there is no one to answer. */
+export async function handleRequest(
+  engine: EngineParts,
+  request: PlainRequest,
+  { sandbox, address }: { sandbox: Sandbox | undefined; address: Address },
+): Promise<PlainAnswer | undefined> {
+  if (sandbox === undefined) return unknownSandboxAnswer(address.sandbox);
+  const preflight = preflightAnswer(request, sandbox.settings);
+  if (preflight !== undefined) return preflight;
+  sandbox.world.catchUp();
+  const exchange = new Exchange(engine, { sandbox, request, address });
+  const { durability } = engine;
+  const mark = durability?.mark();
+  const decided = await decide(exchange);
+  if (decided === undefined) return void exchange.cleanUp();
+  // Also for refusals and broken connections: they were counted, and a rule may have advanced.
+  const settling = durability?.settle(sandbox, mark!);
+  const unsaved = settling && (await settling);
+  if (unsaved === undefined) return complete(exchange, decided);
+  exchange.decision = unsaved.decision;
+  return complete(exchange, unsaved);
+}
+
+interface Decided {
+  answer: Answer;
+  wire?: InjectedWire | undefined;
+}
+
+/** Runs the steps, and turns what they throw into an answer. */
+async function decide(exchange: Exchange): Promise<Decided | undefined> {
+  try {
+    await runSteps(REQUEST_STEPS, exchange);
+    exchange.decision ||= exchange.delayed_by ?? "ok";
+    return { answer: exchange.answer! };
+  } catch (error) {
+    if (error instanceof ClientGone) return undefined;
+    if (error instanceof EarlyResponse) {
+      exchange.decision = error.decision;
+      return error;
+    }
+    if (!(error instanceof ApiError)) return { answer: failureAnswer(exchange, error) };
+    exchange.decision ||= exchange.stage;
+    await explainRefusal(exchange, error);
+    if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = spentRate(exchange);
+    return { answer: errorAnswer(exchange, error) };
+  }
+}
+
+/** interfaces 11: every refusal says why, to the journal alone. */
+export async function explainRefusal(exchange: Exchange, error: ApiError): Promise<void> {
+  const { engine, sandbox, request, stage, reasons } = exchange;
+  const reason =
+    stage === "auth" && error.reason === undefined
+      ? await engine.explainCredentials(sandbox.world.read(), request.headers)
+      : refusalReason(error, exchange);
+  exchange.reasons = [...reasons, reason];
+}
+
+/** The stack goes to the log alone (7.1). */
+function failureAnswer(exchange: Exchange, error: unknown): Answer {
+  const { engine, id, operation } = exchange;
+  const refused = engine.refuseFullDisk(error);
+  exchange.decision = refused === undefined ? "internal" : "store";
+  if (refused !== undefined) return refused;
+  engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
+  return errorAnswer(exchange, internalError());
+}
+
+/** Adds the headers of every answer, and writes the journal. */
+function complete(exchange: Exchange, { answer, wire }: Decided): PlainAnswer {
+  let plain: PlainAnswer;
+  try {
+    plain = toPlainAnswer(exchange, answer);
+  } catch (error) {
+    // A header that HTTP cannot carry.
+    return complete(exchange, { answer: failureAnswer(exchange, error) });
+  }
+  plain.wire = wire;
+  const head = headLines(plain.headers);
+  if (wire !== undefined) recordWire(exchange, wire, { answer, head });
+  else {
+    const entry = record(exchange, answer, head);
+    if (answer.stream !== undefined) {
+      plain.stream = recordStream(exchange, answer.stream, entry);
+      return plain;
+    }
+  }
+  exchange.cleanUp();
+  return plain;
+}
+
+/** The same stream, recorded; each piece waits until the changes that it reports are stored, as any answer does. */
+function recordStream(
+  exchange: Exchange,
+  stream: NonNullable<Answer["stream"]>,
+  entry: JournalEntry,
+): PlainAnswer["stream"] {
+  const { sandbox } = exchange;
+  const settle = settleAgain(exchange);
+  return async function* (signal) {
+    const capture = new BodyCapture({ withDigest: true });
+    let sent: StreamedBody | undefined;
+    try {
+      for await (const chunk of stream(signal)) {
+        const settling = settle();
+        if (settling !== undefined) await settling;
+        if (signal.aborted) return;
+        capture.add(chunk);
+        yield chunk;
+      }
+      if (!signal.aborted) sent = capture.end();
+    } finally {
+      sandbox.journal.complete(entry, sent);
+      exchange.cleanUp();
+    }
+  };
+}
+
+/** @returns a function that settles all changes since it was last called, and throws if one was undone */
+function settleAgain({ engine: { durability }, sandbox }: Exchange): () => undefined | Promise<void> {
+  if (durability === undefined) return () => undefined;
+  let mark = durability.mark();
+  return () => {
+    const settling = durability.settle(sandbox, mark)?.then((unsaved) => {
+      if (unsaved !== undefined) throw new Error("a change that the stream reports was undone");
+    });
+    mark = durability.mark();
+    return settling;
+  };
+}

@@ -1,0 +1,34 @@
+/** One step of a request or control call. */
+export interface Step<X> {
+  /** What `X-Sandbox-Decision` and `explain` call it. */
+  readonly name: string;
+  /** Reads and completes the exchange; throws to refuse it. */
+  readonly run: (exchange: X) => void | Promise<void>;
+}
+
+/** What the runner needs of an exchange. */
+export interface Stepped {
+  /** The step under way. */
+  stage: string;
+  /** Called after each step that passed; a dry run listens. */
+  readonly observe?: ((stage: string) => void) | undefined;
+}
+
+/** Runs the steps one after the other; the first that throws ends the run. */
+export async function runSteps<X extends Stepped>(steps: readonly Step<X>[], exchange: X): Promise<void> {
+  for (const { name, run } of steps) {
+    exchange.stage = name;
+    const running = run(exchange);
+    if (running !== undefined) await running;
+    exchange.observe?.(name);
+  }
+}
+
+/** The same for steps inside a transaction, which is synchronous. */
+export function runStepsNow<X extends Stepped>(steps: readonly Step<X>[], exchange: X): void {
+  for (const { name, run } of steps) {
+    exchange.stage = name;
+    if (run(exchange) instanceof Promise) throw new Error(`the step ${name} waits inside a transaction`);
+    exchange.observe?.(name);
+  }
+}

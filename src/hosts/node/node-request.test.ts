@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { readBytes } from "../../engine/pipeline/read-body.ts";
+import type * as Module from "./node-request.ts";
+
+let { BODY_IDLE_MS, NodeRequest } = {} as typeof Module;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  // The one timer of all bodies may run already, in real time, for those of other tests.
+  vi.resetModules();
+  ({ BODY_IDLE_MS, NodeRequest } = await import("./node-request.ts"));
+});
+afterEach(() => {
+  // The one timer of all bodies stops once it finds none.
+  vi.advanceTimersByTime(2000);
+  vi.useRealTimers();
+});
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A chunked request whose pieces come as the test says. */
+function arriving() {
+  const stream = new PassThrough();
+  const socket = { bytesRead: 0 };
+  const fields = { method: "POST", url: "/", headers: { "transfer-encoding": "chunked" }, rawHeaders: [] };
+  const incoming = Object.assign(stream, { ...fields, socket, complete: false });
+  const plain = new NodeRequest(incoming as unknown as IncomingMessage, {} as ServerResponse);
+  const send = async (piece: string) => {
+    socket.bytesRead += piece.length;
+    incoming.write(piece);
+    await turn();
+  };
+  const end = () => {
+    incoming.complete = true;
+    incoming.end();
+  };
+  return { incoming, plain, send, end };
+}
+
+describe("a body that takes long", () => {
+  it("is read to its end while bytes arrive [quality 2.10]", async () => {
+    const { plain, send, end } = arriving();
+    const body = readBytes(plain, 100);
+    for (const piece of ["one ", "two ", "three ", "four"]) {
+      await send(piece);
+      vi.advanceTimersByTime(BODY_IDLE_MS - 1000);
+    }
+    end();
+    expect(new TextDecoder().decode(await body)).toBe("one two three four");
+  });
+
+  it("cuts its client off once it stops, and not before [quality 2.10]", async () => {
+    const { incoming, plain, send } = arriving();
+    const body = readBytes(plain, 100).catch((error: unknown) => error);
+    await send("one");
+    vi.advanceTimersByTime(BODY_IDLE_MS);
+    expect(incoming.destroyed).toBe(false);
+    vi.advanceTimersByTime(1000);
+    expect(incoming.destroyed).toBe(true);
+    expect(await body).toMatchObject({ name: "ClientGone" });
+  });
+});
+
+it.each([
+  ["/v1/models?a=1", "/v1/models?a=1"],
+  ["http://any.test/v1/models?a=1", "/v1/models?a=1"],
+  ["http://any.test", "/"],
+  ["http://any.test?a=1", "/?a=1"],
+])("the target %s means %s", (url, target) => {
+  const incoming = { method: "GET", url, headers: {}, rawHeaders: [] } as unknown as IncomingMessage;
+  expect(new NodeRequest(incoming, {} as ServerResponse).target).toBe(target);
+});

@@ -1,0 +1,113 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ClientGone, type PlainRequest } from "../../engine/pipeline/plain-http.ts";
+
+/** A client that sends nothing of its body for this long is cut off, so stalled clients hold nothing (wall clock). */
+export const BODY_IDLE_MS = 15_000;
+const CHECK_MS = 1_000;
+
+/** A request of Node's server, as the engine sees it. */
+export class NodeRequest implements PlainRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: PlainRequest["headers"];
+  readonly rawHeaders: readonly string[];
+  private readonly request: IncomingMessage;
+  private readonly response: ServerResponse;
+  private gone: AbortController | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.method = request.method!;
+    this.target = originForm(request.url!);
+    this.headers = request.headers;
+    this.rawHeaders = request.rawHeaders;
+    this.request = request;
+    this.response = response;
+  }
+
+  /** Its client is watched from the moment on that this is asked for, since a reader may wait for its turn to read. */
+  get body(): AsyncIterable<Uint8Array> {
+    const { request } = this;
+    const { headers } = request;
+    if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return NO_BODY;
+    if (!request.complete) stalled.add(request);
+    return readPieces(request);
+  }
+
+  get authority(): string {
+    const { localAddress, localPort } = this.request.socket;
+    return `${localAddress?.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
+  }
+
+  /** Few requests wait for anything, and a controller costs as much as a small answer. */
+  get signal(): AbortSignal {
+    if (this.gone === undefined) {
+      const gone = new AbortController();
+      this.gone = gone;
+      if (this.response.destroyed) gone.abort(new ClientGone());
+      else this.response.once("close", () => gone.abort(new ClientGone()));
+    }
+    return this.gone.signal;
+  }
+}
+
+const NO_BODY: AsyncIterable<Uint8Array> = {
+  async *[Symbol.asyncIterator]() {},
+};
+
+/** An absolute-form target (`GET http://host/path`) means its path. */
+export function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  const match = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^#]*)/i.exec(target);
+  return match?.[1] ? (match[1].startsWith("/") ? match[1] : `/${match[1]}`) : "/";
+}
+
+/**
+ * The body as it comes in, no faster than it is read. A reader that stops early leaves the connection open, so that the
+ * client can read the refusal. @throws ClientGone if the client leaves before the end, or is cut off
+ */
+async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch {
+    throw new ClientGone();
+  } finally {
+    stalled.delete(request);
+  }
+  if (!request.complete) throw new ClientGone();
+}
+
+/**
+ * Cuts off clients that send nothing. Arriving bytes count, not the ones that were read: a client whose upload waits
+ * for its turn to be written is not stalled.
+ */
+class StalledClients {
+  private readonly waiting = new Map<IncomingMessage, { bytes: number; idle_ms: number }>();
+  private timer: NodeJS.Timeout | undefined;
+
+  add(request: IncomingMessage): void {
+    this.waiting.set(request, { bytes: request.socket.bytesRead, idle_ms: 0 });
+    this.timer ??= setInterval(() => this.check(), CHECK_MS).unref();
+  }
+
+  delete(request: IncomingMessage): void {
+    this.waiting.delete(request);
+  }
+
+  private check(): void {
+    for (const [request, state] of this.waiting) {
+      if (request.complete || request.destroyed) {
+        this.waiting.delete(request);
+        continue;
+      }
+      const { bytesRead } = request.socket;
+      state.idle_ms = bytesRead === state.bytes ? state.idle_ms + CHECK_MS : 0;
+      state.bytes = bytesRead;
+      if (state.idle_ms >= BODY_IDLE_MS) request.destroy();
+    }
+    if (this.waiting.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+}
+
+const stalled = new StalledClients();
