@@ -11,19 +11,24 @@ import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { sendAnswer } from "./send.ts";
 
+interface NodeClasses {
+  Req: typeof IncomingMessage;
+  Res: typeof ServerResponse;
+}
+
 /**
  * Request and response classes of one server. Express gives them its prototypes once, instead of swapping those of each
  * request (docs/decisions/0003).
  */
-export function createClasses() {
+export function createClasses(): NodeClasses {
   return {
     Req: class extends IncomingMessage {},
-    Res: class extends ServerResponse {} as typeof ServerResponse,
+    Res: class extends ServerResponse {} as NodeClasses["Res"],
   };
 }
 
 /** A server that does not answer yet; `answerRequests` connects it. */
-export function createNodeServer({ Req, Res }: ReturnType<typeof createClasses>): Server {
+export function createNodeServer({ Req, Res }: NodeClasses): Server {
   const server = createServer({
     IncomingMessage: Req,
     ServerResponse: Res,
