@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import { isIPv6 } from "node:net";
 import manifest from "../package.json" with { type: "json" };
 import { addMounts, createBrowserGate, lazyMount, type Mount } from "./control/application.ts";
+import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
@@ -32,9 +33,7 @@ import { forwardClock } from "./engine/state/clock.ts";
 import { combinedTimers } from "./engine/state/combined-timers.ts";
 import { createDeliveries } from "./engine/webhooks/dispatcher.ts";
 import { journaledAttempt } from "./engine/webhooks/journal-attempt.ts";
-import { ControlFleet } from "./fleet/control-fleet.ts";
-import type { FleetNode } from "./fleet/fleet-node.ts";
-import { fleetDurability, ofSandbox, placeOrRefuse } from "./fleet/fleet-seams.ts";
+import { Fleet } from "./fleet/fleet.ts";
 import { Connections } from "./hosts/node/close-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
@@ -72,7 +71,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const log = options.log ?? standardLog();
   // By `listen`: there is nothing to save before, and what is brought back may have something to send.
   let saver: Saver | undefined;
-  let fleet: FleetNode | undefined;
+  const fleet = options.store && new Fleet(options.store, sendRefusal);
   let noteOpened = (_saver: Pick<Saver, "readyToSend">) => {};
   const opened = new Promise<Pick<Saver, "readyToSend">>((resolve) => {
     noteOpened = resolve;
@@ -109,9 +108,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       journal.add(journaledAttempt(attempt, { present, nextStep: next, newest: history.newest }));
     },
     readyToSend:
-      isDurable(options) || options.store
-        ? async (sandbox) => (await opened).readyToSend(sandbox)
-        : undefined,
+      isDurable(options) || fleet ? async (sandbox) => (await opened).readyToSend(sandbox) : undefined,
   });
   const parts = { outbound, uploads, deliveries, queues: heavyWork() };
   const fixtures = new FixtureLibrary({ resources: RESOURCES });
@@ -171,16 +168,16 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     secretOf: secretOfWebhook,
     candidates: knownSecrets,
   });
-  const durability = options.store
-    ? fleetDurability(() => fleet!)
-    : isDurable(options)
+  const durability =
+    fleet ??
+    (isDurable(options)
       ? {
           mark: () => saver!.mark(),
           // A call that changes something may have made another sandbox.
           settled: (sandbox: Sandbox | undefined, mark: number, reads: boolean) =>
             saver!.settled(reads ? sandbox : undefined, mark),
         }
-      : undefined;
+      : undefined);
   const engine: EngineParts = {
     findSandbox: (name) => sandboxes.get(name),
     router: new Router(operations),
@@ -209,9 +206,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     version: manifest.version,
     started: performance.now(),
     durability,
-    fleet: options.store && new ControlFleet(() => fleet!),
+    directory: fleet ?? new LocalDirectory(sandboxes),
     savingFailure: () =>
-      options.store ? fleet?.failure : options.persist === undefined ? undefined : (saver?.failure ?? null),
+      fleet ? fleet.failure : options.persist === undefined ? undefined : (saver?.failure ?? null),
     limits,
     log,
     recordings,
@@ -219,7 +216,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   };
   const login = options.shared && new Login(options.shared.token);
   const inFleet = (prefix: string, handle: Mount["handle"]): Mount["handle"] =>
-    options.store ? ofSandbox(() => fleet!, prefix, handle) : handle;
+    fleet?.handleAtOwner(prefix, handle) ?? handle;
   // Everything of the product's own: each part adds its mount here.
   const mounts: Mount[] = [
     {
@@ -253,7 +250,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   answerRequests(server, {
     engine,
     hooks: {
-      findSandbox: options.store ? placeOrRefuse(() => fleet!, sendRefusal) : (name) => sandboxes.get(name),
+      findSandbox: (name, connection) => (fleet ? fleet.findSandbox(name, connection) : sandboxes.get(name)),
     },
     refuses: createBrowserGate(guard),
     application: new ExpressServer(classes, (app) => addMounts(app, { mounts, guard, log })),
@@ -279,14 +276,13 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         saver = await openPersistence({ ...(await revived()), place: options.persist });
         noteOpened(saver);
       }
-      if (options.store !== undefined) {
-        const { openFleet } = await import("./fleet/open-fleet.ts");
-        fleet = await openFleet(options.store, {
+      if (fleet !== undefined) {
+        await fleet.open({
           ...(await revived()),
-          most: limits?.sandboxes ?? Number.POSITIVE_INFINITY,
+          limit: limits?.sandboxes ?? Number.POSITIVE_INFINITY,
           ...{ createDefault, version: manifest.version, token: options.shared?.token ?? "" },
         });
-        noteOpened(fleet.saver);
+        noteOpened(fleet);
       } else if (sandboxes.get("default") === undefined) createDefault();
       if (isDurable(options)) await saver?.begin();
       return new Promise((resolve, reject) => {

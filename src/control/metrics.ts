@@ -1,3 +1,4 @@
+import type { FleetFigures } from "./directory.ts";
 import type { ControlServer } from "./operation.ts";
 
 interface Metric {
@@ -61,13 +62,13 @@ export function metricsText(server: ControlServer): string {
     },
     { name: "nodejs_heap_used_bytes", type: "gauge", help: "Heap in use.", samples: one(memory.heapUsed) },
   ];
-  if (server.fleet) metrics.push(...fleetMetrics(server.fleet.figures()));
+  const figures = server.directory.figures();
+  if (figures !== undefined) metrics.push(...fleetMetrics(figures));
   return metrics.map(textOf).join("");
 }
 
 /** interfaces 15. */
-function fleetMetrics(figures: ReturnType<NonNullable<ControlServer["fleet"]>["figures"]>): Metric[] {
-  const { lease, owned, passed_on, taken_over, fenced } = figures;
+function fleetMetrics({ lease, owned, passed_on, taken_over, fenced }: FleetFigures): Metric[] {
   const one = (name: string, type: Metric["type"], help: string, value: number): Metric => ({
     ...{ name: `understudy_fleet_${name}`, type, help },
     samples: [{ value }],

@@ -18,7 +18,7 @@ export async function settled(server: ControlServer, origin: string, make: () =>
     requireRoomForRecords(server, sandbox.world.root);
     if (server.limits !== undefined)
       requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
-    await server.fleet?.enlist(sandbox);
+    await server.directory.register(sandbox);
     return presentSandbox(sandbox, origin);
   } catch (error) {
     if (server.sandboxes.get(sandbox.name) === sandbox) server.sandboxes.delete(sandbox.name);

@@ -19,6 +19,7 @@ import type { Log } from "../hosts/node/log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { Recordings } from "../tools/bundle/recordings.ts";
 import type { GraderNetwork } from "../tools/grader/network.ts";
+import type { SandboxDirectory } from "./directory.ts";
 
 /** What the control API may reach; the composition root fills it. */
 export interface ControlServer {
@@ -45,8 +46,8 @@ export interface ControlServer {
   log: Log;
   /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
   durability?: ControlDurability | undefined;
-  /** interfaces 15; absent where the server stands alone. */
-  fleet?: ControlFleet | undefined;
+  /** The sandboxes that a call may name. */
+  directory: SandboxDirectory;
   /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
   savingFailure: () => SavingFailure | null | undefined;
   /** First days and changing calls of all sandboxes, for bundles. */
@@ -63,36 +64,6 @@ export interface ControlDurability {
    * @throws StoreRefusal when a change after the mark was undone instead
    */
   settled(sandbox: Sandbox | undefined, mark: number, reads: boolean): undefined | Promise<void>;
-}
-
-/** What the control API asks of a fleet. */
-export interface ControlFleet {
-  /** Makes a new sandbox the fleet's. @throws StoreRefusal where there is one of that name, or no room */
-  enlist(sandbox: Sandbox): Promise<void>;
-  /** How many sandboxes there are in the fleet. */
-  count(): Promise<number>;
-  figures(): {
-    node: string;
-    lease: "held" | "lost";
-    owned: number;
-    passed_on: number;
-    taken_over: number;
-    fenced: number;
-  };
-  /** Whether another node has passed this call on, which is then to be answered by what is here. */
-  isPassedOn(headers: Readonly<Record<string, unknown>>): boolean;
-  /** In order of creation. */
-  names(): Promise<string[]>;
-  /** What each of the other nodes answers to a GET. */
-  askOthers(path: string, headers: ControlCall["headers"]): Promise<unknown[]>;
-  /** Takes a sandbox over that nobody owns. */
-  find(name: string): Promise<Sandbox | undefined>;
-  status(leases: number): Promise<{
-    store: string;
-    nodes: { url: string; version: string; started_at: string; owned: number }[];
-    sandboxes: { total: number; owned: number; free: number };
-    leases: { sandbox: string; node: string | null; epoch: number }[];
-  }>;
 }
 
 export interface Limits {

@@ -5,7 +5,7 @@ import { outgoing } from "../engine/webhooks/outgoing.ts";
 import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
 
 const KEY = fleetKey("due");
-const MOST_AT_ONCE = 100;
+const MAX_LISTED = 100;
 /** A clock that runs at a rate of its own gives the same instant a little differently each time. */
 const SAME_MS = 20;
 
@@ -15,7 +15,7 @@ const SAME_MS = 20;
  */
 export class DueSandboxes {
   private readonly store: RedisStore;
-  private readonly told = new Map<string, number>();
+  private readonly recorded = new Map<string, number>();
 
   constructor(store: RedisStore) {
     this.store = store;
@@ -23,56 +23,48 @@ export class DueSandboxes {
 
   /** An earlier instant than Redis knows of is there before what is due then. */
   before(sandbox: Sandbox): void {
-    const due = dueOf(sandbox);
-    if (due < (this.told.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
+    const due = nextDue(sandbox);
+    if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
       this.tell(sandbox.name, due);
   }
 
   after(sandbox: Sandbox): void {
-    const due = dueOf(sandbox);
-    const told = this.told.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
-    if (due !== told && !(Math.abs(due - told) <= SAME_MS)) this.tell(sandbox.name, due);
+    const due = nextDue(sandbox);
+    const recorded = this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
+    if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.tell(sandbox.name, due);
   }
 
   remove(sandbox: string): void {
-    if (this.told.has(sandbox)) this.tell(sandbox, Number.POSITIVE_INFINITY);
+    if (this.recorded.has(sandbox)) this.tell(sandbox, Number.POSITIVE_INFINITY);
   }
 
   /** Whoever has it next says when something is due. */
   forget(sandbox: string): void {
-    this.told.delete(sandbox);
+    this.recorded.delete(sandbox);
   }
 
   adopt(sandbox: string): void {
-    this.told.set(sandbox, Number.NEGATIVE_INFINITY);
+    this.recorded.set(sandbox, Number.NEGATIVE_INFINITY);
   }
 
   /** Names of those that are due, the longest due first. */
   async list(): Promise<string[]> {
     const until = String(Date.now());
-    return this.store.connection.ask([
-      "ZRANGEBYSCORE",
-      KEY,
-      "-inf",
-      until,
-      "LIMIT",
-      "0",
-      String(MOST_AT_ONCE),
-    ]);
+    return this.store.connection.ask(["ZRANGEBYSCORE", KEY, "-inf", until, "LIMIT", "0", String(MAX_LISTED)]);
   }
 
   /** Commands of a connection are carried out in their order: nobody has to wait for this one. */
   private tell(sandbox: string, due: number): void {
     const never = due === Number.POSITIVE_INFINITY;
     const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
-    if (never) this.told.delete(sandbox);
-    else this.told.set(sandbox, due);
-    this.store.connection.ask(words).catch(() => this.told.set(sandbox, Number.NEGATIVE_INFINITY));
+    if (never) this.recorded.delete(sandbox);
+    else this.recorded.set(sandbox, due);
+    this.store.connection.ask(words).catch(() => this.recorded.set(sandbox, Number.NEGATIVE_INFINITY));
   }
 }
 
 /** What is to be sent is due at once, whatever the sandbox's clock says. */
-function dueOf({ world }: Sandbox): number {
+function nextDue({ world }: Sandbox): number {
   const { root, clock, origin } = world;
   const now = Date.now();
   if ((root.tables.get(outgoing.name)?.size ?? 0) > 0) return now;

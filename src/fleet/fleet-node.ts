@@ -2,32 +2,32 @@ import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { TemporaryFolder } from "../hosts/node/storage/temporary-folder.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type ReviverParts, SandboxReviver } from "../persistence/sandbox-reviver.ts";
-import type { SavingFailure } from "../persistence/saver.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
 import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
 import { NodeSession, RENEW_MS } from "./node-session.ts";
-import { isThere } from "./pass-on.ts";
-import { type Arrived, type Placed, Placing } from "./placing.ts";
+import { OwnerRouter } from "./owner-router.ts";
+import { isReachableAt } from "./proxy.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
-/** So long a node that ends lets requests finish, before it gives their sandboxes back. */
+/** How long a node that shuts down lets requests finish, before it gives up their sandboxes. */
 const FINISH_MS = 250;
 const POLL_MS = 5;
-/** Then it goes on being reached until nobody has asked for so long. */
+/** It then stays reachable until no request has come for this time. */
 const QUIET_MS = 250;
 const MAX_LINGER_MS = 1500;
-/** So long after its start a node makes ready for what it may have to take over in a hurry. */
+/** Time from the start to the warm-up. */
 const WARM_UP_MS = 500;
-/** After so many times the code for it is no longer new to the machine. */
-const REHEARSALS = 5;
-/** Clocks that differ by less are nobody's trouble. */
+/** After this many rounds the code is compiled. */
+const WARM_UP_ROUNDS = 5;
+/** A smaller difference between the clocks of two machines does no harm. */
 const MAX_DIFFERENCE_MS = 2000;
 
 export interface FleetParts extends ReviverParts {
@@ -39,11 +39,11 @@ export interface FleetParts extends ReviverParts {
   createDefault: () => Sandbox;
 }
 
-/** A node of a fleet (interfaces 15): which sandboxes are its own, and what happens to requests for others. */
+/** A node of a fleet (interfaces 15): the sandboxes that it owns, and the requests for others. */
 export class FleetNode {
   readonly session: NodeSession;
   readonly saver: FleetSaver;
-  readonly placing: Placing;
+  readonly router: OwnerRouter;
   readonly store: RedisStore;
   readonly register: FleetRegister;
   takenOver = 0;
@@ -52,7 +52,7 @@ export class FleetNode {
   private readonly chunks: UploadChunks;
   private readonly reviver: SandboxReviver;
   private readonly files = new TemporaryFolder();
-  private readonly taking = new Map<string, Promise<Sandbox | undefined>>();
+  private readonly takeovers = new Map<string, Promise<Sandbox | undefined>>();
   private isReachable: boolean | undefined;
   private timer: NodeJS.Timeout | undefined;
   private warmingUp: NodeJS.Timeout | undefined;
@@ -65,11 +65,11 @@ export class FleetNode {
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
     this.reviver = new SandboxReviver(parts);
-    this.session = new NodeSession(store, log, { onRegain: (lost) => this.regain(lost) });
+    this.session = new NodeSession(store, log, { onRecover: (lost) => this.recover(lost) });
     const { due, chunks, session, register } = this;
-    const take = (name: string, seen: Lease) => this.take(name, seen);
+    const takeOver = (name: string, seen: Lease) => this.takeOver(name, seen);
     const makeDefault = () => this.makeDefault();
-    this.placing = new Placing({ ...{ store, session, register, log }, take, makeDefault });
+    this.router = new OwnerRouter({ ...{ store, session, register, log }, takeOver, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });
   }
 
@@ -83,95 +83,90 @@ export class FleetNode {
       await this.session.end();
       throw error;
     }
-    await this.placing.beginAnew();
-    await this.sayDifference();
-    await this.place("default");
-    this.timer = setInterval(() => void this.look().catch(() => {}), RENEW_MS);
+    await this.router.forgetOwners();
+    await this.warnOfClockDifference();
+    await this.route("default");
+    this.timer = setInterval(() => void this.poll().catch(() => {}), RENEW_MS);
     this.timer.unref();
     this.warmingUp = setTimeout(() => void this.warmUp().catch(() => {}), WARM_UP_MS);
     this.warmingUp.unref();
   }
 
   /**
-   * When another node ends, its sandboxes come all at once: whoever asks for the first must not wait until validators
-   * are compiled and the fixture's records made, which takes longer than all the rest. Done while nobody waits, in
-   * pieces, with the sandbox that there always is.
+   * When another node ends, all its sandboxes arrive at once. Compiles validators and creates the fixture's records in
+   * advance, with the `default` sandbox, so that the first request for them does not wait for that.
    */
   private async warmUp(): Promise<void> {
     const { url } = this.session;
-    // Has the control API loaded, which a node that only passes calls on has not needed yet.
-    const asked = { authorization: `Bearer ${this.parts.token}` };
-    await this.placing.passing.ask(`${url}/_control/metrics`, asked).catch(() => {});
+    // Loads the control API, which a node that only forwards calls has not needed yet.
+    const headers = { authorization: `Bearer ${this.parts.token}` };
+    await this.router.proxy.ask(`${url}/_control/metrics`, headers).catch(() => {});
     for (const _ of this.parts.judge.prepare()) await nextTurn();
     const rows = await this.store.load("default");
-    for (let time = 0; time < REHEARSALS && !this.placing.isLeaving; time++) {
-      await this.reviver.rehearse("default", rows);
+    for (let time = 0; time < WARM_UP_ROUNDS && !this.router.isLeaving; time++) {
+      await this.reviver.warmUp("default", rows);
       await nextTurn();
     }
   }
 
   /**
-   * Takes nothing more, saves everything and gives it back, while others still reach this node: what is asked of it
-   * meanwhile goes to the next owner.
-   * @param unanswered how many requests this server has not begun to answer
+   * Saves all sandboxes and gives them up, while the other nodes still reach this one: requests that arrive meanwhile are
+   * forwarded to the next owner.
+   * @param unanswered returns how many requests this server has not begun to answer
    */
   async leave(unanswered: () => number): Promise<void> {
-    const { placing, saver, register, session } = this;
+    const { router, saver, register, session } = this;
     clearInterval(this.timer);
     clearTimeout(this.warmingUp);
-    placing.isLeaving = true;
+    router.isLeaving = true;
     const end = performance.now() + FINISH_MS;
-    while (unanswered() > placing.searching && performance.now() < end) await pause(POLL_MS);
+    while (unanswered() > router.searching && performance.now() < end) await pause(POLL_MS);
     try {
       if (!(await saver.saveAll()))
-        this.parts.log.error(`The last changes could not be saved: ${this.failure!.refusal.message}.`);
+        this.parts.log.error(`The last changes could not be saved: ${this.saver.failure!.refusal.message}.`);
       await register.leave();
       await session.end();
       if ((await register.live()).length > 0) await this.linger();
     } catch (error) {
-      // Nobody can be told; the session ends by itself.
+      // Without Redis the session ends by itself.
       if (!(error instanceof StoreRefusal)) throw error;
     }
   }
 
-  /** Others may be about to ask this node still, and what is on its way when a connection closes is lost. */
+  /** Other nodes may still send requests here, which would be lost if the connection closed now. */
   private async linger(): Promise<void> {
     const now = performance.now();
-    const quietSince = () => Math.max(now, this.placing.lastSentAway);
+    const quietSince = () => Math.max(now, this.router.lastRefusedAt);
     while (performance.now() < Math.min(quietSince() + QUIET_MS, now + MAX_LINGER_MS)) await pause(POLL_MS);
   }
 
-  /** When the last request has been answered. */
+  /** After the last request was answered. */
   async end(): Promise<void> {
-    this.placing.passing.close();
+    this.router.proxy.close();
     await this.store.close();
     this.files.remove();
   }
 
-  get failure(): SavingFailure | null {
-    return this.saver.failure ?? null;
-  }
-
-  /** @throws StoreRefusal where nobody can serve it now */
-  place(name: string, exchange?: Arrived): Placed | Promise<Placed> {
+  /** @throws StoreRefusal if no node can serve it now */
+  route(name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> {
     const sandbox = this.saver.owned(name);
-    if (sandbox !== undefined && this.session.isValid && !this.placing.isLeaving) return sandbox;
-    return SANDBOX_NAME.test(name) ? this.placing.find(name, exchange) : undefined;
+    if (sandbox !== undefined && this.session.isValid && !this.router.isLeaving) return sandbox;
+    return SANDBOX_NAME.test(name) ? this.router.route(name, connection) : undefined;
   }
 
-  /** Undefined where another was quicker. */
-  private take(name: string, seen: Lease): Promise<Sandbox | undefined> {
-    let taking = this.taking.get(name);
+  /** Undefined if another node was faster. */
+  private takeOver(name: string, seen: Lease): Promise<Sandbox | undefined> {
+    let taking = this.takeovers.get(name);
     if (taking === undefined) {
       taking = this.saver
-        .inTurn(name, () => this.takeNow(name, seen))
-        .finally(() => this.taking.delete(name));
-      this.taking.set(name, taking);
+        .inTurn(name, () => this.claim(name, seen))
+        .finally(() => this.takeovers.delete(name));
+      this.takeovers.set(name, taking);
     }
     return taking;
   }
 
-  private async takeNow(name: string, seen: Lease): Promise<Sandbox | undefined> {
+  private async claim(name: string, seen: Lease): Promise<Sandbox | undefined> {
     const { store } = this;
     const known = this.saver.owned(name);
     if (known !== undefined && this.session.isValid) return known;
@@ -200,7 +195,7 @@ export class FleetNode {
   private async makeDefault(): Promise<void> {
     const sandbox = this.parts.createDefault();
     try {
-      await this.saver.enlist(sandbox);
+      await this.saver.register(sandbox);
     } catch (error) {
       const { sandboxes } = this.parts;
       if (sandboxes.get("default") === sandbox) sandboxes.delete("default");
@@ -208,24 +203,24 @@ export class FleetNode {
     }
   }
 
-  private async regain(lost: { former: string; restarted: boolean }): Promise<void> {
-    await this.placing.beginAnew();
-    await this.saver.regain(lost);
+  private async recover(lost: { former: string; restarted: boolean }): Promise<void> {
+    await this.router.forgetOwners();
+    await this.saver.recover(lost);
   }
 
-  /** Leases are kept on the monotonic clock and on that of Redis; what is due and what is shown, on the machine's. */
-  private async sayDifference(): Promise<void> {
+  /** Leases use the monotonic clock and that of Redis; timers and timestamps use the machine's. */
+  private async warnOfClockDifference(): Promise<void> {
     const [seconds, micros] = await this.store.connection.ask(["TIME"]);
     const ahead = Date.now() - (Number(seconds) * 1000 + Number(micros) / 1000);
     if (Math.abs(ahead) < MAX_DIFFERENCE_MS) return;
     this.parts.log.warn(
-      `The clock of this machine is ${Math.abs(ahead / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} that of the Redis: what is due in sandboxes that it takes over comes so much ${ahead > 0 ? "earlier" : "later"}. Set both by NTP.`,
+      `The clock of this machine is ${Math.abs(ahead / 1000).toFixed(1)} s ${ahead > 0 ? "ahead of" : "behind"} that of Redis, so timers of sandboxes that it takes over run ${ahead > 0 ? "early" : "late"} by that much. Set both clocks by NTP.`,
     );
   }
 
-  /** Once, when this node listens. */
-  private async sayUnreachable(): Promise<void> {
-    if (this.isReachable === undefined) this.isReachable = await isThere(this.session.url);
+  /** Checked once, when this node listens. */
+  private async warnIfUnreachable(): Promise<void> {
+    if (this.isReachable === undefined) this.isReachable = await isReachableAt(this.session.url);
     else return;
     if (!this.isReachable)
       this.parts.log.warn(
@@ -233,17 +228,17 @@ export class FleetNode {
       );
   }
 
-  /** What is due and nobody's becomes this node's; what waits for an owner that is gone waits no longer. */
-  private async look(): Promise<void> {
-    await this.sayUnreachable();
+  /** Takes over sandboxes without an owner whose timers are due, and ends requests to owners that are gone. */
+  private async poll(): Promise<void> {
+    await this.warnIfUnreachable();
     if (!this.session.isValid) return;
-    const { placing } = this;
-    for (const owner of placing.passing.owners()) {
-      if (!(await placing.isLive(owner))) placing.passing.giveUp(owner.session);
+    const { router } = this;
+    for (const owner of router.proxy.owners()) {
+      if (!(await router.isLive(owner))) router.proxy.giveUp(owner.session);
     }
     for (const name of await this.due.list()) {
-      // One that cannot be read must not keep the others from being taken.
-      if (this.saver.owned(name) === undefined) await Promise.resolve(this.place(name)).catch(() => {});
+      // A sandbox that cannot be read must not keep the others from being taken over.
+      if (this.saver.owned(name) === undefined) await Promise.resolve(this.route(name)).catch(() => {});
     }
   }
 }

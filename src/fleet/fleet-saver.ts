@@ -11,8 +11,6 @@ import type { SavingFailure } from "../persistence/saver.ts";
 import { refusalOf, type StoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { NodeSession } from "./node-session.ts";
-import { Refusals } from "./refusals.ts";
-import { Turns } from "./turns.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
 /** What nobody waits for (a timer that ran, a request that was counted) is saved within that time. */
@@ -85,7 +83,7 @@ export class FleetSaver {
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
     const kept = this.kept.get(name);
-    if (kept?.sandbox !== sandbox) throw this.refusals.lastOf(sandbox) ?? moved(name);
+    if (kept?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
     if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
     if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) return this.saved(sandbox, mark);
@@ -120,7 +118,7 @@ export class FleetSaver {
   }
 
   /** Makes a sandbox the fleet's. @throws StoreRefusal `taken`, `limit`; it is nobody's then */
-  enlist(sandbox: Sandbox): Promise<void> {
+  register(sandbox: Sandbox): Promise<void> {
     const { name } = sandbox;
     return this.turns.next(name, async () => {
       const image = await this.commit(sandbox, undefined);
@@ -130,12 +128,12 @@ export class FleetSaver {
   }
 
   /** What happens to the sandboxes of a session that was lost: each by itself, and not while it is being saved. */
-  async regain(lost: { former: string; restarted: boolean }): Promise<void> {
+  async recover(lost: { former: string; restarted: boolean }): Promise<void> {
     await Promise.all(this.names().map((name) => this.turns.next(name, () => this.reclaim(name, lost))));
   }
 
   /** Another node owns it: nothing of it stays here, and nothing is deleted. */
-  letGo(name: string): void {
+  release(name: string): void {
     const kept = this.kept.get(name);
     if (kept === undefined) return;
     const { store, sandboxes, due, chunks } = this.parts;
@@ -175,7 +173,7 @@ export class FleetSaver {
       isAllSaved = false;
       void this.flushed(name);
     }
-    if (isAllSaved) this.noteSuccess();
+    if (isAllSaved) this.recordSuccess();
   }
 
   /** Whoever asks while a commit is under way shares the next one. */
@@ -199,8 +197,8 @@ export class FleetSaver {
       await this.bring(kept);
     } catch (error) {
       const refusal = refusalOf(error, "the store");
-      if (refusal.kind === "moved") return this.letGo(name);
-      this.noteFailure(refusal);
+      if (refusal.kind === "moved") return this.release(name);
+      this.recordFailure(refusal);
       if (isAwaited) await this.undo(kept, refusal);
     }
   }
@@ -211,7 +209,7 @@ export class FleetSaver {
     const { sandboxes } = this.parts;
     const present = sandboxes.get(name);
     if (present === undefined) return this.remove(kept);
-    // A new one of the same name comes by `enlist`.
+    // A new one of the same name comes by `register`.
     if (present !== sandbox || (!kept.isUnknown && kept.image.isPresent())) return;
     let image: SandboxImage;
     try {
@@ -262,7 +260,7 @@ export class FleetSaver {
     const { sandboxes } = this.parts;
     this.refusals.note(sandbox, refusal);
     // It had been deleted, and is there still: whoever asks for it next takes it over from its rows.
-    if (sandboxes.get(sandbox.name) === undefined) return this.letGo(sandbox.name);
+    if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
     sandbox.putBack(image);
     image.remark();
@@ -272,13 +270,13 @@ export class FleetSaver {
     const kept = this.kept.get(name);
     if (kept === undefined) return;
     const found = await this.parts.store.reclaim(name, lost);
-    if (found === "fenced") return this.letGo(name);
+    if (found === "fenced") return this.release(name);
     if (lost.restarted) this.parts.due.adopt(name);
     if (found === "behind") kept.isUnknown = true;
   }
 
   /** Said once, and once more when it is over. */
-  private noteFailure(refusal: StoreRefusal): void {
+  private recordFailure(refusal: StoreRefusal): void {
     if (this.failure === undefined)
       this.parts.log.error(
         `Changes cannot be saved: ${refusal.message}. They are tried again until they can be.`,
@@ -286,9 +284,52 @@ export class FleetSaver {
     this.failure = { refusal, since: this.failure?.since ?? Date.now() };
   }
 
-  private noteSuccess(): void {
+  private recordSuccess(): void {
     if (this.failure === undefined) return;
     this.failure = undefined;
     this.parts.log.warn("Changes are saved again.");
   }
 }
+
+/** What was undone because the store refused it, so that whoever waits for an answer hears of it. */
+export class Refusals {
+  private readonly bySandbox = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
+  private count = 0;
+
+  /** To be asked before a change, for `requireNoneSince`. */
+  mark(): number {
+    return this.count;
+  }
+
+  note(sandbox: Sandbox, refusal: StoreRefusal): void {
+    this.count += 1;
+    this.bySandbox.set(sandbox, { number: this.count, refusal });
+  }
+
+  last(sandbox: Sandbox): StoreRefusal | undefined {
+    return this.bySandbox.get(sandbox)?.refusal;
+  }
+
+  /** @throws StoreRefusal when something of the sandbox was undone after the mark */
+  requireNoneSince(mark: number, sandbox: Sandbox): void {
+    if (mark === this.count) return;
+    const last = this.bySandbox.get(sandbox);
+    if (last !== undefined && last.number > mark) throw last.refusal;
+  }
+}
+
+/** Work on one name at a time, in the order in which it was asked for. */
+export class Turns {
+  private readonly last = new Map<string, Promise<void>>();
+
+  next<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const mine = (this.last.get(name) ?? Promise.resolve()).then(work);
+    const end: Promise<void> = mine.then(nothing, nothing).then(() => {
+      if (this.last.get(name) === end) this.last.delete(name);
+    });
+    this.last.set(name, end);
+    return mine;
+  }
+}
+
+function nothing(): void {}

@@ -18,7 +18,7 @@ export const sessionKey = (url: string) => fleetKey(`node:${url}`);
 /** What becomes of the sandboxes of a session that was lost. */
 export interface SessionEvents {
   /** Settles once it is known which of them are still this node's. */
-  onRegain(lost: { former: string; restarted: boolean }): Promise<void>;
+  onRecover(lost: { former: string; restarted: boolean }): Promise<void>;
 }
 
 /**
@@ -108,7 +108,7 @@ export class NodeSession {
         return;
       }
     }
-    await this.events.onRegain({ former, restarted });
+    await this.events.onRecover({ former, restarted });
     await this.renew();
   }
 

@@ -1,5 +1,5 @@
 import type { Log } from "../hosts/node/log.ts";
-import type { Target } from "./pass-on.ts";
+import type { Target } from "./proxy.ts";
 
 /** One request in so many milliseconds tries whether a node that could not be reached is back. */
 const TRY_MS = 50;
@@ -30,7 +30,7 @@ export class Outages {
     return true;
   }
 
-  /** Whether waiting is in vain, of which is told once. */
+  /** Whether waiting is in vain, of which is recorded once. */
   isLong({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;

@@ -28,8 +28,8 @@ export class UploadChunks {
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
-    for (const [path, length] of filesOf(image)) {
-      const file = nameOf(path);
+    for (const [path, length] of filesIn(image)) {
+      const file = fileName(path);
       const from = stored?.get(file) ?? 0;
       if (from < length) await this.send(name, { path, file }, { from, to: length });
     }
@@ -40,16 +40,16 @@ export class UploadChunks {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
     if (stored === undefined) return;
-    const wanted = new Set([...filesOf(image).keys()].map(nameOf));
+    const wanted = new Set([...filesIn(image).keys()].map(fileName));
     const gone = [...stored].filter(([file]) => !wanted.has(file));
     for (const [file, length] of gone) {
       stored.delete(file);
-      await this.drop(name, piecesOf(file, length));
+      await this.drop(name, pieceNames(file, length));
     }
   }
 
   async remove(sandbox: string): Promise<void> {
-    if (this.stored.delete(sandbox)) await this.store.connection.ask(["UNLINK", keyOf(sandbox)]);
+    if (this.stored.delete(sandbox)) await this.store.connection.ask(["UNLINK", uploadsKey(sandbox)]);
   }
 
   forget(sandbox: string): void {
@@ -63,7 +63,7 @@ export class UploadChunks {
 
   /** Writes the files that a sandbox's rows name into a folder; pieces that none names are removed. */
   async load(sandbox: string, rows: readonly Row[], folder: string): Promise<void> {
-    const known: string[] = await this.store.connection.ask(["HKEYS", keyOf(sandbox)]);
+    const known: string[] = await this.store.connection.ask(["HKEYS", uploadsKey(sandbox)]);
     if (known.length === 0) return;
     const wanted = namedBy(rows);
     const stored: Lengths = new Map();
@@ -72,8 +72,8 @@ export class UploadChunks {
       const path = join(folder, file);
       await writeFile(path, "", { mode: 0o600 });
       let read = 0;
-      for (const piece of piecesOf(file, length)) {
-        const bytes = await this.store.connection.ask(["HGET", keyOf(sandbox), piece], { as: "bytes" });
+      for (const piece of pieceNames(file, length)) {
+        const bytes = await this.store.connection.ask(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
         // A hole: the upload begins anew, as where its file is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
@@ -99,7 +99,7 @@ export class UploadChunks {
       for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
         const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
         await handle.read(bytes, 0, bytes.length, at);
-        await this.store.connection.ask(["HSET", keyOf(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
+        await this.store.connection.ask(["HSET", uploadsKey(sandbox), `${file}:${at / CHUNK_BYTES}`, bytes]);
       }
     } finally {
       await handle.close();
@@ -109,20 +109,20 @@ export class UploadChunks {
   }
 
   private async drop(sandbox: string, fields: readonly string[]): Promise<void> {
-    if (fields.length > 0) await this.store.connection.ask(["HDEL", keyOf(sandbox), ...fields]);
+    if (fields.length > 0) await this.store.connection.ask(["HDEL", uploadsKey(sandbox), ...fields]);
   }
 }
 
-const keyOf = (sandbox: string) => sandboxKey(sandbox, "uploads");
+const uploadsKey = (sandbox: string) => sandboxKey(sandbox, "uploads");
 
-const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+const fileName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-function piecesOf(file: string, length: number): string[] {
+function pieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
 }
 
 /** Paths that the present and the snapshots need, and how much of each. */
-function filesOf(image: SandboxImage): Lengths {
+function filesIn(image: SandboxImage): Lengths {
   const files: Lengths = new Map();
   for (const { path, length } of image.files()) files.set(path, Math.max(length, files.get(path) ?? 0));
   return files;

@@ -54,10 +54,10 @@ export class SandboxReviver {
   }
 
   /**
-   * Everything up to where there would be a sandbox, so that it has been done once, in pieces; nothing comes of it but
-   * the fixture's own records, which are made when somebody first needs them.
+   * Does everything up to the creation of the sandbox, in pieces, so that code is compiled and the fixture's records
+   * exist before the first sandbox is taken over.
    */
-  async rehearse(name: string, rows: readonly Row[]): Promise<void> {
+  async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const saved = savedSandboxOf(this.idFieldOf, rows);
     this.parts.judge.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);

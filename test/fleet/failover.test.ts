@@ -92,7 +92,7 @@ describe("interfaces 15 owners that fail", () => {
       return made.status === 201;
     });
     paused!.signal("SIGCONT");
-    // Passed on to the new owner, or refused: never what the old one remembers.
+    // ProxiedRequest on to the new owner, or refused: never what the old one remembers.
     expect([200, 503]).toContain((await stale).status);
     const { status } = await late;
     const seen = await survivor!.control("GET", `${S("asleep")}/state/departments/dept_late`);

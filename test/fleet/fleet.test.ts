@@ -217,7 +217,7 @@ describe("interfaces 15 a fleet", () => {
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
 
-  it("interfaces 15 a node whose address nobody reaches is told of, and its sandboxes are refused elsewhere", async () => {
+  it("interfaces 15 a node whose address nobody reaches is recorded of, and its sandboxes are refused elsewhere", async () => {
     const nowhere = await start({
       store: { url: redis.url, nodeUrl: `http://127.0.0.1:${await freePort()}` },
     });
@@ -387,13 +387,13 @@ describe("interfaces 15 a fleet", () => {
     }
   }, 60_000);
 
-  it("interfaces 15 clocks that differ are told of, and no sandbox's clock goes back", async () => {
+  it("interfaces 15 clocks that differ are recorded of, and no sandbox's clock goes back", async () => {
     const hour = 3_600_000;
     const now = async (node: Node) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hour });
     const a = await start();
-    expect(a.said.join()).toContain("ahead of that of the Redis");
+    expect(a.said.join()).toContain("ahead of that of Redis");
     await a.control("POST", "/_control/sandboxes", { name: "ci", clock: { mode: "real" } });
     const ahead = await now(a);
     expect(ahead).toBeGreaterThan(Date.now() - hour / 2);

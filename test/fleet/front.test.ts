@@ -43,11 +43,11 @@ describe("interfaces 15 ways into a fleet", () => {
   it("interfaces 15 every node prints a login link that works there once, whoever owns `default`", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
-      const told = banner(node.understudy, ready, ["box.test"]);
-      expect(told.includes("running: a node of a fleet")).toBe(node === b);
-      expect(told).toContain("  Also as  box.test\n");
-      expect(told).toContain(`  Token    ${TOKEN}\n`);
-      const [, page, code] = /^ {2}Log in {3}(\S+)#login=(\S+) \(once\)$/m.exec(told)!;
+      const recorded = banner(node.understudy, ready, ["box.test"]);
+      expect(recorded.includes("running: a node of a fleet")).toBe(node === b);
+      expect(recorded).toContain("  Also as  box.test\n");
+      expect(recorded).toContain(`  Token    ${TOKEN}\n`);
+      const [, page, code] = /^ {2}Log in {3}(\S+)#login=(\S+) \(once\)$/m.exec(recorded)!;
       expect((await fetch(page!)).status).toBe(200);
       const redeemed = () => node.call(undefined, "POST", "/_console/login", { code });
       expect(await redeemed()).toMatchObject({ status: 200, body: { token: TOKEN } });

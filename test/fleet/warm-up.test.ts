@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FleetNode } from "../../src/fleet/fleet-node.ts";
-import { PassOn } from "../../src/fleet/pass-on.ts";
+import { Proxy } from "../../src/fleet/proxy.ts";
 import { SandboxReviver } from "../../src/persistence/sandbox-reviver.ts";
 import { until } from "../support/eventually.ts";
 import { type Node, startNode, TOKEN } from "../support/fleet.ts";
@@ -44,12 +44,14 @@ describe("interfaces 15 a node that makes itself ready", () => {
     expect((await a.control("GET", ONE)).status).toBe(200);
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
-    const rehearse = vi.spyOn(SandboxReviver.prototype, "rehearse");
-    const ask = vi.spyOn(PassOn.prototype, "ask");
+    const reviverWarmUp = vi.spyOn(SandboxReviver.prototype, "warmUp");
+    const ask = vi.spyOn(Proxy.prototype, "ask");
     const b = await startNode(redis, { port });
     open.push(b);
-    await until(() => rehearse.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5);
-    expect(new Set(rehearse.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));
+    await until(
+      () => reviverWarmUp.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5,
+    );
+    expect(new Set(reviverWarmUp.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));
     expect(ask).toHaveBeenCalledWith(`${b.url}/_control/metrics`, { authorization: `Bearer ${TOKEN}` });
     const { body } = await b.control("GET", "/_control/health");
     expect(body.fleet).toMatchObject({ owned: 0, taken_over: 0 });

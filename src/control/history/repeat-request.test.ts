@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
-import { Elsewhere } from "../elsewhere.ts";
+import { RemoteSandbox } from "../directory.ts";
 import type { ControlServer } from "../operation.ts";
 import { repeatRequest } from "./repeat-request.ts";
 
@@ -33,7 +33,7 @@ describe("interfaces 10 a request that is repeated in a sandbox of another node"
     await new Promise((resolve) => owner.once("listening", resolve));
     const { port } = owner.address() as AddressInfo;
     const server = { address: () => ({ host: "127.0.0.1", port }) } as ControlServer;
-    const target = new Elsewhere("there", server, { host: "h" });
+    const target = new RemoteSandbox("there", server, { host: "h" });
     const rule = { id: "own", match: { operation: "models.*", header: { a: "b" } }, effect: { status: 500 } };
     const again = await repeatRequest(entry as unknown as JournalEntry, { server, target, rule });
     const streamed = await repeatRequest(
@@ -69,7 +69,7 @@ describe("interfaces 10 a request that is repeated in a sandbox of another node"
 
   it("interfaces 10 says so where not all of it was kept, or no answer comes", async () => {
     const server = { address: () => ({ host: "127.0.0.1", port: 1 }) } as ControlServer;
-    const target = new Elsewhere("there", server, {});
+    const target = new RemoteSandbox("there", server, {});
     const repeated = (more: object) =>
       repeatRequest({ ...entry, ...more } as unknown as JournalEntry, { server, target, rule: undefined });
     const advice = "; repeat the entry of a newer request, or send the request yourself.";

@@ -3,7 +3,7 @@ import { sendRecorded } from "../../client/replay/send-recorded.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { Elsewhere, type WireRequest } from "../elsewhere.ts";
+import { RemoteSandbox, type WireRequest } from "../directory.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, ruleAt } from "../problem.ts";
@@ -29,7 +29,7 @@ const NOT_SENT_AGAIN = new Set([
 export interface Repetition {
   server: ControlServer;
   /** Where it is sent to. */
-  target: Sandbox | Elsewhere;
+  target: Sandbox | RemoteSandbox;
   /** A rule for this request alone. */
   rule: object | undefined;
 }
@@ -67,8 +67,8 @@ export async function repeatRequest(
       body: entry.request_body,
     };
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
-    const sent = await (target instanceof Elsewhere
-      ? sendElsewhere(entry, target, again)
+    const sent = await (target instanceof RemoteSandbox
+      ? sendToRemote(entry, target, again)
       : sendRecorded(target, { ...server.address(), ...again, isIts }));
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
@@ -78,9 +78,9 @@ export async function repeatRequest(
 }
 
 /** Of another node's sandbox, the answer is what comes over the wire. */
-async function sendElsewhere(
+async function sendToRemote(
   { streamed }: JournalEntry,
-  target: Elsewhere,
+  target: RemoteSandbox,
   request: WireRequest,
 ): Promise<ComparedAnswer | undefined> {
   const answer = await target.send(request).catch(() => undefined);
@@ -114,7 +114,7 @@ async function arm(
   rule: { id: string },
   { server, target }: Pick<Repetition, "server" | "target">,
 ): Promise<() => unknown> {
-  if (target instanceof Elsewhere) {
+  if (target instanceof RemoteSandbox) {
     await target.call("POST", "/faults", rule);
     return () => target.call("DELETE", `/faults/${rule.id}`);
   }

@@ -61,11 +61,7 @@ const showFleet = operation({
   }),
   errors: [],
   success: { status: 200, schema: FleetBody },
-  handle: async ({ server, query }) =>
-    (await server.fleet?.status(query.limit ?? 100)) ?? {
-      ...{ store: null, nodes: [], leases: [] },
-      sandboxes: { total: server.sandboxes.size, owned: server.sandboxes.size, free: 0 },
-    },
+  handle: ({ server, query }) => server.directory.status(query.limit ?? 100),
 });
 
 export const FLEET_OPERATIONS: readonly ControlOperation[] = [showFleet];

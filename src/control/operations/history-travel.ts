@@ -3,6 +3,7 @@ import { Reply } from "../../engine/contract/reply.ts";
 import { Closed, examplesOf } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { findNamedSandbox } from "../directory.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
@@ -11,7 +12,6 @@ import { requireRoom } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, operation, S } from "../operation.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
-import { sandboxNamed } from "../sandbox-named.ts";
 
 const To = Type.Optional(
   Type.Unsafe<"before" | "after">({
@@ -137,7 +137,7 @@ const repeat = operation({
   async handle(call) {
     const { params, body = {}, sandbox, server } = call;
     const first = sandbox.journal.find(params.id) ?? requestOf(sandbox, entryOf(sandbox, params.id));
-    const target = body.in === undefined ? sandbox : await sandboxNamed(call, body.in, "in");
+    const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
     const second = await repeatRequest(first, { server, target, rule: body.with });
     const differences = answerDifferences(first, second);
     return { request: second.id, same: differences.length === 0, differences };

@@ -7,8 +7,8 @@ import type { Root } from "../../engine/state/root.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
+import { listSandboxes } from "../directory.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";
-import { listFleet } from "../fleet-list.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
@@ -72,17 +72,20 @@ const health = operation({
   summary: "Say that the server is up, and since when",
   errors: [],
   success: { status: 200, schema: HealthBody },
-  handle: async ({ server }) => ({
-    status: "ok" as const,
-    version: server.version,
-    uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
-    sandboxes: (await server.fleet?.count()) ?? server.sandboxes.size,
-    ...presentSaving(server.savingFailure()),
-    ...(server.fleet && { fleet: server.fleet.figures() }),
-  }),
+  handle: async ({ server }) => {
+    const fleet = server.directory.figures();
+    return {
+      status: "ok" as const,
+      version: server.version,
+      uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
+      sandboxes: await server.directory.count(),
+      ...presentSaving(server.savingFailure()),
+      ...(fleet && { fleet }),
+    };
+  },
 });
 
-const listSandboxes = operation({
+const list = operation({
   id: "sandboxes.list",
   section: "interfaces 4",
   method: "GET",
@@ -90,10 +93,8 @@ const listSandboxes = operation({
   summary: "List all sandboxes in order of creation",
   errors: [],
   success: { status: 200, schema: ListOf(SandboxBody) },
-  handle: async ({ server, origin, headers }) => {
-    const items = server.fleet
-      ? await listFleet(server.fleet, { server, origin, headers })
-      : [...server.sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
+  handle: async (call) => {
+    const items = await listSandboxes(call);
     return { items, total: items.length };
   },
 });
@@ -264,7 +265,7 @@ function fixtureErrors<T>(load: () => T): T {
 
 export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   health,
-  listSandboxes,
+  list,
   createSandbox,
   retrieveSandbox,
   updateSandbox,

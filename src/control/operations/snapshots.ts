@@ -5,12 +5,11 @@ import { Closed, ListOf, Timestamp } from "../../engine/contract/schema.ts";
 import type { Sandbox, SandboxValue } from "../../engine/sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshot-document.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
-import { Elsewhere } from "../elsewhere.ts";
+import { findNamedSandbox, RemoteSandbox } from "../directory.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { presentSandbox, recordsOf, SandboxBody } from "../sandbox-body.ts";
-import { sandboxNamed } from "../sandbox-named.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
@@ -197,8 +196,8 @@ const diffSnapshots = operation({
   success: { status: 200, schema: DifferenceBody },
   async handle(call) {
     const { params, query, sandbox, server } = call;
-    const other = query.of === undefined ? sandbox : await sandboxNamed(call, query.of, "of");
-    if (!(other instanceof Elsewhere))
+    const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
+    if (!(other instanceof RemoteSandbox))
       return worldDifference(server, worldOf(sandbox, params.a), worldOf(other, params.b));
     const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
     server.sandboxes.blobs.release(blobs);

@@ -1,14 +1,18 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Elsewhere } from "./elsewhere.ts";
-import { listFleet } from "./fleet-list.ts";
+import {
+  findNamedSandbox,
+  LocalDirectory,
+  listSandboxes,
+  RemoteSandbox,
+  type SandboxDirectory,
+} from "./directory.ts";
 import { metricsText } from "./metrics.ts";
-import type { ControlFleet, ControlServer } from "./operation.ts";
+import type { ControlServer } from "./operation.ts";
 import { Problem } from "./problem.ts";
-import { sandboxNamed } from "./sandbox-named.ts";
 
-/** The node that owns the other sandbox, as far as these calls see it. */
+/** The node that owns the other sandbox. */
 let owner: Server;
 let heard: { line: string; headers: IncomingMessage["rawHeaders"]; body: string } | undefined;
 let answers: { status: number; body: string };
@@ -31,12 +35,12 @@ const caller = {
   authorization: "Bearer a-token-of-tests",
   cookie: "not passed on",
 };
-const elsewhere = () => new Elsewhere("there", server, caller);
+const remote = () => new RemoteSandbox("there", server, caller);
 
-describe("interfaces 15 a sandbox that another node owns", () => {
-  it("interfaces 15 is asked as its client asked, in that client's name", async () => {
+describe("a sandbox that another node owns [interfaces 15]", () => {
+  it("gets the call with the host and token of its client [interfaces 15]", async () => {
     answers = { status: 200, body: '{"id":"r"}' };
-    expect(await elsewhere().call("POST", "/faults", { id: "r" })).toEqual({ id: "r" });
+    expect(await remote().call("POST", "/faults", { id: "r" })).toEqual({ id: "r" });
     expect(heard).toEqual({
       line: "POST /_control/sandboxes/there/faults",
       headers: [
@@ -47,9 +51,9 @@ describe("interfaces 15 a sandbox that another node owns", () => {
     });
   });
 
-  it("interfaces 15 sends no body and no token where there is none, and knows an empty answer", async () => {
+  it("gets no body and no token if there is none; an empty answer is undefined [interfaces 15]", async () => {
     answers = { status: 204, body: "" };
-    const anonymous = new Elsewhere("there", server, { host: "x" });
+    const anonymous = new RemoteSandbox("there", server, { host: "x" });
     expect(await anonymous.call("DELETE", "/faults/r")).toBeUndefined();
     expect(heard).toMatchObject({
       line: "DELETE /_control/sandboxes/there/faults/r",
@@ -57,13 +61,13 @@ describe("interfaces 15 a sandbox that another node owns", () => {
     });
   });
 
-  it("interfaces 15 refuses as its owner does", async () => {
+  it("a refusal of its owner is the refusal of the call [interfaces 15]", async () => {
     const problem = {
       ...{ type: "urn:understudy:problem:unknown-snapshot", title: "Unknown snapshot", status: 404 },
       ...{ detail: "There is no snapshot.", value: "x" },
     };
     answers = { status: 400, body: JSON.stringify(problem) };
-    const refused = await elsewhere()
+    const refused = await remote()
       .call("GET", "/snapshots/x")
       .catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(Problem);
@@ -71,36 +75,44 @@ describe("interfaces 15 a sandbox that another node owns", () => {
     expect((refused as Problem).kind).toBe("unknown-snapshot");
   });
 
-  it("interfaces 15 tells when the owner is not to be reached", async () => {
+  it("a call fails if the owner cannot be reached [interfaces 15]", async () => {
     const nobody = { address: () => ({ host: "127.0.0.1", port: 1 }) } as ControlServer;
-    await expect(new Elsewhere("there", nobody, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
+    await expect(new RemoteSandbox("there", nobody, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
   });
 });
 
-describe("interfaces 15 a sandbox that a call names", () => {
+describe("a sandbox that a call names [interfaces 15]", () => {
   const here = { name: "here" };
   const sandboxes = { get: (name: string) => (name === "here" ? here : undefined), all: () => [here] };
-  const fleet = { find: async (name: string) => sandboxes.get(name), names: async () => ["here", "there"] };
-  const named = (name: string, more: object = { fleet }) =>
-    sandboxNamed({ server: { sandboxes, ...more } as unknown as ControlServer, headers: {} }, name, "of");
+  const directory = {
+    find: async (name: string) => sandboxes.get(name),
+    names: async () => ["here", "there"],
+  };
+  const named = (name: string, more: object = directory) =>
+    findNamedSandbox(
+      { server: { sandboxes, directory: more } as unknown as ControlServer, headers: {} },
+      name,
+      "of",
+    );
 
-  it("interfaces 15 may be this node's, another's, or nobody's", async () => {
+  it("is found here, at another node, or refused with the nearest name [interfaces 15]", async () => {
     expect(await named("here")).toBe(here);
     const there = await named("there");
-    expect([there instanceof Elsewhere, there.name]).toEqual([true, "there"]);
+    expect([there instanceof RemoteSandbox, there.name]).toEqual([true, "there"]);
     await expect(named("ther")).rejects.toThrow(
       'of must be the name of a sandbox of this server. Did you mean "there"?',
     );
   });
 
-  it("interfaces 11 where the server stands alone, it knows its own", async () => {
-    expect(await named("here", {})).toBe(here);
-    await expect(named("there", {})).rejects.toThrow("of must be the name of a sandbox of this server.");
-    await expect(named("hree", {})).rejects.toThrow('Did you mean "here"?');
+  it("is found or refused by a server that runs alone [interfaces 11]", async () => {
+    const local = new LocalDirectory(sandboxes as never);
+    expect(await named("here", local)).toBe(here);
+    await expect(named("there", local)).rejects.toThrow("of must be the name of a sandbox of this server.");
+    await expect(named("hree", local)).rejects.toThrow('Did you mean "here"?');
   });
 });
 
-describe("interfaces 15 what a fleet shows", () => {
+describe("the list of sandboxes of a fleet [interfaces 15]", () => {
   const shown = (name: string) => ({
     ...{ name, fixture: "reference", seed: 1, settings: {}, created_at: 0, faults: { scenarios: [] } },
     world: {
@@ -110,12 +122,12 @@ describe("interfaces 15 what a fleet shows", () => {
       root: { tables: { all: () => [] } },
     },
   });
-  const list = async (more: Partial<ControlFleet>) => {
+  const list = async (more: Partial<SandboxDirectory>) => {
     const asked: string[] = [];
-    const fleet = {
-      isPassedOn: () => false,
+    const directory = {
+      isForwarded: () => false,
       names: async () => ["free", "theirs", "own", "gone"],
-      askOthers: async (path: string) => {
+      askOtherNodes: async (path: string) => {
         asked.push(path);
         return [{ items: [{ name: "theirs" }, { name: "unlisted" }] }];
       },
@@ -124,24 +136,28 @@ describe("interfaces 15 what a fleet shows", () => {
         return name === "free" ? shown(name) : undefined;
       },
       ...more,
-    } as unknown as ControlFleet;
+    } as unknown as SandboxDirectory;
     const sandboxes = { all: () => [shown("own")] };
-    const call = { server: { sandboxes } as unknown as ControlServer, origin: "http://x", headers: {} };
-    return { names: (await listFleet(fleet, call)).map(({ name }) => name), asked };
+    const call = {
+      server: { sandboxes, directory } as unknown as ControlServer,
+      origin: "http://x",
+      headers: {},
+    };
+    return { names: (await listSandboxes(call)).map(({ name }) => name), asked };
   };
 
-  it("interfaces 15 sandboxes of all nodes in order of creation, those that nobody owns taken over", async () => {
+  it("has the sandboxes of all nodes in order of creation, and takes over those without an owner [interfaces 15]", async () => {
     expect(await list({})).toEqual({
       names: ["free", "theirs", "own"],
       asked: ["/_control/sandboxes", "free", "gone"],
     });
   });
 
-  it("interfaces 15 to another node its own alone", async () => {
-    expect(await list({ isPassedOn: () => true })).toEqual({ names: ["own"], asked: [] });
+  it("has only this node's sandboxes for another node [interfaces 15]", async () => {
+    expect(await list({ isForwarded: () => true })).toEqual({ names: ["own"], asked: [] });
   });
 
-  it("interfaces 15 many that nobody owns are taken over sixteen at a time", async () => {
+  it("takes over at most sixteen sandboxes at a time [interfaces 15]", async () => {
     let most = 0;
     let now = 0;
     const names = Array.from({ length: 40 }, (_, i) => `free-${i}`);
@@ -160,11 +176,11 @@ describe("interfaces 15 what a fleet shows", () => {
   it.each([
     ["held", 1],
     ["lost", 0],
-  ] as const)("interfaces 15 figures of a node whose lease is %s", (lease, held) => {
+  ] as const)("metrics of a node whose lease is %s [interfaces 15]", (lease, held) => {
     const figures = { node: "http://n", lease, owned: 2, passed_on: 3, taken_over: 4, fenced: 5 };
     const text = metricsText({
       ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
-      ...{ tally: { rows: () => [] }, fleet: { figures: () => figures } },
+      ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
     } as unknown as ControlServer);
     expect(text).toContain('understudy_info{version="1\\"\\\\\\n"} 1\n');
     expect(text.slice(text.indexOf("# HELP understudy_fleet"))).toBe(

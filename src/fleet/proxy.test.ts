@@ -7,14 +7,14 @@ import {
 } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Passing, PassOn } from "./pass-on.ts";
-import { PassedBody } from "./passed-body.ts";
+import { Proxy, type ProxyResult } from "./proxy.ts";
+import { ReplayableBody } from "./replayable-body.ts";
 
 const open: (Server | NetServer)[] = [];
-let passing: PassOn;
+let proxy: Proxy;
 
 afterEach(async () => {
-  passing.close();
+  proxy.close();
   for (const server of open.splice(0)) {
     if ("closeAllConnections" in server) server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -29,21 +29,21 @@ async function listen<S extends Server | NetServer>(server: S): Promise<number> 
 
 /** A node that passes everything on to `owner`, and what became of it. */
 async function front(owner: number) {
-  passing = new PassOn("http://127.0.0.1:1");
+  proxy = new Proxy("http://127.0.0.1:1");
   const target = { url: `http://127.0.0.1:${owner}`, session: "s" };
-  const outcomes: Passing[] = [];
+  const results: ProxyResult[] = [];
   const port = await listen(
     createServer(async (request, response) => {
-      outcomes.push(await passing.pass({ request, response, body: new PassedBody(request) }, target));
+      results.push(await proxy.forward({ request, response, body: new ReplayableBody(request) }, target));
     }),
   );
-  return { port, outcomes, target };
+  return { port, results, target };
 }
 
 const owner = (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
   listen(createServer(handle));
 
-/** An owner that says these bytes to each request, and ends there where it is told to. */
+/** An owner that says these bytes to each request, and ends there where it is recorded to. */
 const owedBytes = (pieces: readonly (string | Buffer)[], ends: boolean) =>
   listen(
     createNetServer((socket) => {
@@ -74,14 +74,14 @@ function deferred() {
 const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const headOf = (method: string) => GET.replace("GET", method);
 
-describe("interfaces 15 passing a request on", () => {
+describe("interfaces 15 proxy a request on", () => {
   it("interfaces 15 an answer comes back as its owner wrote it: bytes, headers, their case and order", async () => {
     const body = "\u00e9\u0000\u00ff";
     const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
     const of = await owedBytes([Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")], false);
-    const { port, outcomes } = await front(of);
+    const { port, results } = await front(of);
     expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${body}`);
-    expect([outcomes, passing.count, passing.underWay]).toEqual([["answered"], 1, 0]);
+    expect([results, proxy.count, proxy.pending]).toEqual([["answered"], 1, 0]);
   });
 
   it("interfaces 15 an answer that comes in pieces, or is larger than what is sent at once, is whole", async () => {
@@ -120,7 +120,7 @@ describe("interfaces 15 passing a request on", () => {
     for (const came of ["abc", ""]) {
       const { port } = await front(await owedBytes([`${head}\r\n${came}`], true));
       expect(await exchange(port, GET)).toBe(`${head}Connection: close\r\n\r\n${came}`);
-      passing.close();
+      proxy.close();
     }
   });
 
@@ -135,23 +135,23 @@ describe("interfaces 15 passing a request on", () => {
       seen.push(await text(request));
       response.setHeader("x-understudy-hop", "moved").end("{}");
     });
-    passing = new PassOn("http://127.0.0.1:1");
+    proxy = new Proxy("http://127.0.0.1:1");
     const target = { url: `http://127.0.0.1:${of}`, session: "s" };
-    const outcomes: Passing[] = [];
+    const results: ProxyResult[] = [];
     const port = await listen(
       createServer(async (request, response) => {
-        const passed = { request, response, body: new PassedBody(request) };
-        for (let i = 0; i < 2; i++) outcomes.push(await passing.pass(passed, target));
+        const passed = { request, response, body: new ReplayableBody(request) };
+        for (let i = 0; i < 2; i++) results.push(await proxy.forward(passed, target));
         response.end("refused");
       }),
     );
     const got = await fetch(`http://127.0.0.1:${port}/x`, { method: "POST", body: "a body" });
     expect(await got.text()).toBe("refused");
-    expect([seen, outcomes]).toEqual([
+    expect([seen, results]).toEqual([
       ["a body", "a body"],
       ["moved", "moved"],
     ]);
-    expect([passing.count, passing.underWay]).toEqual([0, 0]);
+    expect([proxy.count, proxy.pending]).toEqual([0, 0]);
   });
 
   it("interfaces 15 headers of one connection stay, the others go on as they were, and the hop is named", async () => {
@@ -178,33 +178,33 @@ describe("interfaces 15 passing a request on", () => {
         if (begins) response.write("a");
         came.resolve();
       });
-      const { port, outcomes } = await front(of);
+      const { port, results } = await front(of);
       const socket = connect(port, "127.0.0.1");
       socket.write(GET);
       await (begins ? new Promise((resolve) => socket.once("data", resolve)) : came.promise);
       socket.destroy();
       await left.promise;
-      expect([outcomes, passing.underWay]).toEqual([["answered"], 0]);
-      passing.close();
+      expect([results, proxy.pending]).toEqual([["answered"], 0]);
+      proxy.close();
     }
   });
 
   it("interfaces 15 an owner that is given up is waited for no longer, and nothing is written for it", async () => {
     const came = deferred();
     const of = await owner(() => came.resolve());
-    const { port, outcomes, target } = await front(of);
+    const { port, results, target } = await front(of);
     const got = exchange(port, GET);
     await came.promise;
-    expect(passing.owners()).toEqual([target]);
-    passing.giveUp("of another");
-    expect(passing.underWay).toBe(1);
-    passing.giveUp("s");
+    expect(proxy.owners()).toEqual([target]);
+    proxy.giveUp("of another");
+    expect(proxy.pending).toBe(1);
+    proxy.giveUp("s");
     await Promise.resolve();
-    expect([passing.underWay, passing.count]).toEqual([0, 1]);
+    expect([proxy.pending, proxy.count]).toEqual([0, 1]);
     open[1]!.close();
     (open[1] as Server).closeAllConnections();
     open.splice(1, 1);
-    expect([await got, outcomes]).toEqual(["", ["lost"]]);
+    expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
   it("interfaces 15 of several that wait for an owner any may go first, and the others go on waiting", async () => {
@@ -216,21 +216,21 @@ describe("interfaces 15 passing a request on", () => {
       asked += 1;
       if (asked === 4) all.resolve();
     });
-    const { port, outcomes } = await front(of);
+    const { port, results } = await front(of);
     const got = ["/a", "/b", "/c", "/d"].map((path) => exchange(port, GET.replace("/x", path)));
     await all.promise;
-    expect(passing.underWay).toBe(4);
+    expect(proxy.pending).toBe(4);
     answers.get("/b")!.end("of b");
     expect(await got[1]).toContain("of b");
-    expect(passing.underWay).toBe(3);
+    expect(proxy.pending).toBe(3);
     answers.get("/d")!.end("of d");
     expect(await got[3]).toContain("of d");
-    expect(passing.underWay).toBe(2);
-    passing.giveUp("s");
-    expect(passing.underWay).toBe(0);
+    expect(proxy.pending).toBe(2);
+    proxy.giveUp("s");
+    expect(proxy.pending).toBe(0);
     await Promise.resolve();
-    expect(outcomes.toSorted()).toEqual(["answered", "answered", "lost", "lost"]);
-    expect(passing.count).toBe(4);
+    expect(results.toSorted()).toEqual(["answered", "answered", "lost", "lost"]);
+    expect(proxy.count).toBe(4);
     const server = open.find((one) => (one.address() as AddressInfo).port === port) as Server;
     server.closeAllConnections();
     expect([await got[0], await got[2]]).toEqual(["", ""]);
@@ -239,17 +239,17 @@ describe("interfaces 15 passing a request on", () => {
   it("interfaces 15 nobody at that address: not reached, and the request is whole for the next", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
-    passing = new PassOn("http://127.0.0.1:1");
+    proxy = new Proxy("http://127.0.0.1:1");
     const of = await owner(async (request, response) => void response.end(await text(request)));
-    const outcomes: Passing[] = [];
+    const results: ProxyResult[] = [];
     const port = await listen(
       createServer(async (request, response) => {
-        const passed = { request, response, body: new PassedBody(request) };
+        const passed = { request, response, body: new ReplayableBody(request) };
         for (const at of [free, of])
-          outcomes.push(await passing.pass(passed, { url: `http://127.0.0.1:${at}`, session: "s" }));
+          results.push(await proxy.forward(passed, { url: `http://127.0.0.1:${at}`, session: "s" }));
       }),
     );
     const got = await fetch(`http://127.0.0.1:${port}/x`, { method: "POST", body: "a body" });
-    expect([await got.text(), outcomes]).toEqual(["a body", ["unreached", "answered"]]);
+    expect([await got.text(), results]).toEqual(["a body", ["unreached", "answered"]]);
   });
 });

@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { BeforeAnswer, Connection, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { SavingFailure } from "../persistence/saver.ts";
+import type { FleetNode, FleetParts } from "./fleet-node.ts";
+
+export interface FleetOptions {
+  /** Address of the Redis, for example `redis://10.0.0.9:6379`. */
+  url: string;
+  /** Address at which the other nodes reach this one. */
+  nodeUrl: string;
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
+/** Answers a request that no node can serve now. */
+type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
+
+/**
+ * Everything that the rest of a server knows of a fleet (interfaces 15): it finds sandboxes, holds answers back until
+ * Redis has their changes, and lists what the other nodes own. The node itself is loaded by `open`.
+ */
+export class Fleet implements BeforeAnswer {
+  private readonly options: FleetOptions;
+  private readonly refuse: Refuse;
+  private opened: FleetNode | undefined;
+
+  constructor(options: FleetOptions, refuse: Refuse) {
+    this.options = options;
+    this.refuse = refuse;
+  }
+
+  /**
+   * Joins the fleet.
+   * @param limit sandboxes in the whole fleet
+   * @throws PersistenceError if it cannot
+   */
+  async open({ limit, ...parts }: Omit<FleetParts, "store"> & { limit: number }): Promise<void> {
+    const [{ RedisStore }, { FleetNode }] = await Promise.all([
+      import("../persistence/redis-store.ts"),
+      import("./fleet-node.ts"),
+    ]);
+    const { url, nodeUrl } = this.options;
+    const store = await RedisStore.open(url, { session: randomUUID(), url: nodeUrl }, (warning) =>
+      parts.log.warn(warning),
+    );
+    store.limit = limit;
+    try {
+      const node = new FleetNode({ ...parts, store });
+      this.opened = node;
+      await node.begin();
+    } catch (error) {
+      await store.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Finds the sandbox of a request. If no node can serve it now, the request is refused, and so answered. */
+  findSandbox(name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> {
+    const found = this.node.route(name, connection);
+    if (!(found instanceof Promise) || connection === undefined) return found;
+    return found.catch((error) => {
+      this.refuse(connection.request, connection.response, error);
+      return "answered" as const;
+    });
+  }
+
+  /** Calls below `prefix` name a sandbox; the node that owns it handles them. */
+  handleAtOwner(prefix: string, handle: Handle): Handle {
+    return async (request, response, path) => {
+      const name = path.startsWith(prefix) ? /^[^/]+/.exec(path.slice(prefix.length))?.[0] : undefined;
+      if (name !== undefined && (await this.node.route(name, { request, response })) === "answered") return;
+      await handle(request, response, path);
+    };
+  }
+
+  readonly mark = (): number => this.node.saver.mark();
+
+  /** A new sandbox needs no wait: `register` stored it. */
+  readonly settled = (sandbox: Sandbox | undefined, mark: number): undefined | Promise<void> =>
+    sandbox === undefined ? undefined : this.node.saver.settled(sandbox, mark);
+
+  readyToSend(sandbox: Sandbox): Promise<void> {
+    return this.node.saver.readyToSend(sandbox);
+  }
+
+  /** Why changes cannot be saved at the moment; null while they can, undefined before `open`. */
+  get failure(): SavingFailure | null | undefined {
+    return this.opened && (this.opened.saver.failure ?? null);
+  }
+
+  /** @param unanswered returns how many requests this server has not begun to answer */
+  async leave(unanswered: () => number): Promise<void> {
+    await this.opened?.leave(unanswered);
+  }
+
+  /** After the last request was answered. */
+  async end(): Promise<void> {
+    await this.opened?.end();
+  }
+
+  register(sandbox: Sandbox): Promise<void> {
+    return this.node.saver.register(sandbox);
+  }
+
+  /** Sandboxes in the whole fleet; those of this node while Redis cannot be reached. */
+  async count(): Promise<number> {
+    const { store, saver } = this.node;
+    return store.count().catch(() => saver.size);
+  }
+
+  /** In order of creation. */
+  async names(): Promise<string[]> {
+    return (await this.node.register.leases()).map(({ sandbox }) => sandbox);
+  }
+
+  /** The sandbox, taken over if it has no owner; undefined if another node owns it, or there is none. */
+  async find(name: string): Promise<Sandbox | undefined> {
+    const found = await this.node.route(name);
+    return found === "answered" ? undefined : found;
+  }
+
+  isForwarded(headers: IncomingHttpHeaders): boolean {
+    return this.node.router.isForwarded(headers);
+  }
+
+  /** Sends a GET to each of the other nodes with the caller's token; a node that does not answer is left out. */
+  async askOtherNodes(path: string, { host, authorization }: IncomingHttpHeaders): Promise<unknown[]> {
+    const { register, router, session } = this.node;
+    const others = (await register.live()).filter(({ url }) => url !== session.url);
+    const answers = await Promise.all(
+      others.map(({ url }) => router.proxy.ask(url + path, { host, authorization }).catch(() => undefined)),
+    );
+    return answers.filter((answer) => answer !== undefined);
+  }
+
+  figures() {
+    const { saver, router, takenOver, session } = this.node;
+    return {
+      node: session.url,
+      lease: session.isValid ? ("held" as const) : ("lost" as const),
+      owned: saver.size,
+      passed_on: router.proxy.count,
+      taken_over: takenOver,
+      fenced: saver.fenced,
+    };
+  }
+
+  /** Nodes, sandboxes and the first leases. */
+  async status(limit: number) {
+    const { register, store } = this.node;
+    const [nodes, leases] = await Promise.all([register.live(), register.leases()]);
+    const urls = new Map(nodes.map(({ session, url }) => [session, url]));
+    const owned = new Map<string, number>();
+    for (const { session } of leases) owned.set(session, (owned.get(session) ?? 0) + 1);
+    const ownedCount = leases.filter(({ session }) => urls.has(session)).length;
+    return {
+      store: store.connection.place,
+      nodes: nodes.map(({ url, version, started_at, session }) => ({
+        url,
+        version,
+        started_at: new Date(started_at).toISOString(),
+        owned: owned.get(session) ?? 0,
+      })),
+      sandboxes: { total: leases.length, owned: ownedCount, free: leases.length - ownedCount },
+      leases: leases.slice(0, limit).map(({ sandbox, session, epoch }) => ({
+        sandbox,
+        node: urls.get(session) ?? null,
+        epoch: Number(epoch),
+      })),
+    };
+  }
+
+  private get node(): FleetNode {
+    if (this.opened === undefined) throw new Error("the fleet is not open yet");
+    return this.opened;
+  }
+}

@@ -1,0 +1,199 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { Log } from "../hosts/node/log.ts";
+import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
+import { type Lease, moved, type RedisStore } from "../persistence/redis-store.ts";
+import { StoreRefusal } from "../persistence/store.ts";
+import type { FleetRegister } from "./fleet-register.ts";
+import { LEASE_MS, type NodeSession, sessionKey } from "./node-session.ts";
+import { Outages, RecentAnswers } from "./outages.ts";
+import { HOP_HEADER, MOVED, type ProxiedRequest, Proxy, type Target } from "./proxy.ts";
+import { ReplayableBody } from "./replayable-body.ts";
+
+/** How long a request waits for an owner that is shutting down, before the client is asked to repeat it. */
+const PATIENCE_MS = 1000;
+const RETRY_MS = 25;
+/** Lifetime of a cached owner; a former owner replies `moved`. */
+const OWNER_CACHE_MS = 1000;
+const MAX_CACHED_OWNERS = 100_000;
+
+interface OwnerRouterParts {
+  store: RedisStore;
+  session: NodeSession;
+  register: FleetRegister;
+  log: Log;
+  /** Takes over a sandbox without an owner; undefined if another node was faster. */
+  takeOver: (name: string, seen: Lease) => Promise<Sandbox | undefined>;
+  makeDefault: () => Promise<void>;
+}
+
+/** Finds the node that serves a request for a sandbox which this node does not own: the owner, or itself after it took it over. */
+export class OwnerRouter {
+  readonly proxy: Proxy;
+  /** This node is shutting down: it takes over nothing, and forwards its requests. */
+  isLeaving = false;
+  /** Requests whose owner is not known yet, or that another node handles. */
+  searching = 0;
+  /** When a request last reached this node during its shutdown; on the monotonic clock. */
+  lastRefusedAt = Number.NEGATIVE_INFINITY;
+  private readonly parts: OwnerRouterParts;
+  private readonly owners = new Map<string, Target & { until: number }>();
+  private readonly outages: Outages;
+  private readonly alive = new RecentAnswers();
+  /** After a restart of Redis, former owners may reclaim their sandboxes before other nodes take them over. */
+  private noTakeoverUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: OwnerRouterParts) {
+    this.parts = parts;
+    this.outages = new Outages(parts.log);
+    this.proxy = new Proxy(parts.session.url);
+  }
+
+  /**
+   * The sandbox of that name. One without an owner is taken over; a request for another node's sandbox is forwarded, or,
+   * without a connection, undefined is returned.
+   * @throws StoreRefusal if no node can serve it now
+   */
+  async route(name: string, connection: Connection | undefined): Promise<FoundSandbox> {
+    this.searching += 1;
+    try {
+      return await this.search(new Search(name, connection));
+    } finally {
+      this.searching -= 1;
+    }
+  }
+
+  isForwarded(headers: IncomingHttpHeaders): boolean {
+    return headers[HOP_HEADER] !== undefined;
+  }
+
+  /** Whether the session of a lease is alive; one that has ended never returns. */
+  async isLive({ url, session }: Target): Promise<boolean> {
+    if (session === "") return false;
+    if (performance.now() < this.noTakeoverUntil) return true;
+    const { connection } = this.parts.store;
+    return this.alive.ask(session, async () => (await connection.ask(["GET", sessionKey(url)])) === session);
+  }
+
+  /** After this node's session was lost, or Redis restarted and perhaps has less than the owners. */
+  async forgetOwners(): Promise<void> {
+    this.owners.clear();
+    this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
+  }
+
+  private async search(search: Search): Promise<FoundSandbox> {
+    const { session, store, takeOver, makeDefault } = this.parts;
+    const { name } = search;
+    for (let turn = 0; ; turn++) {
+      if (this.isLeaving) return this.searchOtherNodes(search);
+      if (!session.isValid) throw session.refusal(name);
+      const cached = turn === 0 ? this.cachedOwner(name) : undefined;
+      const lease = cached === undefined ? await store.leaseOf(name) : undefined;
+      const owner = cached ?? lease;
+      if (owner === undefined) {
+        if (name !== "default") return undefined;
+        await makeDefault();
+        continue;
+      }
+      if (lease !== undefined && (lease.session === session.id || !(await this.isLive(lease)))) {
+        const sandbox = await takeOver(name, lease);
+        if (sandbox !== undefined && !search.proxied?.body.isStarted) return sandbox;
+        // A body that was partly read has to be sent over a connection: this node forwards the request to itself.
+        if (sandbox !== undefined && (await this.forward(search.proxied!, name, store.owner)))
+          return "answered";
+      } else if (search.proxied === undefined) return undefined;
+      else if (search.isForwarded) throw movedBeforeStart(name);
+      else if (await this.forward(search.proxied, name, owner)) return "answered";
+      await this.wait(search, turn, owner);
+    }
+  }
+
+  /** While this node shuts down: forwards to the owner, or to any other node, which takes the sandbox over. */
+  private async searchOtherNodes(search: Search): Promise<FoundSandbox> {
+    const { name, proxied } = search;
+    if (proxied === undefined) return undefined;
+    this.lastRefusedAt = performance.now();
+    // Makes the client connect to another node for its next request.
+    proxied.response.shouldKeepAlive = false;
+    if (search.isForwarded) throw movedBeforeStart(name);
+    for (let turn = 0; ; turn++) {
+      const lease = await this.parts.store.leaseOf(name);
+      if (lease === undefined) return undefined;
+      const owner = (await this.isLive(lease)) ? lease : await this.anyOther();
+      const isOurs = owner?.session === this.parts.session.id;
+      if (owner !== undefined && !isOurs && (await this.forward(proxied, name, owner))) return "answered";
+      await this.wait(search, turn, lease);
+    }
+  }
+
+  private async anyOther(): Promise<Target | undefined> {
+    const { register, session } = this.parts;
+    const others = (await register.live()).filter(({ url }) => url !== session.url);
+    return others[Math.floor(Math.random() * others.length)];
+  }
+
+  /** Whether it was answered. @throws StoreRefusal if its result is unknown */
+  private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
+    if (!this.outages.mayTry(owner)) {
+      if (this.outages.isLong(owner)) throw notReached(name, owner);
+      return false;
+    }
+    this.cacheOwner(name, owner);
+    const result = await this.proxy.forward(proxied, owner);
+    if (result === "answered" || result === "moved") this.outages.end(owner);
+    if (result === "answered") return true;
+    this.owners.delete(name);
+    if (result === "lost") throw endedEarly(name, owner);
+    if (result === "unreached") this.outages.note(owner);
+    // It may be shutting down, and then it owns none of the others either.
+    else this.owners.clear();
+    return false;
+  }
+
+  private async wait({ name, end }: Search, turn: number, owner: Target): Promise<void> {
+    if (performance.now() >= end) throw this.outages.isLong(owner) ? notReached(name, owner) : moved(name);
+    if (turn > 0) await pause(RETRY_MS);
+  }
+
+  private cacheOwner(name: string, { url, session }: Target): void {
+    if (this.owners.size >= MAX_CACHED_OWNERS) this.owners.clear();
+    this.owners.set(name, { url, session, until: performance.now() + OWNER_CACHE_MS });
+  }
+
+  private cachedOwner(name: string): Target | undefined {
+    const cached = this.owners.get(name);
+    if (cached === undefined || performance.now() < cached.until) return cached;
+    this.owners.delete(name);
+    return undefined;
+  }
+}
+
+/** A request whose owner is searched for. */
+class Search {
+  readonly name: string;
+  readonly end = performance.now() + PATIENCE_MS;
+  readonly proxied: ProxiedRequest | undefined;
+  /** Another node has sent it here, so it is not forwarded again. */
+  readonly isForwarded: boolean;
+
+  constructor(name: string, connection: Connection | undefined) {
+    this.name = name;
+    this.isForwarded = connection?.request.headers[HOP_HEADER] !== undefined;
+    this.proxied = connection && { ...connection, body: new ReplayableBody(connection.request) };
+  }
+}
+
+/** A refusal before anything was done. */
+const movedBeforeStart = (name: string) => moved(name, { [HOP_HEADER]: MOVED });
+
+function endedEarly(name: string, { url }: Target): StoreRefusal {
+  const message = `the node ${url}, which owned sandbox ${name}, stopped before it answered; it may have made the change`;
+  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
+}
+
+function notReached(name: string, { url }: Target): StoreRefusal {
+  const message = `sandbox ${name} is owned by the node ${url}, which cannot be reached from here`;
+  return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS);
+}

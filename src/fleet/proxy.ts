@@ -1,0 +1,304 @@
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  type ServerResponse,
+  request as send,
+} from "node:http";
+import type { Socket } from "node:net";
+import { json } from "node:stream/consumers";
+import { flushTogether } from "../hosts/node/batch-responses.ts";
+import type { ReplayableBody } from "./replayable-body.ts";
+
+/** Names the node that forwarded a request; the node that receives it serves or refuses it, and forwards no further. */
+export const HOP_HEADER = "x-understudy-hop";
+/** Value of the same header in a refusal before anything was done: the request may go to the next owner. */
+export const MOVED = "moved";
+
+/** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this node has met. */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "upgrade",
+  "te",
+  "expect",
+  HOP_HEADER,
+]);
+
+const CONNECT_MS = 3000;
+/** For this node's own questions to another. */
+const ANSWER_MS = 10_000;
+/** A larger body is forwarded as it arrives. */
+const MAX_BUFFERED_BYTES = 64 * 1024;
+
+/**
+ * `unreached`: nothing was sent, so another node may take the request. `moved`: the node that was asked is not the owner,
+ * or is shutting down, and has done nothing. `lost`: the owner went away after it received the request, so its result is
+ * unknown.
+ */
+export type ProxyResult = "answered" | "unreached" | "moved" | "lost";
+
+/** A request for another node, which may have to be sent twice. */
+export interface ProxiedRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  body: ReplayableBody;
+}
+
+export interface Target {
+  /** The owner's node url. */
+  url: string;
+  session: string;
+}
+
+type Address = Pick<RequestOptions, "host" | "port">;
+
+/** Forwards requests to the node that owns their sandbox, byte by byte, including streams and broken answers. */
+export class Proxy {
+  count = 0;
+  private readonly from: string;
+  private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
+  private readonly waiting = new Set<ProxiedExchange>();
+  private readonly addresses = new Map<string, Address>();
+
+  /** @param from this node's url */
+  constructor(from: string) {
+    this.from = from;
+  }
+
+  /** Requests that wait for an answer of another node. */
+  get pending(): number {
+    return this.waiting.size;
+  }
+
+  /** Owners that requests wait for. */
+  owners(): Target[] {
+    return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
+  }
+
+  /** Ends all requests to an owner that is gone. */
+  giveUp(session: string): void {
+    for (const exchange of this.waiting) if (exchange.target.session === session) exchange.giveUp();
+  }
+
+  /** Sends a GET of this node's own, and returns the JSON of the answer. */
+  ask(url: string, headers: Readonly<Record<string, string | undefined>>): Promise<unknown> {
+    const given = Object.entries(headers).filter(([, value]) => value !== undefined);
+    return new Promise((resolve, reject) => {
+      const outgoing = send(url, {
+        agent: this.agent,
+        headers: Object.fromEntries([...given, [HOP_HEADER, this.from]]) as Record<string, string>,
+        timeout: ANSWER_MS,
+      });
+      outgoing.once("timeout", () => outgoing.destroy(new Error("no answer in time")));
+      outgoing.once("error", reject);
+      outgoing.once("response", (answer) => {
+        json(answer).then(answer.statusCode === 200 ? resolve : reject, reject);
+      });
+      outgoing.end();
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+
+  forward(proxied: ProxiedRequest, target: Target): Promise<ProxyResult> {
+    return new Promise((resolve) => {
+      const outgoing = this.send(proxied, target.url);
+      const exchange = new ProxiedExchange(proxied, target, outgoing, (result) => {
+        this.waiting.delete(exchange);
+        if (result === "answered" || result === "lost") this.count += 1;
+        resolve(result);
+      });
+      this.waiting.add(exchange);
+    });
+  }
+
+  private send({ request, body }: ProxiedRequest, url: string): ClientRequest {
+    const { host, port } = this.toAddress(url);
+    const headers = forwardedHeaders(request.rawHeaders);
+    headers.push(HOP_HEADER, this.from);
+    return send({
+      ...{ host, port, headers },
+      method: request.method,
+      path: request.url,
+      // A reused connection may be closing, and a large body cannot be sent again.
+      agent: body.mayBeLarge ? false : this.agent,
+      setHost: false,
+    });
+  }
+
+  private toAddress(url: string): Address {
+    const known = this.addresses.get(url);
+    if (known !== undefined) return known;
+    const { hostname, port } = new URL(url);
+    const address = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 80 : port };
+    this.addresses.set(url, address);
+    return address;
+  }
+}
+
+type FailedExchange = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/** One request to its owner, and the answer back. */
+class ProxiedExchange {
+  readonly target: Target;
+  private readonly proxied: ProxiedRequest;
+  private readonly outgoing: ClientRequest;
+  private readonly settle: (result: ProxyResult) => void;
+  private isWaiting = true;
+
+  constructor(
+    proxied: ProxiedRequest,
+    target: Target,
+    outgoing: ClientRequest,
+    settle: (result: ProxyResult) => void,
+  ) {
+    this.proxied = proxied;
+    this.target = target;
+    this.outgoing = outgoing;
+    this.settle = settle;
+    proxied.response.on("close", this.leave);
+    outgoing.on("response", (answer) => this.answer(answer));
+    outgoing.on("socket", (socket) => onConnected(socket, outgoing, () => proxied.body.sendTo(outgoing)));
+    outgoing.on("error", (error: FailedExchange) => this.fail(error));
+  }
+
+  giveUp(): void {
+    this.end("lost");
+    this.outgoing.destroy();
+  }
+
+  private end(result: ProxyResult): void {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    if (result !== "answered") this.proxied.response.off("close", this.leave);
+    this.settle(result);
+  }
+
+  /** The client has left, or has received everything. */
+  private readonly leave = (): void => {
+    this.outgoing.destroy();
+    this.end("answered");
+  };
+
+  private answer(answer: IncomingMessage): void {
+    const { request, response, body } = this.proxied;
+    const head = new AnswerHead(answer.rawHeaders);
+    if (head.hop === MOVED && body.canRepeat) {
+      answer.resume();
+      this.end("moved");
+      return;
+    }
+    this.end("answered");
+    response.sendDate = false;
+    response.writeHead(answer.statusCode!, answer.statusMessage, head.forwarded);
+    // An answer that was cut must not look complete; perhaps only its head arrived.
+    answer.on("error", () => {
+      response.flushHeaders();
+      response.destroy();
+    });
+    if (head.length === undefined) {
+      // A stream may be silent for long, and its reader waits for the head.
+      response.flushHeaders();
+      answer.pipe(response);
+    } else if (request.method === "HEAD" || head.length === 0 || head.length > MAX_BUFFERED_BYTES) {
+      answer.pipe(response);
+    } else {
+      answer.once("data", (piece: Buffer) => {
+        if (piece.length === head.length)
+          return void flushTogether(response, piece.toString("latin1"), "latin1");
+        response.write(piece);
+        answer.pipe(response);
+      });
+    }
+  }
+
+  private fail(error: FailedExchange): void {
+    if (!this.isWaiting) return;
+    const { response, body } = this.proxied;
+    if (wasNotReached(error) || (this.outgoing.reusedSocket && body.isEmpty)) this.end("unreached");
+    else if (error.rawPacket !== undefined) this.end(breakConnection(response, error));
+    else
+      void isReachableAt(this.target.url).then((there) => {
+        if (this.isWaiting) this.end(there ? breakConnection(response, error) : "lost");
+      });
+  }
+}
+
+/** A machine that is down does not answer at all. */
+function onConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
+  if (!socket.connecting) {
+    go();
+    return;
+  }
+  const late = setTimeout(() => {
+    outgoing.destroy(
+      Object.assign(new Error("no connection in time"), { code: "ETIMEDOUT", syscall: "connect" }),
+    );
+  }, CONNECT_MS);
+  socket.once("connect", () => {
+    clearTimeout(late);
+    go();
+  });
+  socket.once("close", () => clearTimeout(late));
+}
+
+function wasNotReached({ syscall }: NodeJS.ErrnoException): boolean {
+  return syscall === "connect" || syscall === "getaddrinfo";
+}
+
+/** Repeats a wire fault that the owner performed for the client (interfaces 6). */
+function breakConnection(
+  response: ServerResponse,
+  { code, syscall, rawPacket }: FailedExchange,
+): ProxyResult {
+  const { socket } = response;
+  if (rawPacket !== undefined) socket?.end(rawPacket);
+  else if (code === "ECONNRESET" && syscall === "read") socket?.resetAndDestroy();
+  else socket?.destroy();
+  return "answered";
+}
+
+/** Whether a node answers at the address: the port of a process that is being killed stays open a moment longer. */
+export function isReachableAt(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });
+    asked.once("response", (answer) => {
+      answer.resume();
+      resolve(true);
+    });
+    asked.once("timeout", () => asked.destroy(new Error("no answer in time")));
+    asked.once("error", () => resolve(false));
+    asked.end();
+  });
+}
+
+/** The headers of a request that are forwarded, spelled as the client did. */
+export function forwardedHeaders(raw: readonly string[]): string[] {
+  const forwarded: string[] = [];
+  for (let i = 0; i < raw.length; i += 2)
+    if (!HOP_BY_HOP.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);
+  return forwarded;
+}
+
+/** The headers of an answer. */
+export class AnswerHead {
+  /** Those that are forwarded, as the owner spelled them. */
+  readonly forwarded: string[] = [];
+  hop: string | undefined;
+  length: number | undefined;
+
+  constructor(raw: readonly string[]) {
+    for (let i = 0; i < raw.length; i += 2) {
+      const name = raw[i]!.toLowerCase();
+      const value = raw[i + 1]!;
+      if (name === "content-length") this.length = Number(value);
+      if (name === HOP_HEADER) this.hop = value;
+      if (!HOP_BY_HOP.has(name)) this.forwarded.push(raw[i]!, value);
+    }
+  }
+}

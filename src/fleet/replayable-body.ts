@@ -1,0 +1,69 @@
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { flushTogether } from "../hosts/node/batch-responses.ts";
+
+/** A larger body is not stored, and can be sent once. */
+const MAX_STORED_BYTES = 64 * 1024;
+
+/** The body of a forwarded request, sent piece by piece as it arrives; a small one can be sent again. */
+export class ReplayableBody {
+  private readonly request: IncomingMessage;
+  private readonly hasBody: boolean;
+  /** Larger than what is stored, or of unknown length. */
+  readonly mayBeLarge: boolean;
+  private stored: Buffer[] = [];
+  private size = 0;
+  private isWhole = false;
+  private target: ClientRequest | undefined;
+
+  constructor(request: IncomingMessage) {
+    const { headers } = request;
+    this.request = request;
+    const isChunked = headers["transfer-encoding"] !== undefined;
+    const length = headers["content-length"] ?? "0";
+    this.hasBody = isChunked || length !== "0";
+    this.mayBeLarge = isChunked || Number(length) > MAX_STORED_BYTES;
+  }
+
+  get isEmpty(): boolean {
+    return !this.hasBody;
+  }
+
+  /** Whether part of it has been read. */
+  get isStarted(): boolean {
+    return this.hasBody && this.target !== undefined;
+  }
+
+  /** Whether `sendTo` can send all of it again. */
+  get canRepeat(): boolean {
+    return this.size <= MAX_STORED_BYTES;
+  }
+
+  /** No byte is read before there is a target. */
+  sendTo(target: ClientRequest): void {
+    const isFirst = this.target === undefined;
+    this.target = target;
+    if (!this.hasBody) return void flushTogether(target, undefined, "latin1");
+    if (this.isWhole) return void target.end(Buffer.concat(this.stored));
+    for (const piece of this.stored) target.write(piece);
+    if (isFirst) this.begin();
+    else this.request.resume();
+  }
+
+  private begin(): void {
+    this.request.on("data", (piece: Buffer) => this.pass(piece));
+    this.request.once("end", () => {
+      this.isWhole = true;
+      this.target!.end();
+    });
+  }
+
+  private pass(piece: Buffer): void {
+    this.size += piece.length;
+    if (this.canRepeat) this.stored.push(piece);
+    else this.stored = [];
+    const target = this.target!;
+    if (target.write(piece)) return;
+    this.request.pause();
+    target.once("drain", () => this.request.resume());
+  }
+}
