@@ -9,7 +9,7 @@ import { StoreRefusal } from "../persistence/store.ts";
 import type { FleetRegister } from "./fleet-register.ts";
 import { LEASE_MS, type NodeSession, sessionKey } from "./node-session.ts";
 import { Outages, RecentAnswers } from "./outages.ts";
-import { HOP_HEADER, MOVED, type ProxiedRequest, Proxy, type Target } from "./proxy.ts";
+import { HOP_HEADER, MOVED, NodeProxy, type ProxiedRequest, type Target } from "./proxy.ts";
 import { ReplayableBody } from "./replayable-body.ts";
 
 /** How long a request waits for an owner that is shutting down, before the client is asked to repeat it. */
@@ -31,7 +31,7 @@ interface OwnerRouterParts {
 
 /** Finds the node that serves a request for a sandbox which this node does not own: the owner, or itself after it took it over. */
 export class OwnerRouter {
-  readonly proxy: Proxy;
+  readonly proxy: NodeProxy;
   /** This node is shutting down: it takes over nothing, and forwards its requests. */
   isLeaving = false;
   /** Requests whose owner is not known yet, or that another node handles. */
@@ -48,7 +48,7 @@ export class OwnerRouter {
   constructor(parts: OwnerRouterParts) {
     this.parts = parts;
     this.outages = new Outages(parts.log);
-    this.proxy = new Proxy(parts.session.url);
+    this.proxy = new NodeProxy(parts.session.url);
   }
 
   /**

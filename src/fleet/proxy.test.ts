@@ -7,11 +7,11 @@ import {
 } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { Proxy, type ProxyResult } from "./proxy.ts";
+import { NodeProxy, type ProxyResult } from "./proxy.ts";
 import { ReplayableBody } from "./replayable-body.ts";
 
 const open: (Server | NetServer)[] = [];
-let proxy: Proxy;
+let proxy: NodeProxy;
 
 afterEach(async () => {
   proxy.close();
@@ -29,7 +29,7 @@ async function listen<S extends Server | NetServer>(server: S): Promise<number> 
 
 /** A node that passes everything on to `owner`, and what became of it. */
 async function front(owner: number) {
-  proxy = new Proxy("http://127.0.0.1:1");
+  proxy = new NodeProxy("http://127.0.0.1:1");
   const target = { url: `http://127.0.0.1:${owner}`, session: "s" };
   const results: ProxyResult[] = [];
   const port = await listen(
@@ -135,7 +135,7 @@ describe("interfaces 15 proxy a request on", () => {
       seen.push(await text(request));
       response.setHeader("x-understudy-hop", "moved").end("{}");
     });
-    proxy = new Proxy("http://127.0.0.1:1");
+    proxy = new NodeProxy("http://127.0.0.1:1");
     const target = { url: `http://127.0.0.1:${of}`, session: "s" };
     const results: ProxyResult[] = [];
     const port = await listen(
@@ -239,7 +239,7 @@ describe("interfaces 15 proxy a request on", () => {
   it("interfaces 15 nobody at that address: not reached, and the request is whole for the next", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
-    proxy = new Proxy("http://127.0.0.1:1");
+    proxy = new NodeProxy("http://127.0.0.1:1");
     const of = await owner(async (request, response) => void response.end(await text(request)));
     const results: ProxyResult[] = [];
     const port = await listen(

@@ -56,7 +56,7 @@ export interface Target {
 type Address = Pick<RequestOptions, "host" | "port">;
 
 /** Forwards requests to the node that owns their sandbox, byte by byte, including streams and broken answers. */
-export class Proxy {
+export class NodeProxy {
   count = 0;
   private readonly from: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });

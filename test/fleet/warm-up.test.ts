@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FleetNode } from "../../src/fleet/fleet-node.ts";
-import { Proxy } from "../../src/fleet/proxy.ts";
+import { NodeProxy } from "../../src/fleet/proxy.ts";
 import { SandboxReviver } from "../../src/persistence/sandbox-reviver.ts";
 import { until } from "../support/eventually.ts";
 import { type Node, startNode, TOKEN } from "../support/fleet.ts";
@@ -45,7 +45,7 @@ describe("interfaces 15 a node that makes itself ready", () => {
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
     const reviverWarmUp = vi.spyOn(SandboxReviver.prototype, "warmUp");
-    const ask = vi.spyOn(Proxy.prototype, "ask");
+    const ask = vi.spyOn(NodeProxy.prototype, "ask");
     const b = await startNode(redis, { port });
     open.push(b);
     await until(
