@@ -1,16 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  findNamedSandbox,
-  LocalDirectory,
-  listSandboxes,
-  RemoteSandbox,
-  type SandboxDirectory,
-} from "./directory.ts";
+import { LocalDirectory, type SandboxDirectory } from "./directory.ts";
 import { metricsText } from "./metrics.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem } from "./problem.ts";
+import { findNamedSandbox, listSandboxes, RemoteSandbox } from "./remote-sandbox.ts";
 
 /** The node that owns the other sandbox. */
 let owner: Server;

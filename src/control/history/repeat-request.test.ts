@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
-import { RemoteSandbox } from "../directory.ts";
 import type { ControlServer } from "../operation.ts";
+import { RemoteSandbox } from "../remote-sandbox.ts";
 import { repeatRequest } from "./repeat-request.ts";
 
 describe("interfaces 10 a request that is repeated in a sandbox of another node", () => {

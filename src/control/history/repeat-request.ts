@@ -3,10 +3,10 @@ import { sendRecorded } from "../../client/replay/send-recorded.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { RemoteSandbox, type WireRequest } from "../directory.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, ruleAt } from "../problem.ts";
+import { RemoteSandbox, type WireRequest } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that nobody else's is taken for it and no other is struck by its rule. */

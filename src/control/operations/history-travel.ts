@@ -3,7 +3,6 @@ import { Reply } from "../../engine/contract/reply.ts";
 import { Closed, examplesOf } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { findNamedSandbox } from "../directory.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
@@ -11,6 +10,7 @@ import { repeatRequest, requestOf } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, operation, S } from "../operation.ts";
+import { findNamedSandbox } from "../remote-sandbox.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
 const To = Type.Optional(

@@ -7,12 +7,12 @@ import type { Root } from "../../engine/state/root.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
-import { listSandboxes } from "../directory.ts";
 import { FixtureInput, requireNoPath } from "../fixture-input.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
 import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
 import { type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { Problem, scenarioAt } from "../problem.ts";
+import { listSandboxes } from "../remote-sandbox.ts";
 import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 
 const Seed = Type.Integer({

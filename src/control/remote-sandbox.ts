@@ -1,0 +1,116 @@
+import { type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { Static } from "typebox";
+import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
+import { nearest } from "../engine/documents/nearest.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { ControlCall, ControlServer } from "./operation.ts";
+import { Problem, unprocessable } from "./problem.ts";
+import { presentSandbox, type SandboxBody } from "./sandbox-body.ts";
+
+/** Sandboxes that are taken over at once. */
+const MAX_TAKEOVERS = 16;
+
+/**
+ * All sandboxes in order of creation. Each node presents its own; those without an owner are taken over, as by any
+ * other request for them.
+ */
+export async function listSandboxes({
+  server: { directory, sandboxes },
+  origin,
+  headers,
+}: Pick<ControlCall, "server" | "origin" | "headers">): Promise<Static<typeof SandboxBody>[]> {
+  const presentOwn = () => [...sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
+  if (directory.isForwarded(headers)) return presentOwn();
+  const [names, others] = await Promise.all([
+    directory.names(),
+    directory.askOtherNodes("/_control/sandboxes", headers),
+  ]);
+  const remote = others.flatMap((answer) => (answer as { items: Static<typeof SandboxBody>[] }).items);
+  const known = new Map([...remote, ...presentOwn()].map((body) => [body.name, body]));
+  const free = names.filter((name) => !known.has(name));
+  for (let from = 0; from < free.length; from += MAX_TAKEOVERS) {
+    const batch = free.slice(from, from + MAX_TAKEOVERS);
+    const taken = await Promise.all(batch.map((name) => directory.find(name)));
+    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, presentSandbox(sandbox, origin));
+  }
+  return names.flatMap((name) => known.get(name) ?? []);
+}
+
+/**
+ * Finds a second sandbox, which a field of the call names.
+ * @throws Problem 422 if there is none of that name
+ */
+export async function findNamedSandbox(
+  { server, headers }: Pick<ControlCall, "server" | "headers">,
+  name: string,
+  field: string,
+): Promise<Sandbox | RemoteSandbox> {
+  const found = await server.directory.find(name);
+  if (found !== undefined) return found;
+  const names = await server.directory.names();
+  if (names.includes(name)) return new RemoteSandbox(name, server, headers);
+  throw unprocessable(field, name, "must be the name of a sandbox of this server", nearest(name, names));
+}
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  status: number;
+  /** Name, value, name, value … */
+  headers: string[];
+  body: Buffer;
+}
+
+export interface WireRequest {
+  method: string;
+  target: string;
+  headers: readonly (readonly string[])[];
+  body: Buffer | undefined;
+}
+
+/**
+ * A sandbox that another node owns (interfaces 15), for calls that name two. Requests go to this server with the
+ * caller's token, as from any client, and are forwarded from here.
+ */
+export class RemoteSandbox {
+  readonly name: string;
+  private readonly server: ControlServer;
+  private readonly caller: ControlCall["headers"];
+
+  constructor(name: string, server: ControlServer, caller: ControlCall["headers"]) {
+    this.name = name;
+    this.server = server;
+    this.caller = caller;
+  }
+
+  /** A call below S of that sandbox. @throws Problem as its owner does */
+  async call(method: string, path: string, body?: unknown): Promise<unknown> {
+    const { host, authorization } = this.caller;
+    const headers = Object.entries({ host, authorization, "content-type": "application/json" });
+    const answer = await this.send({
+      method,
+      target: `/_control/sandboxes/${this.name}${path}`,
+      headers: headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+    });
+    const text = answer.body.toString();
+    if (answer.status < 400) return text === "" ? undefined : JSON.parse(text);
+    const { type, title: _, status, detail, ...extension } = JSON.parse(text) as ProblemBody;
+    throw new Problem(type.slice(PROBLEM_TYPE.length) as ProblemKind, { detail, status, extension });
+  }
+
+  /** @throws Error if the answer was broken */
+  async send({ method, target, headers, body }: WireRequest): Promise<WireAnswer> {
+    const flat = headers.flatMap(([name, value]) => [name!, value!]);
+    if (body !== undefined) flat.push("Content-Length", String(body.length));
+    const outgoing = request({
+      ...{ ...this.server.address(), method, path: target, headers: flat as never },
+      ...{ setHost: false, agent: false },
+    });
+    outgoing.end(body);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once("response", resolve).once("error", reject);
+    });
+    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await buffer(answer) };
+  }
+}
