@@ -1,7 +1,7 @@
 import type { JunitCase } from "../reports/junit.ts";
 
 /** How a check ended. `not-observable` proves nothing either way, and never counts as passed. */
-export type Outcome = "passed" | "failed" | "differs" | "not-observable" | "error";
+export type CheckOutcome = "passed" | "failed" | "differs" | "not-observable" | "error";
 
 /**
  * One thing that the tested side has to get right: a webhook receiver, a service or a client. A check stages requests
@@ -16,7 +16,7 @@ export interface Check<Context, Finding> {
 }
 
 /** The fields that every family's report of a check has. */
-export interface CheckResult<O extends Outcome = Outcome> {
+export interface CheckResult<O extends CheckOutcome = CheckOutcome> {
   id: string;
   title: string;
   outcome: O;
@@ -55,7 +55,7 @@ export async function runChecks<C extends { sendsNothing?: true }, Finding, Repo
   return { reports, stopped };
 }
 
-export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+export const OUTCOME_WORDS: Readonly<Record<CheckOutcome, string>> = {
   passed: "passed",
   failed: "failed",
   differs: "differs",
@@ -64,7 +64,7 @@ export const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
 };
 
 /** For a line in a terminal; colours are ANSI codes. */
-export const OUTCOME_MARKS: Readonly<Record<Outcome, { mark: string; colour: number }>> = {
+export const OUTCOME_MARKS: Readonly<Record<CheckOutcome, { mark: string; colour: number }>> = {
   passed: { mark: "pass", colour: 32 },
   failed: { mark: "FAIL", colour: 31 },
   differs: { mark: "diff", colour: 33 },
@@ -72,10 +72,16 @@ export const OUTCOME_MARKS: Readonly<Record<Outcome, { mark: string; colour: num
   error: { mark: "ERR ", colour: 35 },
 };
 
-export const WORST_FIRST: readonly Outcome[] = ["failed", "error", "differs", "not-observable", "passed"];
+export const WORST_FIRST: readonly CheckOutcome[] = [
+  "failed",
+  "error",
+  "differs",
+  "not-observable",
+  "passed",
+];
 
-export function countOutcomes(results: readonly { outcome: Outcome }[]) {
-  const count = (outcome: Outcome) => results.filter((one) => one.outcome === outcome).length;
+export function countOutcomes(results: readonly { outcome: CheckOutcome }[]) {
+  const count = (outcome: CheckOutcome) => results.filter((one) => one.outcome === outcome).length;
   return {
     total: results.length,
     passed: count("passed"),

@@ -1,10 +1,10 @@
-import type { Outcome as AnyOutcome, CheckResult } from "../checks/frame.ts";
+import type { CheckOutcome, CheckResult } from "../checks/frame.ts";
 
 /** From the least to the worst. */
 export const SEVERITIES = ["minor", "major", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-export type Outcome = Exclude<AnyOutcome, "differs">;
+export type Outcome = Exclude<CheckOutcome, "differs">;
 
 /** The beginning of the detail of a check that was left out because grading had stopped. */
 export const NOT_RUN = "Not run. ";
