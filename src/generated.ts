@@ -2,7 +2,7 @@ import packageJson from "../package.json" with { type: "json" };
 import "./hosts/node/platform.ts";
 import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./control/api-schemas.ts";
 import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
-import { scenarioSchemaText } from "./engine/faults/scenario-schema.ts";
+import { scenarioSchemaText } from "./engine/faults/rule-document.ts";
 import { fixtureSchemaText } from "./engine/fixtures/fixture-schema.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { type ApiDocument, apiPage } from "./tools/reports/api-page.ts";

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
 import { Closed, Nullable, Timestamp } from "../engine/contract/schema.ts";
-import { ArmedRule } from "../engine/faults/rules/armed-rule.ts";
-import { ExpectDocument, RuleDocument } from "../engine/faults/rules/rule-schema.ts";
-import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
+import { ArmedRule } from "../engine/faults/armed-rule.ts";
+import type { SandboxFaults } from "../engine/faults/faults.ts";
+import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
 
 /** One rule as a call arms it (interfaces 6). */
 export const RuleInput = Closed(RuleDocument.properties, {

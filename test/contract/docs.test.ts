@@ -4,7 +4,7 @@ import { stateCollections } from "../../src/control/state/state-collection.ts";
 import { FixtureLibrary } from "../../src/documents/fixture-library.ts";
 import { CATALOGUE } from "../../src/engine/contract/errors.ts";
 import { readDocument } from "../../src/engine/documents/read-document.ts";
-import { RuleDocument, ScenarioDocument } from "../../src/engine/faults/rules/rule-schema.ts";
+import { RuleDocument, ScenarioDocument } from "../../src/engine/faults/rule-document.ts";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { fixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";

@@ -71,10 +71,10 @@ describe("interfaces 11 faults/explain", () => {
     expect(body.rules).toEqual([
       word("inline/wait", true, "it strikes every call"),
       word("inline/page", false, 'query page is not "2"'),
-      word("inline/hook", false, "it is about deliveries of events, not about requests"),
+      word("inline/hook", false, "it matches deliveries of events, not requests"),
       word("inline/never", false, "its probability is 0"),
       word("inline/dans", false, "principal is not usr_dan"),
-      word("inline/late", false, "it strikes after the change, which the request does not come to", "after"),
+      word("inline/late", false, "it strikes after the change, which the request does not reach", "after"),
       word("inline/other", false, "its match does not fit models.list"),
       word("models-list-signed-out/signed-out", true, "it strikes every call"),
     ]);

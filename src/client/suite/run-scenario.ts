@@ -1,4 +1,4 @@
-import { isOff } from "../../engine/faults/rules/rule.ts";
+import { isOff } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../suite-share.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ExpectDocument } from "../../engine/faults/rules/rule-schema.ts";
+import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, countText, nearestText } from "../received.ts";

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
-import { nearestPath } from "../../engine/faults/rules/check-match.ts";
-import { operationsOf } from "../../engine/faults/rules/match.ts";
+import { nearestPath } from "../../engine/faults/check-rule.ts";
+import { matchingOperations } from "../../engine/faults/match.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { redactJson, redactText } from "../../tools/har/secret-redactor.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
@@ -148,7 +148,7 @@ function requirePossiblePath(path: string, { operations, present }: KnownWords, 
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "stands without its query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "begins with a slash, and stands without host, prefix and query");
-  if (isGlob(path) || present.paths.has(path) || operationsOf({ path }, operations).length > 0) return;
+  if (isGlob(path) || present.paths.has(path) || matchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,
     path,

@@ -114,12 +114,12 @@ const explain = operation({
   success: { status: 200, schema: ExplanationBody },
   async handle({ body, sandbox, server }) {
     const request = requestOf(body, server.operations, sandbox);
-    const faults = server.faults.of(sandbox).rehearsal();
+    const faults = server.faults.of(sandbox).trace();
     const result = await dryRun(server.engine, { sandbox, faults }, request);
     return {
       ...result,
       steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
-      rules: faults.told(),
+      rules: faults.report(),
     };
   },
 });

@@ -2,12 +2,12 @@ import { LAST_INSTANT } from "../state/clock.ts";
 import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
-import type { ArmedRule } from "./rules/armed-rule.ts";
+import type { ArmedRule } from "./armed-rule.ts";
 
 /**
- * Leases by time are timers of the sandbox's world, so they stand in `clock pending` and end by `advance`.
- * A restore replaces the world and must leave faults as they are (interfaces 4): what was left of each
- * lease is carried over.
+ * Leases by time are timers of the sandbox's world, so `clock pending` lists them and `advance` ends them.
+ * A restore replaces the world and must leave faults as they are (interfaces 4): the remaining time of each lease is
+ * carried over.
  */
 export class Leases {
   private readonly world: () => World;

@@ -2,15 +2,15 @@ import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, successesOf } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 import type { FaultFacts } from "../sandbox/fault-gate.ts";
-import { codeOfStatus, codesOf, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
-import { delayProblem } from "./effects/delay-range.ts";
+import { codeForStatus, documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
+import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { WIRE_EFFECTS, wirePlan } from "./effects/index.ts";
 import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES = WIRE_EFFECTS.map(({ name }) => name);
 
-/** What one request asks for itself (interfaces 3). */
+/** The fault and the delay that one request asks for itself (interfaces 3). */
 export interface Override {
   delay_ms: number | undefined;
   fault: OverrideFault | undefined;
@@ -21,7 +21,7 @@ export type OverrideFault =
   /** The rules of a scenario that may be in force or not. */
   | { kind: "scenario"; name: string };
 
-/** An override that cannot be honoured; it is refused rather than passed over in silence. */
+/** An override that cannot be applied; it is refused, never ignored. */
 export class RefusedOverride extends Error {
   override readonly name = "RefusedOverride";
 }
@@ -61,9 +61,9 @@ function readDelay(text: string): number {
 function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
   const { code, forced } = parseCode(text);
   if (isCatalogueCode(code)) {
-    if (forced || codesOf(operation).has(code)) return codeFault(code, forced);
+    if (forced || documentedCodes(operation).has(code)) return codeFault(code, forced);
     throw new RefusedOverride(
-      `${operation.id} never answers ${code}. It answers ${[...codesOf(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
+      `${operation.id} never answers ${code}. It answers ${[...documentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
     );
   }
   const wire = wirePlan({ wire: text });
@@ -78,11 +78,11 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   );
 }
 
-function codeFault(code: Parameters<typeof codeOf>[0], forced: boolean): OverrideFault {
-  return { kind: "plan", plan: { answer: codeOf(code, forced) }, name: code };
+function codeFault(code: Parameters<typeof toCodePlan>[0], forced: boolean): OverrideFault {
+  return { kind: "plan", plan: { answer: toCodePlan(code, forced) }, name: code };
 }
 
-function codeOf(code: NonNullable<ReturnType<typeof codeOfStatus>>, forced: boolean) {
+function toCodePlan(code: NonNullable<ReturnType<typeof codeForStatus>>, forced: boolean) {
   return { kind: "code", code, forced, details: {}, headers: {} } as const;
 }
 
@@ -101,10 +101,10 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   }
   const status = Number(digits);
   if (successesOf(operation).some((success) => success.status === status)) return undefined;
-  const code = codeOfStatus(operation, status);
+  const code = codeForStatus(operation, status);
   if (code !== undefined) return codeFault(code, false);
   throw new RefusedOverride(
-    `${operation.id} documents no answer with status ${status}; it answers ${[...codesOf(operation)].join(", ")}.`,
+    `${operation.id} documents no answer with status ${status}; it answers ${[...documentedCodes(operation)].join(", ")}.`,
   );
 }
 

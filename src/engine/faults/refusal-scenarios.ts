@@ -2,7 +2,7 @@ import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
-import type { ScenarioDocument } from "./rules/rule-schema.ts";
+import type { ScenarioDocument } from "./rule-document.ts";
 import { type Scenario, type ScenarioSource, toScenario } from "./scenario.ts";
 
 const STATUSES: readonly number[] = [401, 403, 404, 422, 429];

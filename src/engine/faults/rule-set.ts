@@ -1,9 +1,9 @@
 import type { DeclaredApi } from "../contract/declared-api.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
+import { ArmedRule, newProgress, type Progress } from "./armed-rule.ts";
 import type { Leases } from "./leases.ts";
-import { ArmedRule, newProgress, type Progress } from "./rules/armed-rule.ts";
-import { readInlineRule } from "./rules/read-rule.ts";
-import type { Rule } from "./rules/rule.ts";
+import type { Rule } from "./rule.ts";
+import { readInlineRule } from "./rule.ts";
 import type { Scenario, ScenarioSource } from "./scenario.ts";
 
 /** A rule's id is in use among the inline ones. */
@@ -11,7 +11,7 @@ export class RuleExists extends Error {
   override readonly name = "RuleExists";
 }
 
-/** What rules are made from. */
+/** Where rules come from. */
 export interface RuleSources {
   scenarios: ScenarioSource;
   api: DeclaredApi;
@@ -159,7 +159,7 @@ export class RuleSet {
   restoreState(state: FaultState): string[] {
     const { scenarios, api } = this.sources;
     const lost = state.active.filter((name) => !scenarios.has(name));
-    const progressOf = (key: string): Progress => ({
+    const savedProgress = (key: string): Progress => ({
       ...newProgress(),
       ...structuredClone(state.progress[key]),
     });
@@ -170,13 +170,13 @@ export class RuleSet {
         readInlineRule({ ...rule, id }, api, () => id),
         "inline",
       );
-      armed.progress = progressOf(armed.key);
+      armed.progress = savedProgress(armed.key);
       return armed;
     });
     this.scenarios = state.active
       .filter((name) => !lost.includes(name))
-      .map((name) => armedScenario(scenarios.lastGood(name), progressOf));
-    this.base = armedBase(this.sources, progressOf);
+      .map((name) => armedScenario(scenarios.lastGood(name), savedProgress));
+    this.base = armedBase(this.sources, savedProgress);
     this.leases.settle(this.all());
     this.follow();
     this.changed();
@@ -203,9 +203,9 @@ export class RuleSet {
 
 function armedBase(
   { base }: RuleSources,
-  progressOf: (key: string) => Progress = newProgress,
+  savedProgress: (key: string) => Progress = newProgress,
 ): readonly ArmedRule[] {
-  return base.map((rule) => new ArmedRule(rule, BASE, progressOf(`${BASE}/${rule.id}`)));
+  return base.map((rule) => new ArmedRule(rule, BASE, savedProgress(`${BASE}/${rule.id}`)));
 }
 
 /** Where rules come from that the server was started with. */
@@ -213,10 +213,10 @@ const BASE = "start";
 
 function armedScenario(
   scenario: Scenario,
-  progressOf: (key: string) => Progress = newProgress,
+  savedProgress: (key: string) => Progress = newProgress,
 ): ActiveScenario {
   const rules = scenario.rules.map(
-    (rule) => new ArmedRule(rule, scenario.name, progressOf(`${scenario.name}/${rule.id}`)),
+    (rule) => new ArmedRule(rule, scenario.name, savedProgress(`${scenario.name}/${rule.id}`)),
   );
   return { name: scenario.name, rules };
 }

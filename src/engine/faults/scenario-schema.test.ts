@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import { SHIPPED_SCENARIOS } from "../../documents/shipped-files.ts";
 import { makeAjv } from "../contract/validator.ts";
 import { API } from "../resources/index.ts";
-import { scenarioSchemaText } from "./scenario-schema.ts";
+import { scenarioSchemaText } from "./rule-document.ts";
 
 describe("the schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(API));

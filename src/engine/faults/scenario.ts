@@ -10,11 +10,10 @@ import {
   throwProblems,
   type UserDocument,
 } from "../documents/read-document.ts";
+import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
 import { isCatalogueCode, nearestCode } from "./codes.ts";
-import { globProblem, patternProblem } from "./rules/check-match.ts";
-import { checkRule } from "./rules/check-rule.ts";
-import { type Rule, readRule } from "./rules/rule.ts";
-import { type ExpectDocument, SCENARIO_NAME, ScenarioDocument } from "./rules/rule-schema.ts";
+import { type Rule, readRule } from "./rule.ts";
+import { type ExpectDocument, SCENARIO_NAME, ScenarioDocument } from "./rule-document.ts";
 
 /** A scenario, checked and read. */
 export interface Scenario {

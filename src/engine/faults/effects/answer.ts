@@ -1,6 +1,5 @@
 import Type from "typebox";
-import { headersOf } from "./answer-headers.ts";
-import type { Effect } from "./effect.ts";
+import type { Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
 /**
  * An answer of the rule's own. A bare 5xx comes in the operation's envelope (interfaces 6), and a bare 4xx
@@ -13,18 +12,51 @@ export const answerEffect: Effect = {
   },
   check(effect, report) {
     if (effect.body !== undefined && (effect.status === 204 || effect.status === 304))
-      report(["body"], `cannot stand beside status ${effect.status}, which has no body`);
+      report(["body"], `cannot go with status ${effect.status}, which has no body`);
     if (effect.headers !== undefined && effect.error === undefined && !answers(effect)) {
-      report(["headers"], "needs an answer to stand in: `error`, `status` or `body`");
+      report(["headers"], "goes with an answer only: add `error`, `status` or `body`");
     }
   },
   read(effect) {
     if (!answers(effect)) return {};
     const { status = 200, headers, body } = effect;
-    return { answer: { kind: "status", status, headers: headersOf(headers), body } };
+    return { answer: { kind: "status", status, headers: toHeaders(headers), body } };
   },
 };
 
 function answers({ status, body }: { status?: number; body?: unknown }): boolean {
   return status !== undefined || body !== undefined;
+}
+
+export const Headers = Type.Unsafe<Record<string, string | number>>({
+  type: "object",
+  additionalProperties: { type: ["string", "number"] },
+  description: "Headers of the answer, added to those that every answer carries",
+});
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
+/** Framing is the server's business; a scenario that breaks it on purpose uses `wire`. */
+const FRAMING = new Set([
+  "content-length",
+  "transfer-encoding",
+  "connection",
+  "keep-alive",
+  "upgrade",
+  "trailer",
+]);
+
+/** What Node would throw on, or what would break the connection. */
+export function headerProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const at = ["headers", name];
+    if (!NAME.test(name)) report(at, "is no name for a header");
+    else if (FRAMING.has(name.toLowerCase()))
+      report(at, "belongs to the connection and cannot be set; see `wire`");
+    else if (!VALUE.test(String(value))) report(at, "holds characters that a header cannot carry");
+  }
+}
+
+export function toHeaders(headers: EffectDocument["headers"] = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

@@ -1,7 +1,44 @@
+import Type from "typebox";
 import { parseDuration } from "../../contract/duration.ts";
+import { typed } from "../../contract/schema.ts";
 import type { Random } from "../../state/random.ts";
-import { DurationText, delayProblem, MAX_DELAY_MS } from "./delay-range.ts";
 import type { DelayPlan, Effect } from "./effect.ts";
+
+/** Longer than any client waits; a timer holds at most 24 days. */
+export const MAX_DELAY_MS = 3_600_000;
+
+export const DurationText = typed(
+  "Duration",
+  Type.Unsafe<string | number>({
+    type: ["string", "number"],
+    title: "a duration such as 200ms",
+  }),
+);
+
+/** Describes the problem of a duration that a fault waits; undefined if there is none. */
+export function delayProblem(value: unknown): { message: string; hint?: string } | undefined {
+  const duration = parseDuration(value);
+  if (duration === undefined) return durationProblem(value);
+  return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
+}
+
+/** The same for a duration of any length. */
+export function durationProblem(value: unknown): { message: string; hint?: string } | undefined {
+  if (parseDuration(value) !== undefined) return undefined;
+  const hint = typeof value === "string" ? suggestDuration(value) : undefined;
+  const message = `must be a duration such as 200ms, 5s, 10m, 6h, PT5M or milliseconds, not ${JSON.stringify(value)}`;
+  return hint === undefined ? { message } : { message, hint };
+}
+
+/** Suggests `5m` for `5 minuets`: the same number, with the unit that begins alike. */
+function suggestDuration(text: string): string | undefined {
+  const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);
+  if (parts === null) return undefined;
+  const unit = parts[2]!.toLowerCase();
+  const short = /^m(s|il)/.test(unit) ? "ms" : "smhd".includes(unit[0]!) ? unit[0]! : undefined;
+  const hint = short === undefined ? undefined : `${parts[1]}${short}`;
+  return hint !== undefined && parseDuration(hint) !== undefined ? hint : undefined;
+}
 
 export const DelaySchema = {
   anyOf: [

@@ -2,7 +2,7 @@ import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { sleep } from "../../platform.ts";
 import type { Wire } from "../../sandbox/fault-gate.ts";
-import { DurationText, delayProblem } from "./delay-range.ts";
+import { DurationText, delayProblem } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 
 export const DRIP_MS = 2_000;

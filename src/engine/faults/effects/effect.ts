@@ -14,7 +14,7 @@ export interface EffectDocument<Wire extends string = string> {
   over?: string | number;
 }
 
-/** What a rule does when it strikes, read from its `effect` once. */
+/** The effect of a rule, read from its document once. */
 export interface EffectPlan {
   answer?: AnswerPlan;
   delay?: DelayPlan;
@@ -40,7 +40,7 @@ export interface WirePlan {
   over_ms: number;
 }
 
-/** Tells of what a schema cannot say; `path` begins below `effect`. */
+/** Reports a problem that no schema can express; `path` begins below `effect`. */
 export type ReportEffect = (path: readonly (string | number)[], message: string, hint?: string) => void;
 
 /**
@@ -63,10 +63,10 @@ export interface WireEffect extends WireFault {
   readonly delivery: DeliveryEffect;
 }
 
-/** What a wire fault on the receiver's side does to an attempt. */
+/** The effect of a wire fault at the receiver on an attempt. */
 export interface DeliveryEffect {
-  /** Wall milliseconds that the attempt is held up; infinite: until the webhook's timeout. */
+  /** Wall milliseconds by which the attempt is delayed; infinite: until the webhook's timeout. */
   holds_ms: (over_ms: number) => number;
-  /** What keeps it without an answer, in words, and the receiver uncalled; undefined: it is answered in the end. */
+  /** Why the attempt gets no answer, in words; the receiver is not called then. Undefined: it is answered in the end. */
   breaks: string | undefined;
 }

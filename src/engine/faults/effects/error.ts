@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
 import { typed } from "../../contract/schema.ts";
 import { parseCode } from "../codes.ts";
-import { Headers, headerProblem, headersOf } from "./answer-headers.ts";
+import { Headers, headerProblem, toHeaders } from "./answer.ts";
 import type { Effect } from "./effect.ts";
 
 /** A catalogue code, answered as the operation that is hit would answer it. */
@@ -17,7 +17,7 @@ export const errorEffect: Effect = {
     ),
     details: Type.Unsafe<Record<string, unknown>>({
       type: "object",
-      description: "Laid over the details that the operation itself would give",
+      description: "Merged over the details that the operation itself would give",
     }),
     headers: Headers,
   },
@@ -28,7 +28,7 @@ export const errorEffect: Effect = {
     if (effect.error === undefined) return;
     for (const key of ["status", "body"] as const) {
       if (effect[key] !== undefined) {
-        report([key], `cannot stand beside \`error\`, which brings its own; leave one of them away`);
+        report([key], `cannot go with \`error\`, which has its own; remove one of them`);
       }
     }
   },
@@ -37,7 +37,7 @@ export const errorEffect: Effect = {
     const { code, forced } = parseCode(error);
     // Checked before: what is read here is in the catalogue.
     return {
-      answer: { kind: "code", code: code as ErrorCode, forced, details, headers: headersOf(headers) },
+      answer: { kind: "code", code: code as ErrorCode, forced, details, headers: toHeaders(headers) },
     };
   },
 };

@@ -11,10 +11,10 @@ import { hangWire } from "./hang.ts";
 import { resetWire } from "./reset.ts";
 import { truncateWire } from "./truncate.ts";
 
-/** What a rule can do besides breaking connections, a line each. */
+/** The kinds of `effect:` that do not break the connection; add yours here. */
 export const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect];
 
-/** The values of `wire:`, a line each. */
+/** The values of `wire:`; add yours here. */
 export const WIRE_EFFECTS = [
   resetWire,
   hangWire,
@@ -27,14 +27,14 @@ export type WireName = (typeof WIRE_EFFECTS)[number]["name"];
 
 const ALL: readonly (Effect | WireEffect)[] = [...EFFECTS, ...WIRE_EFFECTS];
 
-/** Everything that can stand under `effect:`, by key. */
+/** The schemas of all keys below `effect:`. */
 export const EFFECT_KEYS: Readonly<Record<string, TSchema>> = Object.assign(
   {},
   ...ALL.map(({ keys }) => keys),
   { wire: Type.Unsafe<WireName>({ type: "string", enum: WIRE_EFFECTS.map(({ name }) => name) }) },
 );
 
-/** Says what is wrong with a well-formed effect that no schema can say. */
+/** Reports the problems of a well-formed effect that no schema can express. */
 export function checkEffect(written: EffectDocument, report: ReportEffect): void {
   for (const { check } of ALL) check?.(written, report);
 }

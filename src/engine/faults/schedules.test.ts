@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ask, faultsWithSeed, verdictOf } from "../../../../test/support/fault-stand.ts";
+import { ask, faultsWithSeed, verdictOf } from "../../../test/support/fault-stand.ts";
 
 async function run(rule: object, calls: number, seed = 1): Promise<string> {
   const faults = faultsWithSeed(seed);

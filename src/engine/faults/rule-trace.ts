@@ -1,13 +1,13 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultGate, Verdict } from "../sandbox/fault-gate.ts";
+import type { ArmedRule } from "./armed-rule.ts";
+import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RulesInForce } from "./request-faults.ts";
-import type { ArmedRule } from "./rules/armed-rule.ts";
-import { operationsOf } from "./rules/match.ts";
-import { isOff } from "./rules/rule.ts";
-import { RuleIndex } from "./rules/rule-index.ts";
+import { isOff } from "./rule.ts";
+import { RuleIndex } from "./rule-index.ts";
 
-/** What one rule would do to a request, and why (interfaces 11). */
-export interface RuleWord {
+/** Whether one rule would strike a request, and why (interfaces 11). */
+export interface RuleReport {
   /** `<scenario | inline>/<rule id>`. */
   rule: string;
   phase: "before" | "after";
@@ -15,15 +15,15 @@ export interface RuleWord {
   why: string;
 }
 
-/** The rules of a sandbox asked as if a request had come: copies count, and nobody else notices. */
-export class RuleRehearsal implements RulesInForce, Pick<FaultGate, "before" | "after"> {
+/** Evaluates copies of a sandbox's rules for a dry run, which counts nothing in the sandbox. */
+export class RuleTrace implements RulesInForce, Pick<FaultGate, "before" | "after"> {
   readonly seed: number;
   readonly index: RuleIndex;
   private readonly rules: readonly ArmedRule[];
   private readonly requests: RequestFaults;
-  private readonly words = new Map<ArmedRule, Pick<RuleWord, "strikes" | "why">>();
+  private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "strikes" | "why">>();
   private facts: FaultFacts | undefined;
-  private isAfterwards = false;
+  private isAfter = false;
 
   /** @param rules in order of precedence */
   constructor(parts: RequestFaultParts, { rules, seed }: { rules: readonly ArmedRule[]; seed: number }) {
@@ -33,10 +33,10 @@ export class RuleRehearsal implements RulesInForce, Pick<FaultGate, "before" | "
     this.requests = new RequestFaults(parts, this);
   }
 
-  asked(): void {}
+  onCounted(): void {}
 
-  heard(rule: ArmedRule, strikes: boolean, why: string): void {
-    this.words.set(rule, { strikes, why });
+  onEvaluated(rule: ArmedRule, strikes: boolean, why: string): void {
+    this.outcomes.set(rule, { strikes, why });
   }
 
   before(facts: FaultFacts): Verdict | Promise<Verdict> {
@@ -45,44 +45,47 @@ export class RuleRehearsal implements RulesInForce, Pick<FaultGate, "before" | "
   }
 
   after(facts: FaultFacts): Verdict | Promise<Verdict> {
-    this.isAfterwards = true;
+    this.isAfter = true;
     return this.requests.after(facts);
   }
 
-  /** Of every rule in force, in order of precedence, once the request is through. */
-  told(): RuleWord[] {
+  /** Every rule in force, in order of precedence; call it when the dry run is over. */
+  report(): RuleReport[] {
     return this.rules.map((armed) => {
-      const { strikes, why } = this.words.get(armed) ?? { strikes: false, why: this.unheard(armed) };
+      const { strikes, why } = this.outcomes.get(armed) ?? {
+        strikes: false,
+        why: this.explainSkipped(armed),
+      };
       return { rule: armed.key, phase: armed.rule.phase, strikes, why };
     });
   }
 
-  /** Why a rule was not even come to. */
-  private unheard(armed: ArmedRule): string {
+  /** Why a rule was not evaluated. */
+  private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
-    if (rule.operations === undefined) return "it is about deliveries of events, not about requests";
-    if (armed.spent) return whySpent(armed);
+    if (rule.operations === undefined) return "it matches deliveries of events, not requests";
+    if (armed.spent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;
-    if (!rule.operations.has(operation)) return whyNot(armed, operation);
+    if (!rule.operations.has(operation)) return explainMismatch(armed, operation);
     if (rule.principal !== undefined && rule.principal !== principal?.user_id)
       return `principal is not ${rule.principal}`;
     if (headers["x-sandbox-fault"] !== undefined)
-      return "a fault that the request asks for itself goes first";
-    if (rule.phase === "after" && !this.isAfterwards)
-      return "it strikes after the change, which the request does not come to";
-    return "what goes before it has decided, or has said the delay";
+      return "the request asks for a fault of its own, which goes first";
+    if (rule.phase === "after" && !this.isAfter)
+      return "it strikes after the change, which the request does not reach";
+    return "an earlier rule decided, or set the delay";
   }
 }
 
-function whySpent({ rule, progress: { expired, hits } }: ArmedRule): string {
+function explainSpent({ rule, progress: { expired, hits } }: ArmedRule): string {
   if (isOff(rule)) return "its probability is 0";
   if (expired) return "its lease has ended";
   return `it is spent: it struck ${hits === 1 ? "once" : `${hits} times`}`;
 }
 
-function whyNot({ rule: { document, effect } }: ArmedRule, operation: AnyOperation): string {
-  const isMeant = operationsOf(document.match ?? {}, [operation]).length > 0;
+function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: AnyOperation): string {
+  const isMeant = matchingOperations(document.match ?? {}, [operation]).length > 0;
   if (isMeant && effect.answer?.kind === "code")
     return `${operation.id} never answers ${effect.answer.code}; ${effect.answer.code}! forces it`;
   const { method } = document.match ?? {};

@@ -1,12 +1,24 @@
-import { parseDuration } from "../../contract/duration.ts";
-import type { AnyOperation } from "../../contract/operation.ts";
-import { glob } from "../../documents/glob.ts";
-import { codesOf, isCatalogueCode, parseCode } from "../codes.ts";
-import { headersOf } from "../effects/answer-headers.ts";
-import type { AnswerPlan, EffectPlan } from "../effects/effect.ts";
-import { EFFECTS, wirePlan } from "../effects/index.ts";
-import { type Criterion, criteriaOf, isDeliveryMatch, OUTSIDE, operationsOf, servedBy } from "./match.ts";
-import type { RuleDocument } from "./rule-schema.ts";
+import type { DeclaredApi } from "../contract/declared-api.ts";
+import { parseDuration } from "../contract/duration.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { validatorOf } from "../contract/validator.ts";
+import { checkDocument } from "../documents/check-document.ts";
+import { glob } from "../documents/glob.ts";
+import { inlineDocument, problemAt, throwProblems } from "../documents/read-document.ts";
+import { checkRule } from "./check-rule.ts";
+import { documentedCodes, isCatalogueCode, parseCode } from "./codes.ts";
+import { toHeaders } from "./effects/answer.ts";
+import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
+import { EFFECTS, wirePlan } from "./effects/index.ts";
+import {
+  type Criterion,
+  isDeliveryMatch,
+  matchingOperations,
+  OUTSIDE,
+  servedBy,
+  toCriteria,
+} from "./match.ts";
+import { RuleDocument } from "./rule-document.ts";
 
 /** When a rule that matches strikes; a sequence's `undefined` is `pass`. */
 export type Schedule =
@@ -29,7 +41,7 @@ export interface Rule {
   operations: ReadonlySet<AnyOperation> | undefined;
   principal: string | undefined;
   criteria: readonly Criterion[];
-  /** What the body must at least hold; undefined: it does not matter. */
+  /** The part that the body must contain; undefined: any body. */
   body: object | undefined;
   delivers: (event: string, webhook_id: string) => boolean;
 }
@@ -50,41 +62,41 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
     id,
     document,
     phase,
-    schedule: scheduleOf(document),
+    schedule: toSchedule(document),
     effect,
     lease: { ttl_ms: lease.ttl === undefined ? undefined : parseDuration(lease.ttl)!, hits: lease.hits },
     operations: delivery
       ? undefined
       : new Set([
-          ...operationsOf(match, all).filter((one) => answers(one, effect.answer)),
+          ...matchingOperations(match, all).filter((one) => answers(one, effect.answer)),
           ...(servedBy(document) === undefined ? [] : [OUTSIDE]),
         ]),
     principal: match.principal,
-    criteria: delivery ? [] : criteriaOf(match),
+    criteria: delivery ? [] : toCriteria(match),
     body: match.body,
-    delivers: delivery ? deliveriesOf(match.event, match.webhook) : () => false,
+    delivers: delivery ? matchDeliveries(match.event, match.webhook) : () => false,
   };
 }
 
 /** interfaces 6: where the operation never answers the code, the rule passes, unless it is forced. */
 export function answers(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
-  return answer?.kind !== "code" || answer.forced || codesOf(operation).has(answer.code);
+  return answer?.kind !== "code" || answer.forced || documentedCodes(operation).has(answer.code);
 }
 
-function scheduleOf({ sequence, times, every, probability, effect }: RuleDocument): Schedule {
+function toSchedule({ sequence, times, every, probability, effect }: RuleDocument): Schedule {
   if (times !== undefined) return { kind: "times", times };
   if (every !== undefined) return { kind: "every", every };
   if (probability !== undefined) return { kind: "probability", probability };
   if (sequence === undefined) return { kind: "always" };
-  const headers = headersOf(effect?.headers);
+  const headers = toHeaders(effect?.headers);
   return {
     kind: "sequence",
     words: sequence.map(String),
-    entries: sequence.map((entry) => planOfEntry(entry, headers)),
+    entries: sequence.map((entry) => toAnswerPlan(entry, headers)),
   };
 }
 
-function planOfEntry(entry: string | number, headers: Record<string, string>): AnswerPlan | undefined {
+function toAnswerPlan(entry: string | number, headers: Record<string, string>): AnswerPlan | undefined {
   if (entry === "pass") return undefined;
   if (typeof entry === "number") return { kind: "status", status: entry, headers, body: undefined };
   const { code, forced } = parseCode(entry);
@@ -92,7 +104,22 @@ function planOfEntry(entry: string | number, headers: Record<string, string>): A
   return { kind: "code", code, forced, details: {}, headers };
 }
 
-function deliveriesOf(event: string | undefined, webhook: string | undefined): Rule["delivers"] {
+function matchDeliveries(event: string | undefined, webhook: string | undefined): Rule["delivers"] {
   const fits = event === undefined ? () => true : glob(event);
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
+}
+
+/**
+ * One rule that arrived as a value.
+ * @throws DocumentError naming the field at fault and the nearest right word
+ */
+export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
+  const document = inlineDocument(value, { file: "rule" });
+  throwProblems(document, checkDocument(document, validatorOf(RuleDocument)));
+  const rule = value as RuleDocument;
+  throwProblems(
+    document,
+    checkRule(rule, [], api).map((problem) => problemAt(document, problem)),
+  );
+  return readRule(rule, rule.id ?? newId(), api.operations);
 }

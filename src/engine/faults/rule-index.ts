@@ -1,5 +1,5 @@
-import type { AnyOperation } from "../../contract/operation.ts";
-import type { Verdict } from "../../sandbox/fault-gate.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import type { Verdict } from "../sandbox/fault-gate.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 
 export type Phase = "before" | "after";
@@ -9,7 +9,7 @@ export const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 /** The rules of one operation and phase, in their order of precedence. */
 export class Bucket {
   readonly all: readonly ArmedRule[];
-  /** What a request hears that comes from none of the callers whom the rules name. */
+  /** The verdict for a request of none of the callers that the rules name. */
   readonly foreign: Verdict;
   private readonly byPrincipal = new Map<string, readonly ArmedRule[]>();
   private readonly others: readonly ArmedRule[];

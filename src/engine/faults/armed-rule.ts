@@ -1,6 +1,6 @@
-import { Random } from "../../state/random.ts";
-import { drawDelay } from "../effects/delay.ts";
-import type { AnswerPlan } from "../effects/effect.ts";
+import { Random } from "../state/random.ts";
+import { drawDelay } from "./effects/delay.ts";
+import type { AnswerPlan } from "./effects/effect.ts";
 import { isOff, type Rule } from "./rule.ts";
 
 /** How far a rule has come in one sandbox; plain JSON. */
@@ -16,7 +16,7 @@ export interface Progress {
   expired: boolean;
 }
 
-/** What the schedule said to one call. */
+/** The schedule's decision on one call. */
 export interface Decision {
   strikes: boolean;
   /** Of a sequence: what its entry answers. */
@@ -52,6 +52,12 @@ export class ArmedRule {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
+  /** Whether it neither answers nor breaks the connection. */
+  get onlyDelays(): boolean {
+    const { effect, schedule } = this.rule;
+    return effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
+  }
+
   /** Counts a call that matched, of this operation or event, and says whether it is struck. */
   decide(seed: number, subject: string, passes: (entry: AnswerPlan | undefined) => boolean): Decision {
     const { rule, progress } = this;
@@ -70,7 +76,7 @@ export class ArmedRule {
     return { ...verdict, strikes, delay_ms };
   }
 
-  /** As it stands, to be asked without this one's counting it. */
+  /** A copy with the same progress, for evaluations that must not count. */
   copy(): ArmedRule {
     return new ArmedRule(this.rule, this.source, structuredClone(this.progress));
   }

@@ -1,7 +1,9 @@
-import Type, { type Static } from "typebox";
-import { typed } from "../../contract/schema.ts";
-import type { EffectDocument } from "../effects/effect.ts";
-import { EFFECT_KEYS, type WireName } from "../effects/index.ts";
+import Type, { type Static, type TSchema } from "typebox";
+import type { DeclaredApi } from "../contract/declared-api.ts";
+import { CATALOGUE } from "../contract/errors.ts";
+import { typed } from "../contract/schema.ts";
+import type { EffectDocument } from "./effects/effect.ts";
+import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
 const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
 const TextOrNumber = Type.Unsafe<string | number | boolean | null>({
@@ -118,7 +120,7 @@ const Count = Type.Unsafe<number | { min?: number; max?: number }>({
   ],
 });
 
-/** What the application must have sent, or must not, by the end of a suite's run; judged against the journal. */
+/** Requests that the application must have sent, or must not, by the end of a suite's run; judged against the journal. */
 export const ExpectDocument = Type.Object(
   {
     description: Type.Optional(Type.String({ maxLength: 2000 })),
@@ -167,3 +169,37 @@ export const ScenarioDocument = Type.Object(
   { additionalProperties: false, title: "Understudy scenario" },
 );
 export type ScenarioDocument = Static<typeof ScenarioDocument>;
+
+type Json = Record<string, unknown>;
+
+/**
+ * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can say which
+ * codes an operation answers. Known words are offered as examples.
+ */
+export function scenarioSchemaText({ operations, events }: DeclaredApi): string {
+  const words: Readonly<Record<string, readonly string[]>> = {
+    operation: operations.map(({ id }) => id),
+    event: events.map(({ name }) => name),
+    error: Object.keys(CATALOGUE),
+  };
+  const schema = withExamples(
+    JSON.parse(JSON.stringify(ScenarioDocument as TSchema, withoutOwnNotes)) as Json,
+    words,
+  );
+  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;
+}
+
+/** `x-type` is for the library's types alone. */
+function withoutOwnNotes(key: string, value: unknown): unknown {
+  return key === "x-type" ? undefined : value;
+}
+
+function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {
+  const properties = schema["properties"] as Record<string, Json> | undefined;
+  for (const [name, property] of Object.entries(properties ?? {})) {
+    if (property["type"] === "string" && Object.hasOwn(words, name)) property["examples"] = words[name];
+    withExamples(property, words);
+    if (typeof property["items"] === "object") withExamples(property["items"] as Json, words);
+  }
+  return schema;
+}

@@ -1,21 +1,21 @@
 import Type from "typebox";
-import type { AnyOperation } from "../../contract/operation.ts";
-import { glob, isGlob } from "../../documents/glob.ts";
-import type { FaultFacts } from "../../sandbox/fault-gate.ts";
-import type { MatchDocument, RuleDocument } from "./rule-schema.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { glob, isGlob } from "../documents/glob.ts";
+import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { MatchDocument, RuleDocument } from "./rule-document.ts";
 
-/** One condition of a rule, besides the operation, by which rules are indexed. */
+/** One condition of a rule other than the operation, by which rules are indexed. */
 export interface Criterion {
-  /** What it says of a request that it does not fit. */
+  /** Why a request does not meet it. */
   miss: string;
   fits: (facts: FaultFacts) => boolean;
 }
 
 /**
- * The conditions of a match in the order in which they are asked: cheap ones first. The body, which has to
- * be waited for, is not among them, and neither is the principal, by which rules are found.
+ * The conditions of a match, cheap ones first. The body, which has to be waited for, is not among them; neither is the
+ * principal, by which rules are indexed.
  */
-export function criteriaOf(match: MatchDocument): Criterion[] {
+export function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
   const { api_key, organization, path, header = {}, query = {} } = match;
   if (api_key !== undefined)
@@ -35,13 +35,13 @@ export function criteriaOf(match: MatchDocument): Criterion[] {
   for (const [name, wanted] of Object.entries(header)) {
     const key = name.toLowerCase();
     criteria.push({
-      miss: missOf("header", name, wanted),
+      miss: missReason("header", name, wanted),
       fits: ({ headers }) => isText(headers[key], wanted),
     });
   }
   for (const [name, wanted] of Object.entries(query)) {
     criteria.push({
-      miss: missOf("query", name, wanted),
+      miss: missReason("query", name, wanted),
       fits: ({ query: sent }) =>
         wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted)),
     });
@@ -53,11 +53,11 @@ function isText(sent: string | string[] | undefined, wanted: string | number | b
   return wanted === null ? sent === undefined : sent !== undefined && String(sent) === String(wanted);
 }
 
-function missOf(part: string, name: string, wanted: unknown): string {
+function missReason(part: string, name: string, wanted: unknown): string {
   return wanted === null ? `${part} ${name} is there` : `${part} ${name} is not ${JSON.stringify(wanted)}`;
 }
 
-/** Whether `value` holds at least what `part` asks for; lists are compared item by item, all of them. */
+/** Whether `value` contains `part`; lists must be equal in length and are compared item by item. */
 export function holds(value: unknown, part: unknown): boolean {
   if (typeof part !== "object" || part === null) return Object.is(value, part);
   if (typeof value !== "object" || value === null || Array.isArray(part) !== Array.isArray(value))
@@ -73,10 +73,10 @@ export function holds(value: unknown, part: unknown): boolean {
 
 /**
  * The operations that a match can hit. A path without wildcards narrows them to those whose template it
- * fits; one with wildcards does not, since two patterns cannot be told apart cheaply.
+ * fits; one with wildcards does not, since comparing two patterns is not cheap.
  * @throws GlobError
  */
-export function operationsOf(
+export function matchingOperations(
   { operation, method, path }: MatchDocument,
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
@@ -91,7 +91,7 @@ export function operationsOf(
 }
 
 /**
- * What stands for paths that no operation has: rules with a path and an answer of their own serve there what the
+ * Represents paths that no operation has: rules with a path and an answer of their own serve endpoints there that the
  * emulated API lacks (interfaces 11).
  */
 export const OUTSIDE: AnyOperation = {
@@ -107,7 +107,7 @@ export const OUTSIDE: AnyOperation = {
   handle: () => undefined,
 };
 
-/** What a rule answers by itself; undefined where an operation's answer is asked for, or there is none. */
+/** The answer that a rule has of its own; undefined where it asks for an operation's answer, or for none. */
 export type Serves = "content" | "failure" | undefined;
 
 export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {

@@ -1,22 +1,20 @@
-import type { DeliveryFacts, DeliveryFault } from "../../sandbox/fault-gate.ts";
-import type { EffectPlan } from "../effects/effect.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
 import type { ArmedRule, Decision } from "./armed-rule.ts";
+import type { EffectPlan } from "./effects/effect.ts";
 
 /**
- * What the rules with `match: { event, webhook }` do to one attempt, as if the receiver had behaved so
- * (interfaces 6). As with requests, the first that answers decides and the first that delays says for how long.
+ * Evaluates the rules with `match: { event, webhook }` for one attempt, as if the receiver had behaved so
+ * (interfaces 6). As with requests, the first that answers decides and the first that delays sets the delay.
  */
-export function judgeDelivery(
+export function evaluateDelivery(
   rules: readonly ArmedRule[],
   { event, webhook_id }: DeliveryFacts,
   seed: number,
 ): DeliveryFault | undefined {
   let fault: DeliveryFault | undefined;
   for (const armed of rules) {
-    const { delivers, effect, schedule } = armed.rule;
-    const onlyDelays =
-      effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
-    if (armed.spent || !delivers(event, webhook_id) || (onlyDelays && fault !== undefined)) continue;
+    const { delivers, effect } = armed.rule;
+    if (armed.spent || !delivers(event, webhook_id) || (armed.onlyDelays && fault !== undefined)) continue;
     const decision = armed.decide(seed, event, () => false);
     if (!decision.strikes) continue;
     const delay_ms = fault?.holds_ms ?? decision.delay_ms;
@@ -24,7 +22,7 @@ export function judgeDelivery(
     fault = {
       decision: `fault:${armed.key}`,
       holds_ms: Math.max(delay_ms, held_ms),
-      answer: answerOf(effect, decision),
+      answer: toAnswer(effect, decision),
       reasons: [...(fault?.reasons ?? []), `${armed.key} struck: ${decision.why}`],
     };
     if (fault.answer !== undefined || effect.wire !== undefined) break;
@@ -32,8 +30,8 @@ export function judgeDelivery(
   return fault;
 }
 
-/** A broken connection carries no answer, whatever the rule says that it would be. */
-function answerOf({ answer: own, wire }: EffectPlan, { entry }: Decision): DeliveryFault["answer"] {
+/** A broken connection carries no answer, even if the rule gives one. */
+function toAnswer({ answer: own, wire }: EffectPlan, { entry }: Decision): DeliveryFault["answer"] {
   const breaks = wire?.effect.delivery.breaks;
   if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
   const answer = entry ?? own;

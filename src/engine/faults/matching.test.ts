@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../../test/support/fault-stand.ts";
+import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/fault-stand.ts";
 
 const EFFECT = { status: 503 };
 
@@ -99,14 +99,14 @@ describe("matching", () => {
 });
 
 describe("what a rule answers", () => {
-  const effectOf = async (effect: object, sent: object = {}, operation = "threads.delete") => {
+  const effectFor = async (effect: object, sent: object = {}, operation = "threads.delete") => {
     const faults = faultsWithSeed(1);
     faults.rules.add({ id: "f", match: { operation }, effect });
     return (await verdictOf(faults, operation, sent)).injection?.effect;
   };
 
   it("interfaces 6 a status without a body keeps its headers", async () => {
-    expect(await effectOf({ status: 204, headers: { "x-mine": "1" } })).toEqual({
+    expect(await effectFor({ status: 204, headers: { "x-mine": "1" } })).toEqual({
       kind: "raw",
       status: 204,
       headers: { "x-mine": "1" },
@@ -115,13 +115,13 @@ describe("what a rule answers", () => {
     });
   });
 
-  it("interfaces 6 its headers stand in place of those of the same name, however that is written", async () => {
+  it("the headers of a rule replace those of the same name in any case [interfaces 6]", async () => {
     const headers = { "retry-AFTER": "7", "x-mine": "1" };
-    expect((await effectOf({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
+    expect((await effectFor({ error: "RATE_LIMIT_EXCEEDED", headers })) as object).toHaveProperty(
       "headers",
       headers,
     );
-    expect(await effectOf({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
+    expect(await effectFor({ error: "RATE_LIMIT_EXCEEDED" })).toMatchObject({
       headers: { "Retry-After": "60" },
     });
   });
@@ -129,9 +129,9 @@ describe("what a rule answers", () => {
   it("interfaces 6 an organization that the request names is the one that its details name", async () => {
     const sent = { query: "org_id=org_wanted", organization: "org_present" };
     const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
-    const wanted = await effectOf(effect, sent, "usage.retrieve_limits");
+    const wanted = await effectFor(effect, sent, "usage.retrieve_limits");
     expect(wanted).toMatchObject({ details: { organization_id: "org_wanted" } });
-    const present = await effectOf(effect, { ...sent, query: "" }, "usage.retrieve_limits");
+    const present = await effectFor(effect, { ...sent, query: "" }, "usage.retrieve_limits");
     expect(present).toMatchObject({ details: { organization_id: "org_present" } });
   });
 });

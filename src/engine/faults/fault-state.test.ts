@@ -4,10 +4,10 @@ import { factsOf } from "../../../test/support/fault-stand.ts";
 import { assemble, type Understudy } from "../../understudy.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { SandboxFaults } from "./faults.ts";
 import { RuleSet } from "./rule-set.ts";
-import { SandboxFaults } from "./sandbox-faults.ts";
 
-/** What is kept of a sandbox's faults is looked at anew when `revision` has grown, and only then. */
+/** The saved state of a sandbox's faults is read again only when `revision` has grown. */
 let understudy: Understudy;
 let sandbox: Sandbox;
 let faults: SandboxFaults;
@@ -29,10 +29,10 @@ const CALLS: Record<string, () => unknown> = {
   before: () => faults.before(factsOf("models.list")),
   after: () => faults.after(factsOf("models.list")),
   delivery: () => faults.delivery(event),
-  asked: () => {
+  onCounted: () => {
     const [rule] = faults.rules.all();
     rule?.decide(1, "models.list", () => false);
-    if (rule !== undefined) faults.asked(rule);
+    if (rule !== undefined) faults.onCounted(rule);
   },
   setScenarios: () => faults.setScenarios(["models-list-rate-limited"]),
   activate: () => faults.setScenarios(["flaky-ten-percent", "slow-network"], true),
@@ -66,7 +66,7 @@ const CALLS: Record<string, () => unknown> = {
 };
 const scenario = (name: string) => understudy.scenarios.get(name);
 
-it("interfaces 2 4 whatever changes what is kept of faults makes their revision grow", async () => {
+it("every change of the saved state of faults increases their revision [interfaces 2]", async () => {
   const names = fc.constantFrom(...Object.keys(CALLS));
   const changed = new Set<string>();
   await fc.assert(
@@ -91,9 +91,9 @@ it("interfaces 2 4 whatever changes what is kept of faults makes their revision 
   expect(Object.keys(CALLS).filter((name) => !changed.has(name))).toEqual(["keep", "wrong"]);
 });
 
-it("interfaces 2 4 no method that could change what is kept is left out", () => {
-  const READ = "constructor seed scenarios inForce state rehearsal close active inlineRules all rulesOf";
-  const INNER = "noteAsked rebuild arm follow freeId";
+it("the property above covers every method that can change the saved state [interfaces 2]", () => {
+  const READ = "constructor seed scenarios inForce state trace close active inlineRules all rulesOf";
+  const INNER = "releaseSpent rebuild arm follow freeId";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const methods = [SandboxFaults, RuleSet].flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype));
   expect(methods.filter((name) => !known.has(name))).toEqual([]);

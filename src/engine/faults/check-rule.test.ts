@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DocumentError } from "../../documents/document-error.ts";
-import { API } from "../../resources/index.ts";
-import { readScenario } from "../scenario.ts";
+import { DocumentError } from "../documents/document-error.ts";
+import { API } from "../resources/index.ts";
+import { readScenario } from "./scenario.ts";
 
 function problemsOf(text: string): string[] {
   try {
@@ -87,24 +87,16 @@ rules:
   );
 
   it.each([
-    [
-      "two schedules",
-      "{ times: 1, every: 2, effect: { status: 503 } }",
-      "`every` cannot stand beside `times`",
-    ],
+    ["two schedules", "{ times: 1, every: 2, effect: { status: 503 } }", "`every` cannot go with `times`"],
     ["no effect", "{ match: { operation: threads.delete } }", "needs an `effect`"],
     ["an empty effect", "{ effect: {} }", "needs an `effect`"],
-    [
-      "error and status",
-      "{ effect: { error: RATE_LIMIT_EXCEEDED, status: 500 } }",
-      "cannot stand beside `error`",
-    ],
+    ["error and status", "{ effect: { error: RATE_LIMIT_EXCEEDED, status: 500 } }", "cannot go with `error`"],
     [
       "sequence and status",
       "{ sequence: [503], effect: { status: 500 } }",
-      "what the entries of the sequence say",
+      "what the entries of the sequence give",
     ],
-    ["headers without an answer", "{ effect: { headers: { a: b }, delay: 1s } }", "needs an answer"],
+    ["headers without an answer", "{ effect: { headers: { a: b }, delay: 1s } }", "goes with an answer only"],
     [
       "framing headers",
       "{ effect: { status: 503, headers: { Content-Length: 3 } } }",
@@ -151,12 +143,12 @@ rules:
     [
       "a path with its query",
       "{ match: { path: '/v1/models?limit=1' }, effect: { status: 503 } }",
-      "stands without its query",
+      "path contains a query",
     ],
     [
       "a path with its prefix",
       "{ match: { path: /_s/ci/v1/models }, effect: { status: 503 } }",
-      "without host, prefix",
+      "has no host, prefix",
     ],
     [
       "a key in place of its id",
@@ -164,7 +156,7 @@ rules:
       "by its id",
     ],
     ["a body where there is none", "{ effect: { status: 204, body: { a: 1 } } }", "has no body"],
-    ["a wire fault in a sequence", "{ sequence: [reset] }", "stands in `effect: { wire: … }`"],
+    ["a wire fault in a sequence", "{ sequence: [reset] }", "belongs in `effect: { wire: … }`"],
     [
       "a glob that matches nothing",
       '{ match: { operation: "nothing.*" }, effect: { status: 503 } }',

@@ -1,0 +1,200 @@
+import type { DetailSource } from "../contract/error-details.ts";
+import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
+import { valueAt } from "../contract/invalid-field.ts";
+import type { AnyOperation, Principal } from "../contract/operation.ts";
+import { refusalOf } from "../contract/refusals.ts";
+import { refusedFigures, type SpendingFigures } from "../contract/spending-figures.ts";
+import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-gate.ts";
+import type { WorldReader } from "../state/transaction.ts";
+import { codeForStatus } from "./codes.ts";
+import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
+
+/**
+ * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits for
+ * the body only where the details need ids from it.
+ */
+export function toEffect(
+  plan: EffectPlan,
+  facts: FaultFacts,
+  { answer = plan.answer, spending }: { answer?: AnswerPlan | undefined; spending: SpendingOf },
+): InjectedEffect | undefined | Promise<InjectedEffect | undefined> {
+  const { wire } = plan;
+  const onWire = (inner: AnswerEffect | undefined): InjectedEffect | undefined =>
+    wire === undefined ? inner : { kind: "wire", wire: wire.effect, over_ms: wire.over_ms, answer: inner };
+  if (answer === undefined) return onWire(undefined);
+  const resolved = resolveCode(answer, facts);
+  if (resolved.kind === "code" && asksForBody(resolved.code, facts.operation) && !facts.bodyRead) {
+    return facts.readBody().then(() => onWire(toAnswer(resolved, facts, spending)));
+  }
+  return onWire(toAnswer(resolved, facts, spending));
+}
+
+/** A bare 4xx is what the operation answers with that status. */
+function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan {
+  if (answer.kind === "code" || answer.body !== undefined || answer.status < 400 || answer.status >= 500)
+    return answer;
+  const code = codeForStatus(operation, answer.status);
+  return code === undefined
+    ? answer
+    : { kind: "code", code, forced: false, details: {}, headers: answer.headers };
+}
+
+function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: SpendingOf): AnswerEffect {
+  if (answer.kind === "code") {
+    const { code } = answer;
+    const { details, headers } = plausibleRefusal(code, facts, { given: answer.details, spending });
+    return {
+      kind: "error",
+      code,
+      status: CATALOGUE[code].status,
+      details,
+      headers: mergeHeaders(headers, answer.headers),
+    };
+  }
+  const { status, headers, body } = answer;
+  if (body === undefined && status >= 400) return { kind: "error", code: `HTTP_${status}`, status, headers };
+  return { kind: "raw", status, ...toBody(body, headers) };
+}
+
+function toBody(body: unknown, headers: Readonly<Record<string, string>>) {
+  const typed = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  if (body === undefined) return { headers, body: undefined, content_type: undefined };
+  if (typeof body === "string")
+    return { headers, body, content_type: typed ? undefined : "text/plain; charset=utf-8" };
+  return {
+    headers,
+    body: JSON.stringify(body),
+    content_type: typed ? undefined : "application/json; charset=utf-8",
+  };
+}
+
+/** The rule's own headers replace those of the same name. */
+function mergeHeaders(
+  plausible: Record<string, string>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const given = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = Object.entries(plausible).filter(([name]) => !given.has(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...own };
+}
+
+/** Reads the figures of a caller, organization limit first; the composition root knows where they are. */
+export type SpendingOf = (world: WorldReader, principal: Principal) => SpendingFigures[];
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface RefusalContext {
+  /** The details that the rule gives itself. */
+  given: Values;
+  spending: SpendingOf;
+}
+
+export interface PlausibleRefusal {
+  details: Record<string, unknown>;
+  headers: Record<string, string>;
+}
+
+/**
+ * The details that the operation declares for this code, so that a client cannot distinguish a fault from a refusal:
+ * ids from the request's own path and body, the caller's own limits. Details that the rule gives are merged over them.
+ */
+export function plausibleRefusal(
+  code: ErrorCode,
+  facts: FaultFacts,
+  context: RefusalContext,
+): PlausibleRefusal {
+  const details: Record<string, unknown> = {};
+  for (const [name, source] of Object.entries(refusalOf(facts.operation, code).details)) {
+    details[name] = isFigure(source)
+      ? FIGURES[source](facts, context)[name]
+      : readDetail(name, source, facts);
+  }
+  Object.assign(details, context.given);
+  const wait = details["retry_after_seconds"];
+  return { details, headers: code === "RATE_LIMIT_EXCEEDED" ? { "Retry-After": String(wait) } : {} };
+}
+
+/** Whether the details of this code can only be made once the body was read. */
+export function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
+  if (operation.body?.kind !== "json") return false;
+  const inPath = schemaProperties(operation.params);
+  const inBody = schemaProperties(operation.body.schema);
+  return Object.entries(refusalOf(operation, code).details).some(([name, source]) => {
+    if (source === "input" || (typeof source === "object" && "body" in source)) return true;
+    return namesInRequest(name, source).some((one) => one in inBody && !(one in inPath));
+  });
+}
+
+/** Under which names the request may carry it; none where it comes from elsewhere. */
+function namesInRequest(name: string, source: DetailSource): readonly string[] {
+  if (source === "organization") return ["organization_id", "org_id"];
+  if (source === "sent") return [name];
+  return typeof source === "object" && "sent" in source ? source.sent : [];
+}
+
+function readDetail(name: string, source: Exclude<DetailSource, Figure>, facts: FaultFacts): unknown {
+  if (source === "now") return facts.world.iso(facts.world.now);
+  if (typeof source === "object" && "always" in source) return source.always;
+  if (typeof source === "object" && "body" in source) return valueAt(facts.body, source.body);
+  const values = namesInRequest(name, source).map(
+    (one) => facts.params[one] ?? bodyFields(facts)[one] ?? facts.query.get(one) ?? undefined,
+  );
+  const organization = source === "organization" ? facts.organization : undefined;
+  return [...values, organization].find((value) => value !== undefined) ?? null;
+}
+
+function bodyFields({ body }: FaultFacts): Values {
+  return typeof body === "object" && body !== null && !Array.isArray(body) ? (body as Values) : {};
+}
+
+function schemaProperties(schema: unknown): Values {
+  return (schema as { properties?: Values } | undefined)?.properties ?? {};
+}
+
+/** Sources that make several details at once. */
+type Figure = "input" | "rate" | "spending";
+
+const FIGURES: Record<Figure, (facts: FaultFacts, context: RefusalContext) => Values> = {
+  input,
+  rate,
+  spending,
+};
+
+function isFigure(source: DetailSource): source is Figure {
+  return typeof source === "string" && Object.hasOwn(FIGURES, source);
+}
+
+/** G08: a field that this operation really judges, with what was sent there. */
+function input(facts: FaultFacts): Values {
+  const { operation, params, query } = facts;
+  const { body } = operation;
+  const fields = body?.kind === "json" ? body.schema : body?.kind === "multipart" ? body.fields : undefined;
+  const [bodyField] = Object.keys(schemaProperties(fields));
+  if (bodyField !== undefined) return { field: bodyField, value: bodyFields(facts)[bodyField] ?? null };
+  const names = Object.keys(schemaProperties(operation.query));
+  const [sent] = query.keys();
+  const queryField = names.find((name) => query.has(name)) ?? names[0] ?? sent;
+  if (queryField !== undefined) return { field: queryField, value: query.get(queryField) };
+  const pathField = Object.keys(params).at(-1);
+  return pathField === undefined
+    ? { field: "body", value: null }
+    : { field: pathField, value: params[pathField] };
+}
+
+const STANDARD_PLAN = 100;
+
+function rate({ rate: window }: FaultFacts): Values {
+  return {
+    limit: window?.limit ?? STANDARD_PLAN,
+    window_seconds: 60,
+    retry_after_seconds: window?.seconds_left ?? 60,
+  };
+}
+
+function spending(
+  { principal, world }: FaultFacts,
+  { given: { scope }, spending: of }: RefusalContext,
+): Values {
+  const figures = principal === undefined ? [] : of(world, principal);
+  return { ...refusedFigures(figures, typeof scope === "string" ? scope : undefined) };
+}
