@@ -1,7 +1,8 @@
+import manifest from "../package.json" with { type: "json" };
+import "./hosts/node/platform.ts";
 import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { isIPv6 } from "node:net";
-import manifest from "../package.json" with { type: "json" };
 import { addMounts, createBrowserGate, lazyMount, type Mount } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
@@ -15,16 +16,18 @@ import { Faults } from "./engine/faults/faults.ts";
 import type { EngineParts } from "./engine/pipeline/engine-parts.ts";
 import { Router } from "./engine/pipeline/router.ts";
 import { SimulatedReceivers } from "./engine/receivers/simulated-receivers.ts";
-import { keysGone } from "./engine/resources/api-keys/rules.ts";
-import { explainCredentials } from "./engine/resources/auth/explain-credentials.ts";
-import { identify } from "./engine/resources/auth/identify.ts";
+import { listDeletedKeys } from "./engine/resources/api-keys/rules.ts";
+import { explainCredentials, identify } from "./engine/resources/auth/credentials.ts";
 import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { uploadsToRelease } from "./engine/resources/files/rules.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
-import { requireBudget } from "./engine/resources/usage/require-budget.ts";
-import { spendingFigures } from "./engine/resources/usage/spending-figures.ts";
-import { nextStep } from "./engine/resources/webhooks/lifecycle.ts";
-import { DELIVERY_RULES, knownSecrets, secretOfWebhook } from "./engine/resources/webhooks/wiring.ts";
+import { requireBudget, spendingFigures } from "./engine/resources/usage/spending.ts";
+import {
+  DELIVERY_RULES,
+  knownSecrets,
+  nextStep,
+  secretOfWebhook,
+} from "./engine/resources/webhooks/lifecycle.ts";
 import { eventListeners } from "./engine/sandbox/event-listeners.ts";
 import { SandboxRegistry } from "./engine/sandbox/registry.ts";
 import { RequestTally } from "./engine/sandbox/request-tally.ts";
@@ -35,11 +38,10 @@ import { createDeliveries } from "./engine/webhooks/dispatcher.ts";
 import { journaledAttempt } from "./engine/webhooks/journal-attempt.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Connections } from "./hosts/node/close-server.ts";
+import { ExpressServer } from "./hosts/node/express-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { createLocate, createOutbound } from "./hosts/node/outbound/outbound.ts";
-import "./hosts/node/platform.ts";
-import { ExpressServer } from "./hosts/node/express-server.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
 import { answerReceiverRequest } from "./hosts/node/receiver-requests.ts";
@@ -149,7 +151,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);
           recordings.onCommit(sandbox, commit);
-          for (const key of keysGone(commit)) sandbox.windows.forget(key);
+          for (const key of listDeletedKeys(commit)) sandbox.windows.forget(key);
           for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
         },
         onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),

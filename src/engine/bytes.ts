@@ -93,6 +93,13 @@ export function fromLooseBase64(text: string): Uint8Array {
   return fromBase64(digits.length % 4 === 1 ? digits.slice(0, -1) : digits);
 }
 
+/** Compares in a time that does not depend on how much of `a` and `b` is alike. */
+export function isEqualInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ (b[i] ?? 0);
+  return difference === 0;
+}
+
 /** RFC 4648 section 5, without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditCsv } from "../../src/engine/resources/audit-logs/csv.ts";
+import { auditCsv } from "../../src/engine/resources/audit-logs/export.ts";
 import { recordAudit } from "../../src/engine/resources/audit-logs/record.ts";
 import {
   type AuditLog,

@@ -1,10 +1,9 @@
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { issueRefreshToken } from "../../src/engine/resources/auth/refresh-tokens.ts";
-import { signAccessToken } from "../../src/engine/resources/auth/tokens.ts";
+import { issueRefreshToken, signAccessToken } from "../../src/engine/resources/auth/tokens.ts";
 import { plannedTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
 import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
-import { followInvoicing } from "../../src/engine/resources/invoices/invoicing.ts";
+import { followInvoicing } from "../../src/engine/resources/invoices/rules.ts";
 import { invoices } from "../../src/engine/resources/invoices/schema.ts";
 import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/live.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";

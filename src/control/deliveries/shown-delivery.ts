@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, examplesOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import { bodyOf } from "../../engine/resources/webhooks/body.ts";
-import { presentDelivery } from "../../engine/resources/webhooks/present.ts";
+import { bodyOf } from "../../engine/resources/webhooks/deliveries.ts";
+import { presentDelivery } from "../../engine/resources/webhooks/operations.ts";
 import {
   type Delivery,
   DeliveryBody,

@@ -38,6 +38,9 @@ export interface ReceivedFile {
   read(most: number): Promise<Uint8Array>;
 }
 
+/** Header names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
 /** What a request brought, as its declaration types it. */
 export interface Input<P = unknown, Q = unknown, B = unknown> {
   params: P;

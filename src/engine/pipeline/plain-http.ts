@@ -1,7 +1,7 @@
+import type { RequestHeaders } from "../contract/operation.ts";
 import type { WireFault } from "../sandbox/fault-gate.ts";
 
-/** Header names in lower case. */
-export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type { RequestHeaders };
 
 /** A request as a host hands it to the engine, whatever it came over. */
 export interface PlainRequest {

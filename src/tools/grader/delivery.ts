@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { type SampleOf, sampleData } from "../../engine/contract/event.ts";
 import { NOWHERE } from "../../engine/contract/event-sample.ts";
 import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
-import { type Payload, renderBody } from "../../engine/resources/webhooks/body.ts";
+import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/events.ts";
 import { Random } from "../../engine/state/random.ts";
 import { deliveryHeaders, SIGNATURE_HEADER, sign } from "../../engine/webhooks/sign.ts";

@@ -1,7 +1,6 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeApiKey } from "./make.ts";
+import { apiKeysFixture, makeApiKey } from "./fixtures.ts";
 import { apiKeys } from "./schema.ts";
-import { apiKeysFixture } from "./seed.ts";
 import { apiKeyState } from "./state.ts";
 
 export const apiKeysResource = {

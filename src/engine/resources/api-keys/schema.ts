@@ -1,8 +1,9 @@
 import Type, { type Static } from "typebox";
+import { toLatin1 } from "../../bytes.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, UserId } from "../../contract/schema.ts";
+import { digest } from "../../platform.ts";
 import { collection } from "../../state/collection.ts";
-import { digestOf } from "./digest.ts";
 
 /** Section 2.15: `ak_` and 39 alphanumerics. */
 export const KEY_PATTERN = "^ak_[A-Za-z0-9]{39}$";
@@ -25,7 +26,48 @@ export const apiKeys = collection({
   idField: "id",
   schema: ApiKey,
   indexes: {
-    by_digest: { groups: (key) => [digestOf(key).toString("latin1")], order: (key) => key.id },
+    by_digest: { groups: (key) => [digestRecord(key).group], order: (key) => key.id },
     by_user: { groups: "user_id", order: ({ id }) => id },
   },
 });
+
+const recordDigests = new WeakMap<{ readonly key: string }, KeyDigest>();
+
+interface KeyDigest {
+  bytes: Uint8Array;
+  /** As the index groups by it. */
+  group: string;
+}
+
+/**
+ * Digests of the keys that were sent lately: clients send the same key again and again, and hashing takes longer than
+ * anything else in a small request. Whole texts are remembered, so a guess that is nearly right still finds nothing.
+ */
+const lately = new Map<string, KeyDigest>();
+const MAX_REMEMBERED = 1024;
+const MAX_REMEMBERED_LENGTH = 64;
+
+export function digestKey(text: string): KeyDigest {
+  let known = lately.get(text);
+  if (known === undefined) {
+    known = computeDigest(text);
+    if (lately.size >= MAX_REMEMBERED) lately.clear();
+    if (text.length <= MAX_REMEMBERED_LENGTH) lately.set(text, known);
+  }
+  return known;
+}
+
+/** Stored per record, so that a request pays for one digest and not for two. */
+export function digestRecord(record: { readonly key: string }): KeyDigest {
+  let known = recordDigests.get(record);
+  if (known === undefined) {
+    known = computeDigest(record.key);
+    recordDigests.set(record, known);
+  }
+  return known;
+}
+
+function computeDigest(text: string): KeyDigest {
+  const bytes = digest("sha256", text);
+  return { bytes, group: toLatin1(bytes) };
+}

@@ -2,7 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Usage, usage } from "../usage/schema.ts";
-import { findKey } from "./find-key.ts";
+import { findKey } from "./rules.ts";
 import { type ApiKey, apiKeys } from "./schema.ts";
 
 /** Keys are made in the web console (section 2.15), so a sandbox's come from its fixture and from here. */

@@ -6,7 +6,7 @@ import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/res
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
-import { authorOf } from "../organizations/people.ts";
+import { authorOf } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";

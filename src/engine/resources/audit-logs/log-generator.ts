@@ -1,6 +1,6 @@
 import type { FactoryContext } from "../../contract/factory.ts";
 import type { Random } from "../../state/random.ts";
-import { SYSTEM_USER_ID } from "../organizations/people.ts";
+import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import type { User } from "../users/schema.ts";
 import {
   accountChange,

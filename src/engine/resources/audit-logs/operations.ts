@@ -3,8 +3,7 @@ import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";
 import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { auditCsv, MAX_ROWS } from "./csv.ts";
-import { entriesWithin, matcherOf } from "./filter.ts";
+import { auditCsv, entriesWithin, MAX_ROWS, matcherOf } from "./export.ts";
 import { ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
 
 const Optional = Type.Optional;

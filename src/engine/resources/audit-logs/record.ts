@@ -1,7 +1,7 @@
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { StateActor } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { SYSTEM_USER_ID } from "../organizations/people.ts";
+import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
 import { type AuditLog, auditLogs, type EntityType } from "./schema.ts";
 

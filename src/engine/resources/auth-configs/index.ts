@@ -8,9 +8,8 @@ import {
   requireCurrentMember,
   roleIn,
 } from "../organizations/access.ts";
-import { makeAuthConfig } from "./make.ts";
+import { authConfigsFixture, makeAuthConfig } from "./fixtures.ts";
 import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
-import { authConfigsFixture } from "./seed.ts";
 
 const listAuthConfigs = operation({
   id: "connectors.list_auth_configs",

@@ -1,9 +1,8 @@
 import type { Identity } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { findKey } from "../api-keys/find-key.ts";
+import { findKey } from "../api-keys/rules.ts";
 import { type ApiKey, apiKeys } from "../api-keys/schema.ts";
-import { requestsPerMinute } from "../organizations/rules.ts";
-import { organizations } from "../organizations/schema.ts";
+import { organizations, requestsPerMinute } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 
 /** Whose key this is, whether or not it may be used; undefined for an unknown one. */

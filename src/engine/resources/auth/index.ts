@@ -1,7 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
 import { createToken, refreshToken } from "./operations.ts";
-import { expireRefreshToken } from "./refresh-tokens.ts";
 import { refreshTokens, signingKeys } from "./schema.ts";
+import { expireRefreshToken } from "./tokens.ts";
 
 export const authResource = {
   name: "auth",

@@ -3,11 +3,10 @@ import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { tellKey } from "./explain-credentials.ts";
+import { tellKey } from "./credentials.ts";
 import { accepted, identifyKey, identityOf, keyTrouble } from "./identity.ts";
-import { findRefreshToken, issueRefreshToken, spendRefreshToken } from "./refresh-tokens.ts";
 import { TokenGrant } from "./schema.ts";
-import { signAccessToken } from "./tokens.ts";
+import { findRefreshToken, issueRefreshToken, signAccessToken, spendRefreshToken } from "./tokens.ts";
 
 const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
 

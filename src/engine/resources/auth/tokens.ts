@@ -1,9 +1,11 @@
-import { createHmac } from "node:crypto";
+import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../bytes.ts";
 import type { Identity, Principal } from "../../contract/operation.ts";
+import { digest, hmac } from "../../platform.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import type { TimerHandler } from "../../state/world-parts.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { identityOf, keyTrouble, refused } from "./identity.ts";
-import { signingKeys } from "./schema.ts";
+import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
 /** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
 interface Claims {
@@ -31,7 +33,7 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
   const { user_id: sub, organization_id: org, key_id: key } = principal;
   const header = base64url({ alg: "HS256", typ: "JWT", jti: tx.newId("tok_") });
   const payload = `${header}.${base64url({ sub, org, key, iat, exp: iat + lifetimeSeconds })}`;
-  const signature = createHmac("sha256", signingSecret(tx, key)).update(payload).digest("base64url");
+  const signature = toBase64Url(hmac("sha256", signingSecret(tx, key), payload));
   return `${payload}.${signature}`;
 }
 
@@ -63,8 +65,8 @@ const HS256 = { name: "HMAC", hash: "SHA-256" };
 async function verify(token: string, secret: string): Promise<Claims | undefined> {
   // Loaded with the first token: most sandboxes never see one, and a cold start should not pay for it.
   const { jwtVerify } = await import("jose");
-  // As a key, not as bytes: those of Node are none to jose in a test whose page has a Uint8Array of its own (jsdom).
-  const signingKey = await crypto.subtle.importKey("raw", Buffer.from(secret), HS256, false, ["verify"]);
+  // As a key, not as bytes: jose refuses bytes in a test page that has a Uint8Array of its own (jsdom).
+  const signingKey = await crypto.subtle.importKey("raw", toUtf8(secret), HS256, false, ["verify"]);
   try {
     const { payload } = await jwtVerify(token, signingKey, {
       algorithms: ["HS256"],
@@ -106,7 +108,7 @@ export async function tellToken(tx: Transaction, token: string): Promise<string>
 /** The API key that a token says it is of, before anything about it is known to be true; empty where it says none. */
 function claimedKey(token: string): string {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString());
+    const claims: unknown = JSON.parse(fromUtf8(fromBase64Url(token.split(".")[1]!)));
     return String((claims as Partial<Claims> | null)?.key ?? "");
   } catch {
     return "";
@@ -129,5 +131,38 @@ function secondsNow(world: WorldReader): number {
 }
 
 function base64url(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString("base64url");
+  return toBase64Url(toUtf8(JSON.stringify(value)));
+}
+
+const LIFETIME_MS = 30 * 86_400_000;
+
+/** A new refresh token for a key; the text is handed out once and cannot be read back (G01). */
+export function issueRefreshToken(
+  tx: Transaction,
+  { key_id, user_id }: Pick<RefreshToken, "key_id" | "user_id">,
+): string {
+  const id = tx.newId("rtok_");
+  const token = `rt_${tx.secret(`refresh/${id}`)}`;
+  const expires_at = tx.now + LIFETIME_MS;
+  tx.insert(refreshTokens, { id, digest: digestToken(token), key_id, user_id, expires_at });
+  tx.schedule({ kind: "expiry", subject: id, due: expires_at });
+  return token;
+}
+
+/** The token's record while it is neither spent nor expired. */
+export function findRefreshToken(world: WorldReader, token: string): RefreshToken | undefined {
+  const [found] = world.index(refreshTokens, "by_digest", digestToken(token)).page(0, 1);
+  return found !== undefined && world.now < found.expires_at ? found : undefined;
+}
+
+export function spendRefreshToken(tx: Transaction, { id }: RefreshToken): void {
+  tx.remove(refreshTokens, id);
+}
+
+export const expireRefreshToken: TimerHandler = (tx, { subject }) => {
+  tx.remove(refreshTokens, subject);
+};
+
+function digestToken(token: string): string {
+  return toBase64Url(digest("sha256", token));
 }

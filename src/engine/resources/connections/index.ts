@@ -1,6 +1,6 @@
 import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { makeConnection } from "./make.ts";
+import { makeConnection } from "./fixtures.ts";
 import { Connection, connections } from "./schema.ts";
 
 export const connectionsResource = {

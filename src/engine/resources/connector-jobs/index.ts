@@ -1,5 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeConnectorJob } from "./make.ts";
+import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
   cancelConnectorJob,
   listConnectorJobs,
@@ -8,7 +8,6 @@ import {
 } from "./operations.ts";
 import { completeJob } from "./rules.ts";
 import { connectorJobs } from "./schema.ts";
-import { connectorJobsFixture } from "./seed.ts";
 import { connectorJobRules } from "./state.ts";
 
 export const connectorJobsResource = {

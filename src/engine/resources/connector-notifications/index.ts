@@ -1,10 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeNotificationConfig } from "./make.ts";
-import { notifyOfEvents } from "./notify.ts";
+import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
 import { retrieveNotifications, testNotification, updateNotifications } from "./operations.ts";
+import { connectorNotificationRules, notifyOfEvents } from "./rules.ts";
 import { connectorNotifications } from "./schema.ts";
-import { connectorNotificationsFixture } from "./seed.ts";
-import { connectorNotificationRules } from "./state.ts";
 
 export const connectorNotificationsResource = {
   name: "connector_notifications",

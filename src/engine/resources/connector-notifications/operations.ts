@@ -4,8 +4,7 @@ import { operation } from "../../contract/operation.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Caller, callerOf, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { callWebhook, mail, noticeOf } from "./notify.ts";
-import { configOf, requireCallable, soundRules } from "./rules.ts";
+import { callWebhook, configOf, mail, noticeOf, requireCallable, soundRules } from "./rules.ts";
 import {
   CallableUrl,
   connectorNotifications,

@@ -3,7 +3,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { authorOf, SYSTEM_USER_ID } from "../organizations/people.ts";
+import { authorOf, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 

@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeDepartment } from "./make.ts";
+import { departmentsFixture, makeDepartment } from "./fixtures.ts";
 import { reparentDepartment } from "./operations.ts";
 import { departments } from "./schema.ts";
-import { departmentsFixture } from "./seed.ts";
 import { departmentState } from "./state.ts";
 
 export const departmentsResource = {

@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
-import { authorOf } from "../organizations/people.ts";
+import { authorOf } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 

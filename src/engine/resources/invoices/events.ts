@@ -1,5 +1,5 @@
 import { event, recordsOf } from "../../contract/event.ts";
-import { makeInvoice } from "./make.ts";
+import { makeInvoice } from "./fixtures.ts";
 import { type Invoice, invoices } from "./schema.ts";
 
 const invoice = {

@@ -1,9 +1,8 @@
 import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { followInvoicing, runInvoicing } from "./invoicing.ts";
-import { makeInvoice } from "./make.ts";
+import { makeInvoice } from "./fixtures.ts";
+import { followInvoicing, invoiceRules, runInvoicing } from "./rules.ts";
 import { Invoice, invoices } from "./schema.ts";
-import { invoiceRules } from "./state.ts";
 
 export const invoicesResource = {
   name: "invoices",

@@ -4,7 +4,7 @@ import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-r
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { authorOf } from "../organizations/people.ts";
+import { authorOf } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { arrival, finished, milliseconds } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";

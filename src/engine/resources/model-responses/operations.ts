@@ -5,7 +5,7 @@ import { TokenReply } from "../../contract/reply.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { type Model, models } from "../models/schema.ts";
 import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
-import { recordSpending } from "../usage/record-spending.ts";
+import { recordSpending } from "../usage/spending.ts";
 import { composeReply, findPictures, findQuotes } from "./reply.ts";
 import { findRule, replyFrom, waitForRule } from "./reply-rules.ts";
 import {

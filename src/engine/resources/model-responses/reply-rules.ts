@@ -4,9 +4,8 @@ import type { Call } from "../../contract/operation.ts";
 import { refusedFigures } from "../../contract/spending-figures.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleep } from "../../webhooks/attempt.ts";
-import { requestsPerMinute } from "../organizations/rules.ts";
-import { organizations } from "../organizations/schema.ts";
-import { spendingFigures } from "../usage/spending-figures.ts";
+import { organizations, requestsPerMinute } from "../organizations/schema.ts";
+import { spendingFigures } from "../usage/spending.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
 
 /** The parts of a request that reply rules match. */

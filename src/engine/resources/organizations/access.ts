@@ -1,4 +1,5 @@
 import { ApiError } from "../../contract/errors.ts";
+import type { RecordLookup } from "../../contract/factory.ts";
 import type { Principal } from "../../contract/operation.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type User, users } from "../users/schema.ts";
@@ -93,4 +94,16 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
   if (isAdministrator(caller, organization_id)) return true;
   const { capabilities } = callerOf(caller);
   return Object.hasOwn(capabilities, organization_id) && capabilities[organization_id]!.includes(capability);
+}
+
+/** Whom records name as their author where there is nobody. */
+export const SYSTEM_USER_ID = "usr_system";
+
+/** Who acts for an organization where nobody is named: its owner, else a member, else the first user. */
+export function authorOf(world: RecordLookup, organization_id: string): string {
+  const user =
+    world.index(users, "by_owned_organization", organization_id).first() ??
+    world.index(users, "by_organization", organization_id).first() ??
+    world.all(users).first();
+  return user?.id ?? SYSTEM_USER_ID;
 }

@@ -1,6 +1,6 @@
 import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
-import { makeOrganization } from "./make.ts";
+import { makeOrganization } from "./fixtures.ts";
 import { Organization, organizations } from "./schema.ts";
 import { organizationState } from "./state.ts";
 

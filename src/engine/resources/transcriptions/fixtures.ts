@@ -3,7 +3,7 @@ import type { Factory, FactoryContext, RecordLookup } from "../../contract/facto
 import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { authorOf } from "../organizations/people.ts";
+import { authorOf } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
 import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";

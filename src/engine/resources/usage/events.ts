@@ -3,9 +3,7 @@ import { type EventSubject, event } from "../../contract/event.ts";
 import { Id, Nullable, Words } from "../../contract/schema.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { BUDGET_SCOPES, type Budget, budgetsOf } from "./budgets.ts";
-import { currentMonth } from "./months.ts";
-import { limitFigures } from "./rules.ts";
+import { BUDGET_SCOPES, type Budget, budgetsOf, currentMonth, limitFigures } from "./rules.ts";
 import { usage, usageId } from "./schema.ts";
 
 const SAMPLE_LIMIT = 1000;

@@ -1,8 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
-import { makeUsage } from "./make.ts";
+import { makeUsage, usageFixture } from "./fixtures.ts";
 import { retrieveUsageLimits } from "./operations.ts";
 import { usage } from "./schema.ts";
-import { usageFixture } from "./seed.ts";
 import { usageRules } from "./state.ts";
 
 export const usageResource = {

@@ -4,9 +4,7 @@ import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { rowOf, spentIn } from "./budgets.ts";
-import { calendarOf, currentMonth, monthOf } from "./months.ts";
-import { limitFigures, worse } from "./rules.ts";
+import { calendarOf, currentMonth, limitFigures, monthOf, rowOf, spentIn, worse } from "./rules.ts";
 import { type Usage, UsageLimits, usage } from "./schema.ts";
 
 export const retrieveUsageLimits = operation({

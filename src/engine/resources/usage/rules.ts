@@ -1,5 +1,75 @@
-import { fromMicro, shown, toMicro } from "./money.ts";
-import type { UsageStatus } from "./schema.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { emptyUsage, type Usage, type UsageStatus, usage, usageId } from "./schema.ts";
+
+/**
+ * Amounts are kept in whole millionths of a franc, the precision of a single answer's cost (G20), so
+ * that a month of tiny amounts adds up without drifting.
+ */
+const MICRO = 1_000_000;
+
+export function toMicro(amount: number): number {
+  return Math.round(amount * MICRO);
+}
+
+export function fromMicro(micro: number): number {
+  return micro / MICRO;
+}
+
+/** G33: two decimals shown. */
+export function shown(amount: number): number {
+  return Math.round(amount * 100) / 100;
+}
+
+/** G39: in the details of an error an amount below a hundredth is shown with all its six decimals. */
+export function shownInDetails(amount: number): number {
+  return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : shown(amount);
+}
+
+/**
+ * Spending is kept by month relative to the calendar month of the sandbox's origin (0; the one before
+ * it is -1), because one fixture's records serve sandboxes that begin in any month.
+ */
+export function currentMonth(world: WorldReader): number {
+  return monthIndex(world.absolute(world.now)) - originIndex(world);
+}
+
+/** @param month 1 to 12 */
+export function monthOf(world: WorldReader, year: number, month: number): number {
+  return year * 12 + (month - 1) - originIndex(world);
+}
+
+/** UTC calendar year and month (1 to 12) of a relative month. */
+export function calendarOf(world: WorldReader, month: number): { year: number; month: number } {
+  const index = month + originIndex(world);
+  return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1 };
+}
+
+/** The instant at which a relative month begins. */
+export function monthStart(world: WorldReader, month: number): number {
+  const { year, month: ofYear } = calendarOf(world, month);
+  // Not `Date.UTC(year, …)`, to which a year below 100 is one of the twentieth century.
+  return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
+}
+
+/** `2026-03`, as state calls show and take it. */
+export function monthText(world: WorldReader, offset: number): string {
+  const { year, month } = calendarOf(world, offset);
+  return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
+}
+
+export function parseMonth(world: WorldReader, text: string): number {
+  const [year, month] = text.split("-").map(Number) as [number, number];
+  return monthOf(world, year, month);
+}
+
+function originIndex(world: WorldReader): number {
+  return monthIndex(world.absolute(0));
+}
+
+function monthIndex(epochMilliseconds: number): number {
+  const date = new Date(epochMilliseconds);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
 
 /** Share of the limit that is spent: 1 at the limit. A limit of nothing is reached from the start. */
 export function utilization(spentMicro: number, limit: number): number {
@@ -31,4 +101,53 @@ export function limitFigures(spentMicro: number, limit: number | null) {
     remaining_budget: limit === null ? null : shown(Math.max(0, limit - spent)),
     status: statusOf(spentMicro, limit),
   };
+}
+
+export const BUDGET_SCOPES = ["organization", "api_total", "api_key"] as const;
+
+/** One of the limits of section 8's hierarchy, with what has been spent against it in a month. */
+export interface Budget {
+  scope: (typeof BUDGET_SCOPES)[number];
+  /** Absent in the scopes of the organization as a whole. */
+  api_key_id?: string;
+  /** CHF; null: no limit. */
+  limit: number | null;
+  spentMicro: number;
+}
+
+export function spentIn(row: Usage, month: number): number {
+  return row.spent[month] ?? 0;
+}
+
+export function rowOf(world: WorldReader, organization_id: string, api_key_id: string | null): Usage {
+  return world.get(usage, usageId(organization_id, api_key_id)) ?? emptyUsage(organization_id, api_key_id);
+}
+
+/** Organization limit, total API-key limit, the key's own: in the order in which they are checked. */
+export function budgetsOf(
+  world: WorldReader,
+  { organization_id, api_key_id }: { organization_id: string; api_key_id: string | null },
+  month: number,
+): Budget[] {
+  const own = rowOf(world, organization_id, null);
+  const budgets: Budget[] = [
+    { scope: "organization", limit: own.monthly_limit, spentMicro: spentIn(own, month) },
+    {
+      scope: "api_total",
+      limit: own.api_monthly_limit,
+      spentMicro: keysTotal(world, organization_id, month),
+    },
+  ];
+  if (api_key_id !== null) {
+    const key = rowOf(world, organization_id, api_key_id);
+    budgets.push({ scope: "api_key", api_key_id, limit: key.monthly_limit, spentMicro: spentIn(key, month) });
+  }
+  return budgets;
+}
+
+/** The sum of the keys' spending in the organization. */
+export function keysTotal(world: WorldReader, organization_id: string, month: number): number {
+  let total = 0;
+  for (const row of world.index(usage, "keys_of", organization_id)) total += spentIn(row, month);
+  return total;
 }

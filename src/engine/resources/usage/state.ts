@@ -4,11 +4,9 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { rowOf } from "./budgets.ts";
-import { emitThresholdEvents } from "./crossings.ts";
-import { fromMicro, toMicro } from "./money.ts";
-import { monthText, parseMonth } from "./months.ts";
+import { fromMicro, monthText, parseMonth, rowOf, toMicro } from "./rules.ts";
 import { type Usage, usage, usageId } from "./schema.ts";
+import { emitThresholdEvents } from "./spending.ts";
 
 export const usageRules: StateRules<Usage> = {
   toPublic({ spent, ...row }, world) {

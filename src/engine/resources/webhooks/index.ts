@@ -2,14 +2,19 @@ import type { Resource } from "../../contract/resource.ts";
 import { receivers } from "../../receivers/receiver.ts";
 import { emails } from "../../webhooks/outbox.ts";
 import { outgoing } from "../../webhooks/outgoing.ts";
-import { listDeliveries, redeliver, testWebhook } from "./delivery-operations.ts";
-import { enqueueEvents } from "./enqueue.ts";
-import { fixtureFacts } from "./first-organization.ts";
-import { makeDelivery, makeWebhook } from "./make.ts";
-import { createWebhook, deleteWebhook, listWebhooks, updateWebhook } from "./operations.ts";
+import { enqueueEvents } from "./deliveries.ts";
+import { fixtureFacts, makeDelivery, makeWebhook, webhooksFixture } from "./fixtures.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  testWebhook,
+  updateWebhook,
+} from "./operations.ts";
+import { deliveryState, webhookState } from "./rules.ts";
 import { deliveries, webhooks } from "./schema.ts";
-import { webhooksFixture } from "./seed.ts";
-import { deliveryState, webhookState } from "./state.ts";
 
 export const webhooksResource = {
   name: "webhooks",

@@ -3,7 +3,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
-import { bodyOf } from "./body.ts";
+import { bodyOf } from "./deliveries.ts";
 import { type Attempt, type Delivery, deliveries, inactiveReason, switched, webhooks } from "./schema.ts";
 
 /**
@@ -168,4 +168,24 @@ function trim(tx: Transaction, webhook_id: string): void {
 
 function retryId(delivery_id: string): string {
   return `${delivery_id}/retry`;
+}
+
+/** How records follow from attempts, for the sender. */
+export const DELIVERY_RULES = {
+  plan: planAttempt,
+  record: recordAttempt,
+  discard: discardAttempt,
+  queueRetry,
+};
+
+export function secretOfWebhook(world: WorldReader, webhook_id: string): string | undefined {
+  return world.get(webhooks, webhook_id)?.secret;
+}
+
+/** A sender of several webhooks may have taken another's secret; looked at only where a signature is wrong. */
+export function knownSecrets(world: WorldReader): { label: string; secret: string }[] {
+  return world
+    .all(webhooks)
+    .page(0, 50)
+    .map(({ webhook_id, secret }) => ({ label: `the secret of ${webhook_id}`, secret }));
 }

@@ -1,12 +1,20 @@
 import { emit } from "../../contract/event.ts";
+import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { timerId, timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
-import { rowOf, spentIn } from "../usage/budgets.ts";
-import { fromMicro, shown } from "../usage/money.ts";
-import { currentMonth, monthStart, monthText, parseMonth } from "../usage/months.ts";
-import { statusOf } from "../usage/rules.ts";
+import {
+  currentMonth,
+  fromMicro,
+  monthStart,
+  monthText,
+  parseMonth,
+  rowOf,
+  shown,
+  spentIn,
+  statusOf,
+} from "../usage/rules.ts";
 import { invoiceCreated, STATUS_EVENTS } from "./events.ts";
 import { type Invoice, invoices } from "./schema.ts";
 
@@ -81,4 +89,26 @@ function awaitTurn(tx: Transaction, month: number): void {
 
 function awaitPayment(tx: Transaction, { invoice_id, created_at }: Invoice): void {
   tx.schedule({ kind: "invoice", subject: invoice_id, due: Math.max(tx.now, created_at + PAYMENT_MS) });
+}
+
+/** G18: the API shows no invoices; they come and go through state calls, which emit the billing events. */
+export const invoiceRules: StateRules<Invoice> = {
+  insert(tx, record, actor) {
+    tx.insert(invoices, record);
+    if (actor.silent) return record;
+    emit(tx, invoiceCreated, record);
+    tellStatus(tx, record);
+    return record;
+  },
+  update(tx, before, after, actor) {
+    tx.put(invoices, after);
+    if (after.status !== "draft") tx.unschedule("invoice", after.invoice_id);
+    if (!actor.silent && after.status !== before.status) tellStatus(tx, after);
+    return after;
+  },
+};
+
+function tellStatus(tx: Transaction, invoice: Invoice): void {
+  const event = STATUS_EVENTS[invoice.status];
+  if (event) emit(tx, event, invoice);
 }

@@ -1,9 +1,25 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { Identity, RequestHeaders } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { findKey } from "../api-keys/find-key.ts";
+import { findKey } from "../api-keys/rules.ts";
 import { KEY_PATTERN } from "../api-keys/schema.ts";
-import { keyTrouble } from "./identity.ts";
-import { tellToken } from "./tokens.ts";
+import { identifyKey, keyTrouble } from "./identity.ts";
+import { identifyToken, tellToken } from "./tokens.ts";
+
+/**
+ * Who calls, by the first credential that was sent: `api-key`, `X-API-Key`, `Authorization` (G02).
+ * Undefined where nobody can be told from it, `refused` where somebody can who may not call; which reason of
+ * section 5 rule 2 it was is not told.
+ */
+export function identify(
+  tx: Transaction,
+  headers: RequestHeaders,
+): Identity | undefined | Promise<Identity | undefined> {
+  const key = headers["api-key"] ?? headers["x-api-key"];
+  if (key !== undefined) return typeof key === "string" ? identifyKey(tx, key) : undefined;
+  const bearer = /^Bearer +(\S+) *$/i.exec(String(headers["authorization"] ?? ""))?.[1];
+  if (bearer === undefined) return undefined;
+  return bearer.startsWith("ak_") ? identifyKey(tx, bearer) : identifyToken(tx, bearer);
+}
 
 const WELL_FORMED = new RegExp(KEY_PATTERN);
 
@@ -11,16 +27,16 @@ const WELL_FORMED = new RegExp(KEY_PATTERN);
  * Which credential was found where, and what is wrong with it (interfaces 11): for the journal, never for the
  * answer, which keeps it to itself (section 5 rule 2). No part of a secret is told.
  */
-export async function explainCredentials(tx: Transaction, headers: IncomingHttpHeaders): Promise<string> {
+export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) {
     const beside = headers.authorization === undefined ? "" : "; Authorization is not looked at beside it";
     return `${header} holds ${tellKey(tx, String(key))}${beside}`;
   }
-  const { authorization } = headers;
-  if (authorization === undefined)
+  if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
+  const authorization = String(headers["authorization"]);
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${whyNoBearer(authorization)}`;
   const found = bearer.startsWith("ak_") ? tellKey(tx, bearer) : await tellToken(tx, bearer);

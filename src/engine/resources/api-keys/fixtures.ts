@@ -1,7 +1,30 @@
+import type { Factory } from "../../contract/factory.ts";
 import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { firstRecord } from "../../contract/references.ts";
 import type { NumberedLists } from "../../contract/resource.ts";
-import { makeApiKey } from "./make.ts";
+import { organizations } from "../organizations/schema.ts";
+import { users } from "../users/schema.ts";
 import { ApiKey, apiKeys } from "./schema.ts";
+
+const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** A key acts in an organization that its user belongs to. */
+export const makeApiKey: Factory<ApiKey> = (given, context) => {
+  const { random, world } = context;
+  const user_id = given.user_id ?? firstRecord(world, users, "user_id").id;
+  return {
+    id: given.id ?? context.newId("apikey_"),
+    user_id,
+    current:
+      given.current ??
+      Object.keys(world.get(users, user_id)?.memberships ?? {})[0] ??
+      firstRecord(world, organizations, "current").id,
+    key: given.key ?? `ak_${random.letters(39, ALPHANUMERIC)}`,
+    name: given.name ?? `Key of ${user_id}`,
+    revoked: given.revoked ?? false,
+    expires_at: given.expires_at ?? null,
+  };
+};
 
 const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notNull: ["expires_at"] });
 

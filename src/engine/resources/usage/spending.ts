@@ -1,0 +1,127 @@
+import { ApiError } from "../../contract/errors.ts";
+import { emit } from "../../contract/event.ts";
+import type { Principal } from "../../contract/operation.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { budgetFigures, usageLimit, usageThreshold } from "./events.ts";
+import {
+  type Budget,
+  budgetsOf,
+  currentMonth,
+  fromMicro,
+  rowOf,
+  shownInDetails,
+  spentIn,
+  statusOf,
+  toMicro,
+  utilization,
+} from "./rules.ts";
+import { usage } from "./schema.ts";
+
+export interface Spending {
+  scope: Budget["scope"];
+  /** CHF; null: no limit. */
+  monthly_limit: number | null;
+  current_usage: number;
+}
+
+/** Where a caller stands in section 8's hierarchy this month, in the order in which it is checked. */
+export function spendingFigures(world: WorldReader, { organization_id, key_id }: Principal): Spending[] {
+  const budgets = budgetsOf(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+  return budgets.map(({ scope, limit, spentMicro }) => ({
+    scope,
+    monthly_limit: limit === null ? null : shownInDetails(limit),
+    current_usage: shownInDetails(fromMicro(spentMicro)),
+  }));
+}
+
+/**
+ * Section 8: organization limit, total API-key limit, the key's own, in this order, in the organization
+ * that the key acts in. A request is refused when usage has reached the limit before it (G05).
+ * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
+ */
+export function requireBudget(world: WorldReader, { organization_id, key_id }: Principal): void {
+  const budgets = budgetsOf(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+  for (const { scope, limit, spentMicro } of budgets) {
+    if (statusOf(spentMicro, limit) !== "exceeded") continue;
+    throw new ApiError("SPENDING_LIMIT_EXCEEDED", {
+      details: {
+        scope,
+        monthly_limit: shownInDetails(limit!),
+        current_usage: shownInDetails(fromMicro(spentMicro)),
+      },
+    });
+  }
+}
+
+/**
+ * Books a billable request on the organization and on the key, in the sandbox's current month, and
+ * emits `usage.threshold` and `usage.limit` where it crossed a border.
+ * @param spending amount in CHF, precise to six decimals
+ */
+export function recordSpending(
+  tx: Transaction,
+  { organization_id, key_id, amount }: { organization_id: string; key_id: string; amount: number },
+): void {
+  const micro = toMicro(amount);
+  if (micro === 0) return;
+  const month = currentMonth(tx);
+  emitThresholdEvents(tx, { organization_id, api_key_id: key_id }, () => {
+    for (const api_key_id of [null, key_id]) {
+      const row = rowOf(tx, organization_id, api_key_id);
+      const name = api_key_id === null ? undefined : tx.get(apiKeys, api_key_id)?.name;
+      tx.put(usage, {
+        ...row,
+        ...(name !== undefined && { api_key_name: name }),
+        spent: { ...row.spent, [month]: spentIn(row, month) + micro },
+      });
+    }
+  });
+}
+
+/** The threshold comes first where one jump crosses both (G25). */
+const BORDERS = [
+  { event: usageThreshold, share: 0.8 },
+  { event: usageLimit, share: 1 },
+] as const;
+
+/**
+ * Makes a change to usage rows of an organization and tells which borders the month's figures crossed
+ * on the way up: once per border, scope and month (G25).
+ */
+export function emitThresholdEvents<T>(
+  tx: Transaction,
+  place: { organization_id: string; api_key_id: string | null },
+  change: () => T,
+): T {
+  const month = currentMonth(tx);
+  const before = budgetsOf(tx, place, month);
+  const result = change();
+  const after = budgetsOf(tx, place, month);
+  for (const [position, budget] of after.entries()) {
+    for (const { event, share } of BORDERS) {
+      if (isOver(before[position]!, share) || !isOver(budget, share)) continue;
+      if (remember(tx, place.organization_id, budget, `${month}/${budget.scope}/${event.name}`)) {
+        emit(tx, event, budgetFigures(place.organization_id, budget));
+      }
+    }
+  }
+  return result;
+}
+
+function isOver({ limit, spentMicro }: Budget, share: number): boolean {
+  return statusOf(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
+}
+
+/** False when it was told before. */
+function remember(
+  tx: Transaction,
+  organization_id: string,
+  { api_key_id }: Budget,
+  crossing: string,
+): boolean {
+  const row = rowOf(tx, organization_id, api_key_id ?? null);
+  if (row.told.includes(crossing)) return false;
+  tx.put(usage, { ...row, told: [...row.told, crossing] });
+  return true;
+}

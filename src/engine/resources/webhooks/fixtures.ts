@@ -1,0 +1,162 @@
+import Type from "typebox";
+import type { Factory } from "../../contract/factory.ts";
+import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { inventTeam } from "../../contract/invent.ts";
+import { belongsTo, firstRecord, referred } from "../../contract/references.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { Words } from "../../contract/schema.ts";
+import { collection } from "../../state/collection.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
+import { EVENT_NAMES } from "../events.ts";
+import { organizations } from "../organizations/schema.ts";
+import { webhookTest } from "./events.ts";
+import { Delivery, deliveries, Webhook, webhooks } from "./schema.ts";
+
+export interface FixtureFact {
+  id: string;
+  organization_id: string;
+}
+
+/** What a table sorted by id forgets: which organization the fixture named first. */
+export const fixtureFacts = collection<FixtureFact>({
+  name: "_fixture_facts",
+  prefix: "",
+  idField: "id",
+  internal: true,
+  schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
+});
+
+/** The organization of an event that says nothing of one (interfaces 4); undefined where there is none. */
+export function defaultOrganization(world: WorldReader): string | undefined {
+  const first = world.get(fixtureFacts, "first_organization")?.organization_id;
+  if (first !== undefined && world.get(organizations, first) !== undefined) return first;
+  return world.all(organizations).page(0, 1)[0]?.id;
+}
+
+const DAY_MS = 86_400_000;
+/** Nobody listens on port 9, so that a webhook made up by the server calls nobody. */
+const QUIET_URL = "http://127.0.0.1:9/hooks";
+
+export const makeWebhook: Factory<Webhook> = (given, context) => {
+  const { random, world, past, now } = context;
+  return {
+    webhook_id: given.webhook_id ?? context.newestFirstId("wh_"),
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    url: given.url ?? QUIET_URL,
+    secret: given.secret ?? `whsec_${context.secret("webhook")}`,
+    events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
+    description: given.description ?? (past ? inventTeam(context) : ""),
+    active: given.active ?? true,
+    created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
+    last_delivery: given.last_delivery ?? null,
+    ...(given.inactive_because === undefined ? {} : { inactive_because: given.inactive_because }),
+  };
+};
+
+/** G23: delivered_at only on success, last_attempt and next_retry only on failure. */
+export const makeDelivery: Factory<Delivery> = (given, context) => {
+  const { world, past, now } = context;
+  const webhook_id = given.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
+  const webhook = () => referred(world, webhooks, { field: "webhook_id", id: webhook_id });
+  const status = given.status ?? (given.next_retry == null ? "success" : "failed");
+  const failed = status === "failed";
+  const attempts = given.attempts ?? 1;
+  const ended = given.delivered_at ?? given.last_attempt ?? (past ? -DAY_MS : now);
+  return {
+    delivery_id: given.delivery_id ?? context.newestFirstId("del_"),
+    webhook_id,
+    organization_id: given.organization_id ?? webhook().organization_id,
+    event: given.event ?? webhook().events[0]!,
+    status,
+    response_code: given.response_code ?? (failed ? 500 : 200),
+    attempts,
+    scheduled_attempts: given.scheduled_attempts ?? Math.min(attempts, 6),
+    created_at: given.created_at ?? (past ? ended - takenBy(attempts) : now),
+    delivered_at: failed ? null : ended,
+    last_attempt: failed ? ended : null,
+    next_retry: failed ? (given.next_retry ?? null) : null,
+    body: given.body ?? null,
+    attempt_log: given.attempt_log ?? [],
+  };
+};
+
+/** From the event to the end of so many scheduled attempts (G24). */
+function takenBy(attempts: number): number {
+  return DEFAULT_RETRY_SCHEDULE.slice(0, attempts - 1).reduce((sum, delay) => sum + delay, 0);
+}
+
+const deliveryRecord = fixtureRecord(Delivery, {
+  needs: ["delivery_id", "status"],
+  notNull: ["delivered_at", "last_attempt"],
+  omit: [
+    ...(["webhook_id", "organization_id", "event", "scheduled_attempts"] as const),
+    ...(["created_at", "body", "attempt_log"] as const),
+  ],
+  // What stands at rest may come of events that there are no more.
+  more: { event: Words([...EVENT_NAMES, webhookTest.name]) },
+});
+const record = fixtureRecord(Webhook, {
+  needs: ["webhook_id"],
+  omit: ["last_delivery"],
+  names: { webhook_id: "id" },
+  more: { deliveries: Type.Optional(Type.Array(deliveryRecord.schema)) },
+});
+type Entry = EntryOf<typeof record>;
+
+export const webhooksFixture: FixtureReader = {
+  follows: ["locale"],
+  keys: {
+    webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
+  },
+  // A world made of numbers must not call anybody.
+  numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
+  check(fixture, report) {
+    const seen = new Set<string>();
+    for (const [position, { deliveries: given = [] }] of entriesOf(fixture, "webhooks", record).entries()) {
+      for (const [place, { delivery_id }] of given.entries()) {
+        if (seen.has(delivery_id)) {
+          report(["webhooks", position, "deliveries", place, "delivery_id"], `${delivery_id} is taken`);
+        }
+        seen.add(delivery_id);
+      }
+    }
+  },
+  seed(fixture, base) {
+    const entries = entriesOf(fixture, "webhooks", record);
+    base.fill(fixtureFacts, () => {
+      const first = base.world.all(organizations).first();
+      return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
+    });
+    // A webhook tells of its latest delivery, so both are made when either is first read.
+    const stories = () => entries.map((entry) => story(entry, base));
+    base.fill(webhooks, () => stories().map(({ webhook }) => webhook));
+    base.fill(deliveries, () => stories().flatMap(({ sent }) => sent));
+    for (const { deliveries: given = [] } of entries) {
+      for (const { delivery_id, next_retry } of given) {
+        if (next_retry == null) continue;
+        base.timer({ kind: "webhook.retry", subject: delivery_id, due: base.instant(next_retry) });
+      }
+    }
+  },
+};
+
+function story(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Delivery[] } {
+  const webhook = makeWebhook(record.given(entry, base), base.context("webhooks", entry.id));
+  const { webhook_id, organization_id, events } = webhook;
+  const sent = (entry.deliveries ?? []).map((one) => {
+    const given = deliveryRecord.given(one, base);
+    return makeDelivery(
+      { ...given, webhook_id, organization_id, event: one.event ?? events[0] },
+      base.context("deliveries", one.delivery_id),
+    );
+  });
+  return { webhook: { ...webhook, last_delivery: latestOf(sent) }, sent };
+}
+
+function latestOf(sent: readonly Delivery[]): number | null {
+  return sent.reduce<number | null>((latest, { delivered_at, last_attempt }) => {
+    const ended = delivered_at ?? last_attempt!;
+    return latest === null || ended > latest ? ended : latest;
+  }, null);
+}
