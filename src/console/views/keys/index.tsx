@@ -63,7 +63,7 @@ export default function Keys() {
   const now = useSandboxNow();
   const rows = useMemo(() => (data ? keyRows(data.keys, data.users, now) : []), [data, now]);
   const chosen = rows.find(({ key }) => key.id === get("key"));
-  const making = get("make") !== undefined;
+  const creating = get("make") !== undefined;
   const close = useCallback(() => set({ key: undefined, make: undefined }), [set]);
   return (
     <div className="split">
@@ -102,8 +102,10 @@ export default function Keys() {
           }
         />
       </div>
-      {making && data && <CreateKey users={data.users} organizations={data.organizations} onClose={close} />}
-      {!making && chosen && <KeyPane key={chosen.key.id} row={chosen} onClose={close} />}
+      {creating && data && (
+        <CreateKey users={data.users} organizations={data.organizations} onClose={close} />
+      )}
+      {!creating && chosen && <KeyPane key={chosen.key.id} row={chosen} onClose={close} />}
     </div>
   );
 }

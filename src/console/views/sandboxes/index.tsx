@@ -70,7 +70,7 @@ export default function Sandboxes() {
   const wall = Math.floor(useWallClock() / 10_000) * 10_000;
   const { data, error } = useSandboxes();
   const columns = useMemo(() => makeColumns(here, wall), [here, wall]);
-  const making = get("make") !== undefined;
+  const creating = get("make") !== undefined;
   const name = get("sandbox");
   const chosen = data?.items.find((sandbox) => sandbox.name === name);
   const close = useCallback(() => set({ sandbox: undefined, make: undefined }), [set]);
@@ -101,8 +101,8 @@ export default function Sandboxes() {
           empty={<p className="loading quiet">Loading …</p>}
         />
       </div>
-      {making && <CreateSandbox known={data?.items ?? NONE} onClose={close} />}
-      {!making && chosen && <SandboxPane key={chosen.name} sandbox={chosen} onClose={close} />}
+      {creating && <CreateSandbox known={data?.items ?? NONE} onClose={close} />}
+      {!creating && chosen && <SandboxPane key={chosen.name} sandbox={chosen} onClose={close} />}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { AdvanceTo, ClockChange, ClockState, RanTimer } from "../../../../t
 import { useSandboxChange } from "../../api/queries.ts";
 import { Field, Form } from "../../components/form.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
-import { absolute, useSandboxNow } from "../../components/time.tsx";
+import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
 import { KIND_NAMES } from "./pending-panel.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
@@ -44,7 +44,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
         <time className="clock-time" dateTime={now}>
           {now.slice(11, 19)}
         </time>
-        <span className="quiet">UTC, {describeMode(clock)}</span>
+        <span className="quiet">UTC, {formatClock(clock)}</span>
       </div>
       <div className="clock-controls">
         <div className="actions" role="group" aria-label="Mode">
@@ -114,12 +114,6 @@ function AdvanceForm({
       />
     </Form>
   );
-}
-
-function describeMode({ mode, rate }: ClockState): string {
-  if (mode === "frozen") return "frozen";
-  if (mode === "real") return "real time";
-  return rate === 1 ? "running" : `running at ${rate}×`;
 }
 
 function AdvanceResult({ now, ran }: { now: string; ran: readonly RanTimer[] }) {

@@ -7,8 +7,9 @@ import { useMemo } from "react";
 import type { HistoryEntry } from "../../../../types/control-api.ts";
 import { useGo } from "../../address.ts";
 import { Badge } from "../../components/mark.tsx";
-import { absolute } from "../../components/time.tsx";
+import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { shortTitle } from "../timeline/words.ts";
 
 /** With a running clock, timers run without an entry in the live stream. */
 const RUNNING_MS = 2000;
@@ -47,22 +48,21 @@ export default function Time() {
   );
 }
 
-const COLUMNS: readonly Column<HistoryEntry>[] = [
+const makeColumns = (now: number): readonly Column<HistoryEntry>[] => [
   {
     id: "what",
     title: "Event",
     value: ({ title }) => title,
-    show: ({ title, undone }) => (undone ? <Badge outcome="other">undone: {title}</Badge> : title),
+    show: ({ title, undone }) =>
+      undone ? <Badge outcome="other">undone: {shortTitle(title)}</Badge> : shortTitle(title),
     width: "minmax(0, 1fr)",
   },
   {
     id: "at",
     title: "Time",
     value: ({ sequence }) => sequence,
-    show: ({ at }) => absolute(at),
-    width: "13rem",
-    number: true,
-    from: "medium",
+    show: ({ at }) => <RelativeTime at={at} now={now} />,
+    width: "6.5rem",
   },
 ];
 const getKey = ({ id }: HistoryEntry) => id;
@@ -76,6 +76,7 @@ export function RecentTable({
   attempts: readonly HistoryEntry[];
 }) {
   const go = useGo();
+  const now = useSandboxNow();
   const rows = useMemo(
     () => [...timers, ...attempts].sort((a, b) => b.sequence - a.sequence),
     [timers, attempts],
@@ -85,7 +86,7 @@ export function RecentTable({
       <h2>Recent</h2>
       <VirtualTable
         label="Recent"
-        columns={COLUMNS}
+        columns={makeColumns(now)}
         rows={rows}
         getKey={getKey}
         onSelect={({ seq }) => go("timeline", { entry: String(seq) })}

@@ -2,7 +2,7 @@ import { memo } from "react";
 import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
-import { changeSummary, formatWait, nodeKind, shortTitle } from "./words.ts";
+import { changeSummary, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
 
 const MAX_LEVEL = 6;
 /** Length of a time of day without milliseconds. */
@@ -22,7 +22,7 @@ export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait:
         ) : (
           <span className="entry-kind quiet">{nodeKind(row)}</span>
         )}
-        <span className={request ? "clip mono" : "clip"}>{shortTitle(row)}</span>
+        <span className={request ? "clip mono" : "clip"}>{shortTitle(nodeTitle(row))}</span>
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
         {request?.code && <span className="entry-code">{request.code}</span>}

@@ -23,9 +23,8 @@ export function nodeTitle({ request, entry }: Node): string {
 
 const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to \S+ (?:\w+ ){0,2}(\d{3})?\b/;
 
-/** The title for a row: of a delivery attempt the result first, without the URL. */
-export function shortTitle(node: Node): string {
-  const title = nodeTitle(node);
+/** The title for a row: of a delivery attempt the result first, without the webhook. */
+export function shortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
 }

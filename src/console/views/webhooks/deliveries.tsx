@@ -82,7 +82,7 @@ const makeColumns = (
       value: ({ response_code }) => response_code,
       show: ({ response_code }) =>
         response_code === 0 ? <span className="quiet">none</span> : response_code,
-      width: "4.5rem",
+      width: "5.5rem",
       number: true,
     },
     {

@@ -83,7 +83,7 @@ function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) 
     calls.changeReceiver(id, { answers: parseAnswers(text) }),
   );
   return (
-    <Section title="Responses">
+    <Section title="Configuration">
       <Form
         submit="Save responses"
         pending={change.isPending}

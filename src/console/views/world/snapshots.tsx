@@ -6,7 +6,7 @@ import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { Confirm } from "../../components/dialog.tsx";
 import { Field, Form } from "../../components/form.tsx";
-import { EmptyState, LoadError, Notice, Problem } from "../../components/notice.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
@@ -62,7 +62,8 @@ function TakeSnapshot() {
 function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
   const sandbox = useSandboxName();
   const now = useSandboxNow();
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useState<"restore" | "delete">();
+  const close = () => setAsking(undefined);
   const restore = useSandboxChange((calls, _: undefined) => calls.restoreSnapshot(name));
   const remove = useSandboxChange((calls, _: undefined) => calls.removeSnapshot(name));
   return (
@@ -79,28 +80,35 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
         >
           Compare
         </Link>
-        <Button className="button" onPress={() => setAsking(true)} aria-label={`Restore ${name}`}>
+        <Button className="button" onPress={() => setAsking("restore")} aria-label={`Restore ${name}`}>
           Restore …
         </Button>
-        <Button
-          className="button subtle"
-          isPending={remove.isPending}
-          onPress={() => remove.mutate(undefined)}
-          aria-label={`Delete ${name}`}
-        >
-          Delete
+        <Button className="button subtle" onPress={() => setAsking("delete")} aria-label={`Delete ${name}`}>
+          Delete …
         </Button>
       </span>
-      <Problem error={remove.error} />
+
       {restore.isSuccess && <Notice outcome="ok">Restored {name}.</Notice>}
-      {asking && (
+      {asking === "delete" && (
+        <Confirm
+          title={`Delete ${name}?`}
+          verb="Delete"
+          pending={remove.isPending}
+          error={remove.error}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={close}
+        >
+          <p>This cannot be undone.</p>
+        </Confirm>
+      )}
+      {asking === "restore" && (
         <Confirm
           title={`Restore ${name}?`}
           verb="Restore"
           pending={restore.isPending}
           error={restore.error}
-          onConfirm={() => restore.mutate(undefined, { onSuccess: () => setAsking(false) })}
-          onClose={() => setAsking(false)}
+          onConfirm={() => restore.mutate(undefined, { onSuccess: close })}
+          onClose={close}
         >
           <p>
             Replaces data, credentials, clock, timers and pending deliveries by those of {name}. Settings,
