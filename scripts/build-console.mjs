@@ -1,5 +1,4 @@
-// Builds the console (src/console) into dist/console: hashed files that nothing but a browser reads. Beside each
-// large one lies the same compressed once and for all, for the console of a server that is far away.
+// Builds the console (src/console) into dist/console. Large files also get a Brotli version, for remote servers.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -11,12 +10,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const sources = join(root, "src", "console");
 const out = join(root, "dist", "console");
 
-/** Builds it unless the last build is newer than its sources. */
+/** `ifStale`: builds only if the sources are newer than the last build. */
 export async function buildConsole({ ifStale }) {
   if (ifStale && (await isFresh())) return;
-  // Loaded here: whoever starts a server that is built does not wait for it.
+  // Loaded on demand, since a fresh build does not need it.
   const { build } = await import("vite");
-  // Whatever the shell says: what is shipped has no checks for developers in it.
+  // The package ships React's production build, whatever the shell's NODE_ENV is.
   process.env.NODE_ENV = "production";
   await build({ configFile: join(sources, "vite.config.ts"), logLevel: "warn" });
   compress(join(out, "assets"));
@@ -32,7 +31,7 @@ async function isFresh() {
   return true;
 }
 
-/** Smaller files are sent as they are: a few packets, and the package has few files. */
+/** Smaller files are not worth a second file in the package. */
 const WORTH_COMPRESSING_BYTES = 20 * 1024;
 
 function compress(folder) {

@@ -1,5 +1,6 @@
-// Pictures of every view of the console: 360, 1280 and 1920 px, light and dark, of a busy, an empty and a broken
-// world. `node scripts/console-pictures.mjs FOLDER [VIEW ...]`; needs a Chromium (scripts/browser.mjs) and a build.
+// Takes pictures of every view of the console: 360, 1280 and 1920 px wide, light and dark, with a busy sandbox, an
+// empty one and a lost connection. `node scripts/console-pictures.mjs FOLDER [VIEW ...]` needs a Chromium
+// (scripts/browser.mjs) and a build.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +9,7 @@ import { createUnderstudy } from "../dist/client/index.js";
 import { findBrowser } from "./browser.mjs";
 
 /**
- * Each view's addresses: its name, and what stands behind the question mark where it shows more then. A name in
- * braces is of the world (`namesOf`).
+ * Queries of each view. Names in braces are ids of the sandbox (`findNames`).
  */
 const VIEWS = {
   timeline: ["", "?entry={deletion}", "?entry={refusal}"],
@@ -49,7 +49,7 @@ const WIDTHS = [
   [1920, 1080],
 ];
 
-/** A server for each world; `broken` is one that went away while the page was open. */
+/** One server per case; `broken` is closed while the page is open. */
 const WORLDS = {
   async busy() {
     const server = await createUnderstudy();
@@ -64,8 +64,8 @@ const WORLDS = {
   broken: () => WORLDS.busy(),
 };
 
-/** What addresses name, as it is called in this world. */
-async function namesOf(sandbox) {
+/** Ids for the names in braces. */
+async function findNames(sandbox) {
   const { entries } = await sandbox.journal.list({ kind: "request" });
   const { items: deliveries } = await sandbox.deliveries.list();
   const {
@@ -79,7 +79,7 @@ async function namesOf(sandbox) {
   };
 }
 
-/** A bit of everything: answered, refused, struck by a fault, with deliveries that are tried again. */
+/** Successful, rejected and injected responses, and deliveries with retries. */
 async function exercise(sandbox) {
   const { usr_ada: ada, usr_dan: dan } = sandbox.credentials;
   const call = (key, method, path, body) =>
@@ -96,7 +96,7 @@ async function exercise(sandbox) {
     await call(ada, "GET", "/v1/models");
     await call(dan, "DELETE", "/v1/threads/thread_none");
     await call(dan, "GET", "/v1/analytics/usage/limits/org_acme");
-    await call("ak_nobody", "GET", "/v1/models");
+    await call("ak_unknown", "GET", "/v1/models");
     await call(ada, "POST", "/v1/organizations/org_acme/files/upload-url", {
       filename: `minutes-${round}.pdf`,
       mime_type: "application/pdf",
@@ -109,7 +109,7 @@ async function exercise(sandbox) {
   await sandbox.clock.advance("10m").catch(() => {});
 }
 
-/** All sizes and themes of one address. */
+/** Takes pictures of one address in all sizes and themes. */
 async function photograph(browser, { made, world, folder, view, search }) {
   const page = await browser.newPage();
   const [[width, height]] = WIDTHS;
@@ -117,7 +117,7 @@ async function photograph(browser, { made, world, folder, view, search }) {
   const query = search.replace(/\{(\w+)\}/g, (_, name) => made.names[name] ?? "none");
   await page.goto(`${made.server.url}/_console/s/${made.sandbox.name}/${view}${query}`);
   await page.getByRole("img", { name: "live", exact: true }).waitFor();
-  // What has been asked for is on the page after a batch.
+  // Queries have finished after a batch of the live stream.
   await page.waitForTimeout(SETTLED_MS);
   if (world === "broken") {
     await made.server.close();
@@ -137,7 +137,7 @@ async function photograph(browser, { made, world, folder, view, search }) {
 
 async function make(world) {
   const made = await WORLDS[world]();
-  return { ...made, names: await namesOf(made.sandbox) };
+  return { ...made, names: await findNames(made.sandbox) };
 }
 
 const [folder, ...views] = process.argv.slice(2);

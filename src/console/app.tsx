@@ -4,7 +4,7 @@ import { I18nProvider } from "react-aria-components";
 import { Redirect, Route, Router, Switch, useParams } from "wouter";
 import { BASE, toAddress } from "./address.ts";
 import { createQueries } from "./api/queries.ts";
-import { EmptyState, Notice } from "./components/notice.tsx";
+import { EmptyState, Loading, Notice } from "./components/notice.tsx";
 import { FollowSandbox } from "./live/use-live.tsx";
 import { Login } from "./shell/login.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -37,7 +37,7 @@ function SandboxView() {
     <FollowSandbox key={sandbox} name={sandbox}>
       <Shell view={view}>
         <ErrorBoundary key={id}>
-          <Suspense fallback={<p className="loading quiet">Loading …</p>}>
+          <Suspense fallback={<Loading />}>
             {Component ? (
               <Component />
             ) : (

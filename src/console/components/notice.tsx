@@ -49,6 +49,19 @@ export function LoadError({ error }: { error: unknown }) {
   return error instanceof ControlError && error.unreachable ? null : <Problem error={error} />;
 }
 
+/** For an address that selects something which does not exist. */
+export function NotFound({ kind, id }: { kind: string; id: string | undefined }) {
+  return (
+    <Notice outcome="refused">
+      No {kind} {id}. It may have been deleted.
+    </Notice>
+  );
+}
+
+export function Loading() {
+  return <p className="loading quiet">Loading …</p>;
+}
+
 /** Replaces an empty list: why it is empty and what would fill it. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (

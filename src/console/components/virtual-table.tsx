@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { Loading } from "./notice.tsx";
 import { nextSort, type Sort, type SortKey, useSorted } from "./sorting.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
@@ -19,16 +20,19 @@ export interface Column<Row> {
 interface VirtualTableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
-  rows: readonly Row[];
+  /** Undefined while loading. */
+  rows: readonly Row[] | undefined;
   getKey: (row: Row) => string;
   selected?: string | undefined;
   onSelect?: (row: Row) => void;
-  empty: ReactNode;
+  empty?: ReactNode;
 }
 
 const ROW_HEIGHT = 34;
+const NONE: readonly never[] = [];
+
 /** A table of any length, sorted by its headers, with the columns that fit. */
-export function VirtualTable<Row>({ columns, rows, ...props }: VirtualTableProps<Row>) {
+export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
   const ordered = useSorted(rows, sort, columns.find(({ id }) => id === sort?.id)?.value);
   const cell = ({ id, from, number }: Column<Row>) =>
@@ -39,6 +43,7 @@ export function VirtualTable<Row>({ columns, rows, ...props }: VirtualTableProps
         {...props}
         role="grid"
         rows={ordered}
+        empty={rows === NONE ? <Loading /> : props.empty}
         selected={props.selected}
         onSelect={(row) => props.onSelect?.(row)}
         rowHeight={ROW_HEIGHT}

@@ -58,7 +58,7 @@ export default function Api() {
   const typed = parameters.get("filter") ?? "";
   const filter = useDeferredValue(typed.toLowerCase());
   const rows = useMemo(() => {
-    if (!document.data || !fidelity.data) return [];
+    if (!document.data || !fidelity.data) return undefined;
     const provenance = new Map(fidelity.data.operations.map((one) => [one.id, one.provenance]));
     return listOperations(document.data)
       .map((one): Row => ({ ...one, provenance: provenance.get(one.operationId) ?? "specified" }))
@@ -68,7 +68,7 @@ export default function Api() {
           .includes(filter),
       );
   }, [document.data, fidelity.data, filter]);
-  const open = rows.find(({ operationId }) => operationId === parameters.get("operation"));
+  const open = rows?.find(({ operationId }) => operationId === parameters.get("operation"));
   return (
     <div className="split">
       <div className="page">
@@ -91,13 +91,7 @@ export default function Api() {
           getKey={({ operationId }) => operationId}
           selected={open?.operationId}
           onSelect={({ operationId }) => parameters.set({ operation: operationId })}
-          empty={
-            document.isPending ? (
-              <p className="loading quiet">Loading …</p>
-            ) : (
-              <EmptyState title={`No operations match “${typed}”`} />
-            )
-          }
+          empty={<EmptyState title={`No operations match “${typed}”`} />}
         />
       </div>
       {open && document.data && fidelity.data && (

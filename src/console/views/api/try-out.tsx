@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
+import { asCurl } from "../../api/copy-request.ts";
 import type { ControlError } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import type { JsonSchema, Operation, SchemaComponents } from "../../api/open-api.ts";
@@ -54,6 +55,7 @@ function CallForm({
   const [parts, setParts] = useState<Parts>({});
   const value = (name: string) => typed[name] ?? samples[name] ?? "";
   const path = fillPath(operation, value);
+  const headers = toHeaders(operation, value, type);
   const call = useMutation<ServiceAnswer, ControlError>({
     mutationFn: () =>
       fetchService({
@@ -61,7 +63,7 @@ function CallForm({
         method: operation.method,
         path,
         key: actor?.key,
-        headers: toHeaders(operation, value, type),
+        headers,
         body: content === undefined ? undefined : type === MULTIPART ? toFormData(parts) : body,
       }),
     onSettled: (_data, _error, _input, _result, { client }) =>
@@ -101,7 +103,14 @@ function CallForm({
       {type !== MULTIPART && (
         <CopyButton
           label="Copy as curl"
-          text={() => asCurl({ sandbox, method: operation.method, path, key: actor?.key, type, body })}
+          text={() =>
+            asCurl({
+              method: operation.method,
+              url: `${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`,
+              headers: Object.entries({ ...(actor && { "api-key": actor.key }), ...headers }),
+              body: content && body,
+            })
+          }
         />
       )}
       <Problem error={call.error} />
@@ -143,25 +152,6 @@ function toHeaders(
     // The browser sets the multipart boundary.
     ...(type === undefined || type === MULTIPART ? {} : { "content-type": type }),
   };
-}
-
-interface Curl {
-  sandbox: string;
-  method: string;
-  path: string;
-  key: string | undefined;
-  type: string | undefined;
-  body: string;
-}
-
-function asCurl({ sandbox, method, path, key, type, body }: Curl): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const parts = [
-    `curl -i -X ${method} ${quote(`${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`)}`,
-    key && `-H ${quote(`api-key: ${key}`)}`,
-    type && `-H ${quote(`content-type: ${type}`)} -d ${quote(body)}`,
-  ];
-  return parts.filter(Boolean).join(" \\\n  ");
 }
 
 /** The response, with a link to its timeline entry. */

@@ -19,7 +19,7 @@ export default function Coverage() {
   const parameters = useParameters();
   const missing = parameters.get("only") === "missing";
   const rows = useMemo(
-    () => (data?.operations ?? []).filter(({ percent }) => !missing || percent < 100),
+    () => data?.operations.filter(({ percent }) => !missing || percent < 100),
     [data, missing],
   );
   const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
@@ -49,13 +49,7 @@ export default function Coverage() {
           getKey={getKey}
           selected={open?.operation}
           onSelect={({ operation }) => parameters.set({ operation })}
-          empty={
-            data ? (
-              <EmptyState title="Every documented outcome has been seen" />
-            ) : (
-              <p className="loading">Loading …</p>
-            )
-          }
+          empty={<EmptyState title="Every documented outcome has been seen" />}
         />
       </div>
       {open && <OutcomesPane covered={open} onClose={() => parameters.set({ operation: undefined })} />}

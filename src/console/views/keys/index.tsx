@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { CreateKey } from "./create-key.tsx";
@@ -61,8 +61,8 @@ export default function Keys() {
   const { get, set } = useParameters();
   const { data, error } = useKeys();
   const now = useSandboxNow();
-  const rows = useMemo(() => (data ? keyRows(data.keys, data.users, now) : []), [data, now]);
-  const chosen = rows.find(({ key }) => key.id === get("key"));
+  const rows = useMemo(() => data && keyRows(data.keys, data.users, now), [data, now]);
+  const chosen = rows?.find(({ key }) => key.id === get("key"));
   const creating = get("make") !== undefined;
   const close = useCallback(() => set({ key: undefined, make: undefined }), [set]);
   return (
@@ -79,9 +79,7 @@ export default function Keys() {
           </p>
         </div>
         <LoadError error={error} />
-        {get("key") !== undefined && data && !chosen && (
-          <Notice outcome="refused">No key {get("key")}. It may have been deleted.</Notice>
-        )}
+        {get("key") !== undefined && data && !chosen && <NotFound kind="key" id={get("key")} />}
         <VirtualTable
           label="Keys"
           columns={makeColumns(now)}
@@ -90,15 +88,11 @@ export default function Keys() {
           selected={chosen?.key.id}
           onSelect={({ key }) => set({ key: key.id, make: undefined })}
           empty={
-            data ? (
-              <EmptyState title="No keys">
-                {data.users.length === 0
-                  ? "Keys belong to users. Create a user under World first."
-                  : "Most API calls need a key. Create one to start."}
-              </EmptyState>
-            ) : (
-              <p className="loading quiet">Loading …</p>
-            )
+            <EmptyState title="No keys">
+              {data?.users.length === 0
+                ? "Keys belong to users. Create a user under World first."
+                : "Most API calls need a key. Create one to start."}
+            </EmptyState>
           }
         />
       </div>

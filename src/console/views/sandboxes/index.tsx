@@ -4,7 +4,7 @@ import type { SandboxState } from "../../../../types/control-api.ts";
 import { useParameters, useSandboxName } from "../../address.ts";
 import { useSandboxes } from "../../api/queries.ts";
 import { Badge, Unmarked } from "../../components/mark.tsx";
-import { LoadError, Notice } from "../../components/notice.tsx";
+import { LoadError, NotFound } from "../../components/notice.tsx";
 import { formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { CreateSandbox } from "./create-sandbox.tsx";
@@ -88,23 +88,18 @@ export default function Sandboxes() {
           </p>
         </div>
         <LoadError error={error} />
-        {name !== undefined && data && !chosen && (
-          <Notice outcome="refused">No sandbox {name}. It may have been deleted.</Notice>
-        )}
+        {name !== undefined && data && !chosen && <NotFound kind="sandbox" id={name} />}
         <VirtualTable
           label="Sandboxes"
           columns={columns}
-          rows={data?.items ?? NONE}
+          rows={data?.items}
           getKey={getKey}
           selected={chosen?.name}
           onSelect={(sandbox) => set({ sandbox: sandbox.name, make: undefined })}
-          empty={<p className="loading quiet">Loading …</p>}
         />
       </div>
-      {creating && <CreateSandbox known={data?.items ?? NONE} onClose={close} />}
+      {creating && <CreateSandbox known={data?.items ?? []} onClose={close} />}
       {!creating && chosen && <SandboxPane key={chosen.name} sandbox={chosen} onClose={close} />}
     </div>
   );
 }
-
-const NONE: readonly never[] = [];

@@ -4,10 +4,10 @@ import { Link } from "wouter";
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
 import { toAddress, useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
+import { asCurl, asFetch, copyRequest, type RequestCopy } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
-import { asCurl, asFetch, copyRequest, type RequestCopy } from "./copy-request.ts";
 import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 

@@ -3,7 +3,7 @@ import { Link } from "wouter";
 import { toAddress, useParameters, useSandboxName } from "../../address.ts";
 import { ChoiceField } from "../../components/form.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { AttemptAxis } from "./attempt-axis.tsx";
@@ -141,26 +141,21 @@ export function Deliveries() {
         </div>
         <LoadError error={error ?? webhooks.error} />
         {get("delivery") !== undefined && data && !chosen && (
-          <Notice outcome="refused">
-            No delivery {get("delivery")}. It may have been deleted with its webhook or by a reset.
-          </Notice>
+          <NotFound kind="delivery" id={get("delivery")} />
         )}
         <VirtualTable
           label="Deliveries"
           columns={columns}
-          rows={data?.items ?? NONE}
+          rows={data?.items}
           getKey={getKey}
           selected={chosen?.delivery_id}
           onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
           empty={
-            data === undefined ? (
-              <p className="loading quiet">Loading …</p>
-            ) : (
-              <EmptyState title="No deliveries yet">
-                Change data that a webhook subscribes to, or{" "}
-                <Link href={toAddress(sandbox, "webhooks", { show: "trigger" })}>trigger an event</Link>.
-              </EmptyState>
-            )
+            <EmptyState title="No deliveries yet">
+              {" "}
+              Change data that a webhook subscribes to, or{" "}
+              <Link href={toAddress(sandbox, "webhooks", { show: "trigger" })}>trigger an event</Link>.{" "}
+            </EmptyState>
           }
         />
       </div>
@@ -175,5 +170,3 @@ export function Deliveries() {
     </div>
   );
 }
-
-const NONE: readonly never[] = [];

@@ -5,7 +5,7 @@ import { useParameters } from "../../address.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { Field, Form } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { AnswersField, answersText, parseAnswers } from "./answers.tsx";
 import { ReceiverPane } from "./receiver-pane.tsx";
@@ -43,23 +43,20 @@ export function Receivers() {
         </div>
         <LoadError error={error} />
         {get("receiver") !== undefined && data && !chosen && (
-          <Notice outcome="refused">No receiver {get("receiver")}. It may have been deleted.</Notice>
+          <NotFound kind="receiver" id={get("receiver")} />
         )}
         <VirtualTable
           label="Receivers"
           columns={COLUMNS}
-          rows={data?.items ?? NONE}
+          rows={data?.items}
           getKey={getKey}
           selected={chosen?.id}
           onSelect={({ id }) => set({ receiver: id, open: undefined })}
           empty={
-            data === undefined ? (
-              <p className="loading quiet">Loading …</p>
-            ) : (
-              <EmptyState title="No receivers">
-                Create one, register a webhook for it and trigger an event to see a delivery.
-              </EmptyState>
-            )
+            <EmptyState title="No receivers">
+              {" "}
+              Create one, register a webhook for it and trigger an event to see a delivery.{" "}
+            </EmptyState>
           }
         />
       </div>
@@ -68,8 +65,6 @@ export function Receivers() {
     </div>
   );
 }
-
-const NONE: readonly never[] = [];
 
 export function OpenReceiver({ onClose }: { onClose: () => void }) {
   const { set } = useParameters();

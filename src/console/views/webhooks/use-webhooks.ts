@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { shellQuote } from "../../api/copy-request.ts";
 import { useOpenApi, useSandbox, useSandboxQuery } from "../../api/queries.ts";
 import { durationMs } from "./attempts.ts";
 
@@ -87,9 +88,5 @@ export function useSignature(secret: string | undefined, body: string): string |
 
 /** A shell command that computes the signature. */
 export function opensslCommand(secret: string, body: string): string {
-  return `printf '%s' ${quoted(body)} | openssl dgst -sha256 -hmac ${quoted(secret)}`;
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `printf '%s' ${shellQuote(body)} | openssl dgst -sha256 -hmac ${shellQuote(secret)}`;
 }

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import { Button } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import type { Webhook } from "./attempts.ts";
@@ -67,25 +67,19 @@ export function WebhookList() {
           </Button>
         </div>
         <LoadError error={error} />
-        {get("webhook") !== undefined && data && !chosen && (
-          <Notice outcome="refused">No webhook {get("webhook")}. It may have been deleted.</Notice>
-        )}
+        {get("webhook") !== undefined && data && !chosen && <NotFound kind="webhook" id={get("webhook")} />}
         <VirtualTable
           label="Webhooks"
           columns={columns}
-          rows={data?.items ?? NONE}
+          rows={data?.items}
           getKey={getKey}
           selected={chosen?.webhook_id}
           onSelect={({ webhook_id }) => set({ webhook: webhook_id, register: undefined })}
           empty={
-            data === undefined ? (
-              <p className="loading quiet">Loading …</p>
-            ) : (
-              <EmptyState title="No webhooks yet">
-                Register one here or by <code>POST /webhooks</code>. To try one without code, create a
-                receiver.
-              </EmptyState>
-            )
+            <EmptyState title="No webhooks yet">
+              {" "}
+              Register one here or by <code>POST /webhooks</code>. To try one without code, create a receiver.{" "}
+            </EmptyState>
           }
         />
       </div>
@@ -96,5 +90,3 @@ export function WebhookList() {
     </div>
   );
 }
-
-const NONE: readonly never[] = [];

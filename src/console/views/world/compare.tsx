@@ -6,7 +6,7 @@ import { sandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
 import { sandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../components/form.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { type ChangeWords, changeKind, RecordChangeLists } from "../../components/record-changes.tsx";
 
 /** The current state; no snapshot can have this name. */
@@ -58,7 +58,7 @@ export function Compare() {
       </div>
       <LoadError error={sandboxes.error ?? own.error} />
       {sandboxes.data && of !== undefined && !sandboxes.data.items.some(({ name }) => name === of) ? (
-        <Notice outcome="refused">No sandbox {of}. It may have been deleted.</Notice>
+        <NotFound kind="sandbox" id={of} />
       ) : (
         of !== undefined &&
         to !== undefined && <Comparison from={toWorld(here, from, of)} to={toWorld(of, to, here)} />

@@ -7,7 +7,7 @@ import type { ControlError } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import { sandboxKey, useSandboxQuery } from "../../api/queries.ts";
 import { ActorField, ChoiceField, Form, NO_CREDENTIALS } from "../../components/form.tsx";
-import { EmptyState, LoadError, Notice, Problem } from "../../components/notice.tsx";
+import { EmptyState, LoadError, Loading, Notice, Problem } from "../../components/notice.tsx";
 import { buildTree, type Department, DepartmentTree, type Move } from "./department-tree.tsx";
 
 /** Departments of an organization. Moves call the emulated API as the selected user. */
@@ -62,7 +62,7 @@ export function Departments() {
             ) : query.data && actors ? (
               <EmptyState title="No departments" />
             ) : (
-              <p className="loading quiet">Loading …</p>
+              <Loading />
             )
           }
         />

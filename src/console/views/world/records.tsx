@@ -84,7 +84,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
   const columns = useMemo(() => recordColumns(fields, id_field, now), [fields, id_field, now]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const found = useFiltered(all, typed);
-  const rows = found ?? NONE;
+
   const open = parameters.get("record");
   const show = (record: string | undefined) => parameters.set({ record });
   return (
@@ -100,7 +100,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             <Input className="input" placeholder="Filter by text or status:running" />
           </SearchField>
           <span className="quiet" aria-live="polite">
-            {typed && found ? `${rows.length.toLocaleString("en-GB")} of ` : ""}
+            {typed && found ? `${found.length.toLocaleString("en-GB")} of ` : ""}
             {all.length.toLocaleString("en-GB")}
           </span>
           {records > MAX_LIVE_RECORDS && (
@@ -116,14 +116,12 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
         <VirtualTable
           label={name}
           columns={columns}
-          rows={rows}
+          rows={query.data && found}
           getKey={(record) => String(record[id_field])}
           selected={open}
           onSelect={(record) => show(String(record[id_field]))}
           empty={
-            query.data === undefined || found === undefined ? (
-              <p className="loading quiet">Loading …</p>
-            ) : typed ? (
+            typed ? (
               <EmptyState title={`No records match “${typed}”`} />
             ) : (
               <EmptyState title={`No ${name.replaceAll("_", " ")}`}>

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../../../types/control-api.ts";
+import type { JournalEntry } from "../../../types/control-api.ts";
 
 /** Headers of the connection, or that every client adds itself. */
 const NOT_COPIED =
@@ -37,12 +37,16 @@ function bodyText(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }
 
+/** Quotes a text for a POSIX shell. */
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 export function asCurl({ method, url, headers, body }: RequestCopy): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   return [
-    `curl -i -X ${method} ${quote(url)}`,
-    ...headers.map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),
+    `curl -i -X ${method} ${shellQuote(url)}`,
+    ...headers.map(([name, value]) => `-H ${shellQuote(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${shellQuote(body)}`]),
   ].join(" \\\n  ");
 }
 
