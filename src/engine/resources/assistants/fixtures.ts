@@ -21,8 +21,8 @@ export const ASSISTANT_NAMES = [
   "Meeting Scribe",
 ];
 
-/** What people tune in an assistant, with values between which it is tuned. */
-export const TUNED = {
+/** The settings that a generated history changes, with their values. */
+export const VARIED_SETTINGS = {
   description: [
     "Answers questions of new colleagues.",
     "Answers from the handbook and says where it read it.",
@@ -39,12 +39,12 @@ export const TUNED = {
   temperature: [0, 0.2, 0.4, 0.7, 1],
 } as const;
 
-export function tuned(random: Random): Pick<Assistant, keyof typeof TUNED> {
+export function pickSettings(random: Random): Pick<Assistant, keyof typeof VARIED_SETTINGS> {
   return {
-    description: random.pick(TUNED.description),
-    instructions: random.pick(TUNED.instructions),
-    model: random.pick(TUNED.model),
-    temperature: random.pick(TUNED.temperature),
+    description: random.pick(VARIED_SETTINGS.description),
+    instructions: random.pick(VARIED_SETTINGS.instructions),
+    model: random.pick(VARIED_SETTINGS.model),
+    temperature: random.pick(VARIED_SETTINGS.temperature),
   };
 }
 
@@ -52,7 +52,7 @@ export const makeAssistant: Factory<Assistant> = (given, context) => {
   const { random, world, now } = context;
   const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   const name = given.name ?? random.pick(ASSISTANT_NAMES);
-  const drawn = tuned(random);
+  const drawn = pickSettings(random);
   return {
     id: given.id ?? context.newId("asst_"),
     organization_id,
@@ -67,7 +67,7 @@ export const makeAssistant: Factory<Assistant> = (given, context) => {
   };
 };
 
-/** An entry that no change has written, such as a history longer than anybody would click together. */
+/** Makes an entry without a change, for example for a very long history. */
 export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
   const { world, past, now } = context;
   const resource_id = given.resource_id ?? firstRecord(world, assistants, "resource_id").id;
@@ -89,11 +89,11 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
     user_name: given.user_name ?? actor.user_name,
     user_email: given.user_email ?? actor.user_email,
     changes: given.changes ?? [],
-    metadata: given.metadata ?? (past ? somewhere(context.random) : STATE_CALL),
+    metadata: given.metadata ?? (past ? pickOrigin(context.random) : STATE_CALL),
   };
 };
 
-/** State calls reach the world from the machine it runs on. */
+/** The origin of a state call: the machine that the server runs on. */
 export const STATE_CALL: HistoryEntry["metadata"] = {
   ip_address: "127.0.0.1",
   user_agent: "understudy-control",
@@ -102,7 +102,7 @@ export const STATE_CALL: HistoryEntry["metadata"] = {
 
 const AGENTS = ["Mozilla/5.0 (X11; Linux x86_64)", "Mozilla/5.0 (Macintosh)", "python-sdk/2.4"];
 
-function somewhere(random: Random): HistoryEntry["metadata"] {
+function pickOrigin(random: Random): HistoryEntry["metadata"] {
   return {
     // Addresses of the documentation range (RFC 5737).
     ip_address: `203.0.113.${random.int(1, 254)}`,
@@ -112,10 +112,10 @@ function somewhere(random: Random): HistoryEntry["metadata"] {
 }
 
 const HOUR_MS = 3_600_000;
-const TUNED_FIELDS = Object.keys(TUNED) as (keyof typeof TUNED)[];
+const VARIED_FIELDS = Object.keys(VARIED_SETTINGS) as (keyof typeof VARIED_SETTINGS)[];
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
-/** It is created once, and a deletion is the last that its history tells of. */
+/** A history begins with at most one creation and ends with at most one deletion. */
 const Once = Type.Integer({ minimum: 0, maximum: 1 });
 
 const record = fixtureRecord(Assistant, {
@@ -136,23 +136,23 @@ export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   seed(fixture, base) {
-    // Both collections tell one story, so they are made together when either is first read.
-    let made: Story[] | undefined;
-    const stories = () => {
-      made ??= all(fixture).map((entry) => story(entry, base));
+    // An assistant and its history follow from each other, so both are made when either is first read.
+    let made: AssistantLife[] | undefined;
+    const lives = () => {
+      made ??= listEntries(fixture).map((entry) => generateLife(entry, base));
       return made;
     };
-    base.fill(assistants, () => stories().map(({ assistant }) => assistant));
-    base.fill(assistantHistory, () => stories().flatMap(({ history }) => history));
+    base.fill(assistants, () => lives().map(({ assistant }) => assistant));
+    base.fill(assistantHistory, () => lives().flatMap(({ history }) => history));
   },
 };
 
-interface Story {
+interface AssistantLife {
   assistant: Assistant;
   history: HistoryEntry[];
 }
 
-function all(fixture: FixtureData): Entry[] {
+function listEntries(fixture: FixtureData): Entry[] {
   const given = entriesOf(fixture, "assistants", record);
   const missing = Math.max(0, Number(fixture.generate?.["assistants"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
@@ -162,11 +162,11 @@ function all(fixture: FixtureData): Entry[] {
 }
 
 /**
- * An assistant as it stands, with the history that led there: created, each update from the value that the one
- * before left, and last perhaps deleted (G40). One entry an hour up to an hour before the epoch, closer together where
- * whoever made it has not been there for that long.
+ * Generates an assistant and the history that leads to it: created, then updates whose values chain, and last perhaps
+ * deleted (G40). Entries are an hour apart and end an hour before the epoch; they are closer together if the creator
+ * has existed for less time.
  */
-function story(entry: Entry, base: BaseBuilder): Story {
+function generateLife(entry: Entry, base: BaseBuilder): AssistantLife {
   const context = base.context("assistants", entry.id);
   const { random, world } = context;
   const { created = 1, updated = 0, deleted = 0 } = entry.history ?? {};
@@ -178,35 +178,37 @@ function story(entry: Entry, base: BaseBuilder): Story {
   const age = -(given.created_at ?? creator?.created_at ?? Number.NEGATIVE_INFINITY);
   const gap = Math.max(0, Math.min(HOUR_MS, Math.floor(age / Math.max(1, count))));
   const born = given.created_at ?? -count * gap;
-  const timeOf = (position: number) => (position < created ? born : -(count - position) * gap);
-  const assistant = { ...drawn, created_at: born, deleted_at: deleted > 0 ? timeOf(count - 1) : null };
-  const values: Tuned = { ...assistant };
+  const timeAt = (position: number) => (position < created ? born : -(count - position) * gap);
+  const assistant = { ...drawn, created_at: born, deleted_at: deleted > 0 ? timeAt(count - 1) : null };
+  const values: SettingValues = { ...assistant };
   const history = Array.from({ length: count }, (_, newer) => {
     const position = count - 1 - newer;
-    const timestamp = timeOf(position);
+    const timestamp = timeAt(position);
     const action = position < created ? "created" : position < created + updated ? "updated" : "deleted";
     const actor =
       action === "created"
-        ? asCreator(created_by, creator)
+        ? toCreator(created_by, creator)
         : pickActor(world, { organization_id, at: timestamp }, random);
-    const changes = action === "updated" ? [untuned(values, random)] : [];
+    const changes = action === "updated" ? [revertSetting(values, random)] : [];
     const of = { organization_id, resource_id: id, resource_name: name };
     return makeHistoryEntry({ ...of, timestamp, action, ...actor, changes }, context);
   });
   return { assistant, history };
 }
 
-type Tuned = Record<keyof typeof TUNED, unknown>;
+type SettingValues = Record<keyof typeof VARIED_SETTINGS, unknown>;
 
-/** Undoes a change that led to what stands there. */
-function untuned(values: Tuned, random: Random): Change {
-  const field = random.pick(TUNED_FIELDS);
+/** Steps back in time: replaces a value by a former one and gives the change between the two. */
+function revertSetting(values: SettingValues, random: Random): Change {
+  const field = random.pick(VARIED_FIELDS);
   const new_value = values[field];
-  const old_value = random.pick((TUNED[field] as readonly unknown[]).filter((value) => value !== new_value));
+  const old_value = random.pick(
+    (VARIED_SETTINGS[field] as readonly unknown[]).filter((value) => value !== new_value),
+  );
   values[field] = old_value;
   return { field, old_value, new_value };
 }
 
-function asCreator(user_id: string, user: User | undefined): Actor {
+function toCreator(user_id: string, user: User | undefined): Actor {
   return { user_id, user_name: user?.name ?? user_id, user_email: user?.email ?? "" };
 }

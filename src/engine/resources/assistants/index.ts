@@ -1,7 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
 import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
 import { listAssistantHistory } from "./operations.ts";
-import { assistantRules } from "./rules.ts";
+import { assistantState } from "./rules.ts";
 import { assistantHistory, assistants } from "./schema.ts";
 
 export const assistantsResource = {
@@ -10,5 +10,5 @@ export const assistantsResource = {
   operations: [listAssistantHistory],
   factories: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
   fixture: assistantsFixture,
-  state: { assistants: assistantRules },
+  state: { assistants: assistantState },
 } satisfies Resource;

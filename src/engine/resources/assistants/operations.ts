@@ -34,7 +34,7 @@ export const listAssistantHistory = operation({
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
   envelope: "B",
-  // G03 gives this operation a 403; G18 answers every reason for one of our own with 404.
+  // G03 gives this operation a 403; by G18 each of our own reasons for one is answered with 404.
   errors: [{ code: "INSUFFICIENT_PERMISSIONS", details: ["assistant_id"] }, "RESOURCE_NOT_FOUND"],
   success: {
     status: 200,

@@ -5,26 +5,26 @@ import type { Change } from "../change-logs/schema.ts";
 import { STATE_CALL } from "./fixtures.ts";
 import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
-/** Fields whose change is told as an action of its own, or that never change. */
-const UNTOLD = new Set(["id", "organization_id", "created_by", "created_at", "deleted_at"]);
+/** Fields that never change, or whose change is an action of its own. */
+const UNRECORDED_FIELDS = new Set(["id", "organization_id", "created_by", "created_at", "deleted_at"]);
 
-/** What an update changed, field by field (section 2.6). */
-export function changesBetween(before: Assistant, after: Assistant): Change[] {
+/** Lists the changed fields of an update (2.6). */
+export function listChanges(before: Assistant, after: Assistant): Change[] {
   return (Object.keys(after) as (keyof Assistant)[])
-    .filter((field) => !UNTOLD.has(field) && before[field] !== after[field])
+    .filter((field) => !UNRECORDED_FIELDS.has(field) && before[field] !== after[field])
     .map((field) => ({ field, old_value: before[field], new_value: after[field] }));
 }
 
-/** What an update amounts to: into the bin, out of it, or a plain change. */
-export function actionOf(before: Assistant, after: Assistant): "updated" | "deleted" | "restored" {
+/** Tells a deletion and a restoration from other updates, by `deleted_at`. */
+export function classifyUpdate(before: Assistant, after: Assistant): "updated" | "deleted" | "restored" {
   if (before.deleted_at === null && after.deleted_at !== null) return "deleted";
   if (before.deleted_at !== null && after.deleted_at === null) return "restored";
   return "updated";
 }
 
 /**
- * Tells of a change to an assistant in its history and in the change log (G31). The history of 4.8 has
- * no word for a restored assistant; only the change log has.
+ * Records a change to an assistant in its history and in the change log (G31). A restored assistant is in the change
+ * log only, since the history of 4.8 has no action for it.
  */
 export function recordAssistantChange(
   tx: Transaction,
@@ -56,8 +56,8 @@ export function recordAssistantChange(
   recordChange(tx, { ...entry, action, actor_id: actor.user_id });
 }
 
-/** G18, G31: assistants come and go through state calls, which write what the real service would. */
-export const assistantRules: StateRules<Assistant> = {
+/** State calls create and delete assistants, and write the entries of the real service (G18, G31). */
+export const assistantState: StateRules<Assistant> = {
   insert(tx, record, actor) {
     tx.insert(assistants, record);
     recordAssistantChange(tx, record, { action: "created", changes: [], actor });
@@ -65,8 +65,8 @@ export const assistantRules: StateRules<Assistant> = {
   },
   update(tx, before, after, actor) {
     tx.put(assistants, after);
-    const action = actionOf(before, after);
-    const changes = changesBetween(before, after);
+    const action = classifyUpdate(before, after);
+    const changes = listChanges(before, after);
     if (changes.length > 0) recordAssistantChange(tx, after, { action: "updated", changes, actor });
     if (action !== "updated") recordAssistantChange(tx, after, { action, changes: [], actor });
     return after;

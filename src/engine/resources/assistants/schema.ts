@@ -7,7 +7,7 @@ import { entryFields } from "../change-logs/schema.ts";
 
 export const HISTORY_ACTIONS = ["created", "updated", "deleted"] as const;
 
-/** Section 2.1 names assistants and shows no fields; these are what their history tells of (G18). */
+/** Section 2.1 names assistants and shows no fields; these are the fields of their history (G18). */
 export const Assistant = Type.Object({
   id: Id("asst_"),
   organization_id: Id("org_", belongsTo("organizations")),
@@ -18,7 +18,7 @@ export const Assistant = Type.Object({
   temperature: Type.Number({ minimum: 0, maximum: 2 }),
   created_by: UserId(mentions("users")),
   created_at: Instant(),
-  /** Set while the assistant is in the bin; null brings it back. */
+  /** The time of deletion; null restores the assistant. */
   deleted_at: NullableInstant(),
 });
 export type Assistant = Static<typeof Assistant>;
@@ -30,11 +30,11 @@ export const assistants = collection({
   schema: Assistant,
 });
 
-/** Section 2.6. It carries its organization because it outlives the assistant (G18). */
+/** Section 2.6. It has an organization of its own, because it outlives the assistant (G18). */
 export const HistoryEntry = Type.Object({
   organization_id: Id("org_", belongsTo("organizations")),
   ...entryFields({ resource_type: Type.Literal("assistant"), action: Words(HISTORY_ACTIONS) }),
-  /** Of an assistant that may be gone. */
+  /** The assistant, which may no longer exist. */
   resource_id: Id("asst_"),
   metadata: Type.Object({
     ip_address: Type.String(),
@@ -49,7 +49,7 @@ export const { schema: HistoryEntryBody, present: presentHistoryEntry } = public
   omit: ["organization_id"],
 });
 
-/** One list for each combination of filters, so that none of them is ever scanned. */
+/** The index has a group for each combination of filters, so that no list is scanned. */
 export function historyGroup(
   assistant_id: string,
   { action, user_id }: { action?: string; user_id?: string },

@@ -23,7 +23,7 @@ export const makeDashboard: Factory<Dashboard> = (given, context) => {
   };
 };
 
-/** By whoever made the dashboard. */
+/** The link is created by the creator of the dashboard. */
 export const makeShareLink: Factory<ShareLink> = (given, context) => {
   const { random, world, past, now } = context;
   const dashboard_id = given.dashboard_id ?? firstRecord(world, dashboards, "dashboard_id").id;
@@ -55,7 +55,7 @@ export const dashboardsFixture: FixtureReader = {
     const slugs = new Set<string>();
     for (const [position, entry] of entriesOf(fixture, "dashboards", record).entries()) {
       for (const [place, { slug }] of (entry.share_links ?? []).entries()) {
-        // Those that a number asks for get one that is free.
+        // A generated link gets a free slug.
         if (slug === undefined) continue;
         if (slugs.has(slug)) {
           report(["dashboards", position, "share_links", place, "slug"], `the slug ${slug} is taken`);
@@ -69,12 +69,12 @@ export const dashboardsFixture: FixtureReader = {
     base.fill(dashboards, () =>
       entries.map((entry) => makeDashboard(record.given(entry, base), base.context("dashboards", entry.id))),
     );
-    base.fill(shareLinks, () => entries.flatMap((entry) => linksOf(entry, base)));
+    base.fill(shareLinks, () => entries.flatMap((entry) => generateLinks(entry, base)));
   },
 };
 
-/** One a day from the dashboard's first day on. */
-function linksOf({ id, share_links = [] }: EntryOf<typeof record>, base: BaseBuilder): ShareLink[] {
+/** Generates a link for each day from the dashboard's first day on. */
+function generateLinks({ id, share_links = [] }: EntryOf<typeof record>, base: BaseBuilder): ShareLink[] {
   const { created_at } = base.world.get(dashboards, id)!;
   return share_links.map((entry, position) =>
     makeShareLink(

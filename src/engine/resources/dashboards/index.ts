@@ -6,12 +6,12 @@ import { resolveShareLink, revokeShareLink } from "./operations.ts";
 import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
 
 const shareLinkState: StateRules<ShareLink> = {
-  insert: (tx, record) => tx.insert(shareLinks, consistent(tx, record)),
-  update: (tx, _before, after) => tx.put(shareLinks, consistent(tx, after)),
+  insert: (tx, record) => tx.insert(shareLinks, requireConsistent(tx, record)),
+  update: (tx, _before, after) => tx.put(shareLinks, requireConsistent(tx, after)),
 };
 
-/** A slug leads to one dashboard, and `revoked_at` says what `status` says. */
-function consistent(tx: Transaction, link: ShareLink): ShareLink {
+/** A slug names one link, and `revoked_at` follows from `status`. @throws ApiError INVALID_INPUT */
+function requireConsistent(tx: Transaction, link: ShareLink): ShareLink {
   for (const other of tx.index(shareLinks, "by_slug", link.slug)) {
     if (other.link_id !== link.link_id)
       throw invalidInput("slug", link.slug, `${other.link_id} has this slug`);

@@ -44,7 +44,7 @@ export const revokeShareLink = operation({
     return link;
   },
   handle({ world }, link) {
-    world.put(shareLinks, revoked(link, world.now));
+    world.put(shareLinks, revokeLink(link, world.now));
     return noContent();
   },
 });
@@ -73,7 +73,7 @@ export const resolveShareLink = operation({
   handle: (_call, shared) => shared,
 });
 
-/** Section 3.4: the link stays and remembers when it was first revoked; again changes nothing. */
-export function revoked(link: ShareLink, now: number): ShareLink {
+/** Revokes a link, which stays and has the time of its first revocation (3.4). */
+export function revokeLink(link: ShareLink, now: number): ShareLink {
   return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
 }

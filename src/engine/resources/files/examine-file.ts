@@ -104,7 +104,7 @@ const READERS: Record<Kind, Reader> = {
   },
 };
 
-/** ZIP (Office since 2007, OpenDocument), the older Office, RTF: their text is not read, their first bytes are. */
+/** First bytes of ZIP (Office since 2007, OpenDocument), older Office files and RTF, whose text is not read. */
 const CONTAINERS = ["PK\x03\x04", "\xd0\xcf\x11\xe0", "{\\rtf"];
 
 function textual(

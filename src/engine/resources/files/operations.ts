@@ -20,7 +20,7 @@ import {
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
 
-/** Section 8: 100 x 2^20 bytes or more take the resumable way. */
+/** From 100 x 2^20 bytes on a file is uploaded resumably (section 8). */
 const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
 
 /** The id is the one field of a file object that the reference shows. */
@@ -68,7 +68,7 @@ export const createUploadUrl = operation({
       mime_type: body.mime_type,
       file_size: body.file_size,
       gcs_path: storagePath(organization_id, world.random("gcs_path").letters(20), body.filename),
-      // Of an empty file all bytes are there from the start.
+      // An empty file has all its bytes from the start.
       status: complete ? "complete" : "open",
       created_at: world.now,
       expires_at: world.now + settings.upload_url_lifetime_seconds * 1000,

@@ -85,13 +85,13 @@ function colourName(red: number, green: number, blue: number): string {
   if (light > 0.93) return "white";
   const saturation = chroma / (1 - Math.abs(2 * light - 1));
   if (saturation < GREY_BELOW || chroma < 0.07) return "grey";
-  const hue = angleOf(red, green, blue, most - least);
+  const hue = hueAngle(red, green, blue, most - least);
   const name = HUES.find(([end]) => hue < end)![1];
   if (name === "orange" && light < 0.42) return "brown";
   return name;
 }
 
-function angleOf(red: number, green: number, blue: number, span: number): number {
+function hueAngle(red: number, green: number, blue: number, span: number): number {
   const most = Math.max(red, green, blue);
   if (most === red) return (60 * ((green - blue) / span) + 360) % 360;
   if (most === green) return 60 * ((blue - red) / span) + 120;

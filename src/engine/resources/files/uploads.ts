@@ -52,7 +52,7 @@ function presentObject(upload: Upload, world: WorldReader) {
 const path = "/upload/storage/v1/b/{bucket}/o";
 const params = Type.Object({ bucket: Type.String({ minLength: 1, examples: [BUCKET] }) });
 const query = Type.Object({
-  upload_id: Type.String({ minLength: 1, description: "The token that stands in place of credentials" }),
+  upload_id: Type.String({ minLength: 1, description: "The token, in place of credentials" }),
   uploadType: Type.Optional(Type.String()),
 });
 
@@ -106,7 +106,7 @@ export const putUpload = operation({
     try {
       await receive(place);
     } catch (error) {
-      // The last byte makes it whole, also where the client hangs up before the end of its body.
+      // The last byte completes the upload, even if the client leaves before the end of its body.
       if (bytes.size(upload.id) === upload.file_size) {
         services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
       }
@@ -123,7 +123,7 @@ export const putUpload = operation({
   },
   handle({ world }, upload, { held, probed, crc32c }) {
     if (upload.status === "complete") return presentObject(upload, world);
-    // A probe that meets the last byte while it is being received must not decide for its sender.
+    // A probe does not complete an upload whose last byte is just being received.
     if (probed || held < upload.file_size) {
       return new Reply(308, undefined, held === 0 ? {} : { Range: `bytes=0-${held - 1}` });
     }
@@ -146,14 +146,14 @@ export const cancelUpload = operation({
   success: { status: 499, description: "The upload was cancelled." },
   access(call) {
     const upload = requireUpload(call);
-    // A registered upload has become a file and is over.
+    // A registered upload is a file now and cannot be cancelled.
     if (upload.file_id !== null) throw resourceNotFound("upload_id", call.query.upload_id);
     return upload;
   },
   handle({ world, request }, upload) {
     world.update(uploads, upload.id, { status: "cancelled" });
     world.unschedule("expiry", upload.id);
-    // An error that was thrown would undo the cancelling.
+    // A thrown error would roll back the cancellation.
     const error = new ApiError("UPLOAD_CANCELLED");
     const body = renderError({ ...error, message: error.message }, "A", {
       trace_id: request.id,

@@ -29,7 +29,7 @@ type UncropFields = Static<typeof UncropFields>;
 
 const SIDES = ["extend_left", "extend_right", "extend_up", "extend_down"] as const;
 
-/** G26: a field of the other provider is refused, never ignored. */
+/** A field of the other provider is refused (G26). */
 const FOREIGN: Record<UncropFields["provider"], readonly string[]> = {
   provider_a: ["mask_file", "prompt", "size"],
   provider_b: [...SIDES, "seed"],
@@ -38,7 +38,7 @@ const FOREIGN: Record<UncropFields["provider"], readonly string[]> = {
 const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
 
 const MEGAPIXEL = 1_000_000;
-/** JPEG counts its sides in sixteen bits. */
+/** The largest side of a JPEG, which has sixteen bits for it. */
 const MAX_SIDE = 65_500;
 
 const limit = ({ upload_limit_mb }: Settings) => Math.floor(upload_limit_mb * 1024 * 1024);
@@ -57,7 +57,7 @@ export const uncropImage = operation({
     kind: "multipart",
     fields: UncropFields,
     files: {
-      // Clients that do not know a file's type send octet-stream; the bytes decide then.
+      // Clients that do not know the type of a file send octet-stream; its bytes decide.
       image_file: {
         required: true,
         limit,

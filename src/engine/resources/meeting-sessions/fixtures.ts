@@ -6,7 +6,7 @@ import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { authorOf } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { arrival, finished, milliseconds } from "./rules.ts";
+import { finishRecording, milliseconds, toArrival } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
@@ -21,9 +21,9 @@ import {
 } from "./schema.ts";
 
 const HALF_AN_HOUR_MS = 1_800_000;
-const MAX_HEARD = 20;
+const MAX_SCANNED = 20;
 
-/** A session runs unless something says that it has ended. */
+/** Makes a session, which runs unless the record has an end. */
 export const makeSession: Factory<MeetingSession> = (given, context) => {
   const { random, world, now } = context;
   const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
@@ -42,7 +42,7 @@ export const makeSession: Factory<MeetingSession> = (given, context) => {
   };
 };
 
-/** What is said next in a session, unless it says when and by whom. */
+/** Makes an entry that follows the last one of its session, unless time and speaker are given. */
 export const makeTranscript: Factory<TranscriptEntry> = (given, context) => {
   const { random, world } = context;
   const session_id = given.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
@@ -57,7 +57,7 @@ export const makeTranscript: Factory<TranscriptEntry> = (given, context) => {
     confidence: given.confidence ?? random.int(86, 99) / 100,
     start_time,
     end_time,
-    speaker: given.speaker ?? random.pick(heardIn(world, session_id)),
+    speaker: given.speaker ?? random.pick(listSpeakers(world, session_id)),
     language_code: given.language_code ?? world.get(meetingSessions, session_id)?.language_code ?? "en",
   };
 };
@@ -69,21 +69,21 @@ function nextLine(world: RecordLookup, session_id: string, random: Random): stri
   return meetingLines(theme, position + 2, { random, ended: true })[position]!;
 }
 
-/** After what was said last; where only the end is given, the words come before it. */
+/** A start after the last entry, or before the end if only the end is given. */
 function nextStart(
   { session_id, text, end_time }: Pick<TranscriptEntry, "session_id" | "text"> & { end_time?: number },
   world: RecordLookup,
   random: Random,
 ): number {
   if (end_time !== undefined) return milliseconds(Math.max(0, end_time - speakingSeconds(text, random)));
-  const said = world.index(meetingTranscripts, "by_session", session_id);
-  const [last] = said.size === 0 ? [] : said.page(said.size - 1, 1);
+  const entries = world.index(meetingTranscripts, "by_session", session_id);
+  const [last] = entries.size === 0 ? [] : entries.page(entries.size - 1, 1);
   return milliseconds((last?.end_time ?? 0) + random.int(300, 1800) / 1000);
 }
 
-export function heardIn(world: RecordLookup, session_id: string): readonly string[] {
-  const said = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_HEARD);
-  return said.length > 0 ? [...new Set(said.map(({ speaker }) => speaker))] : SPEAKERS;
+export function listSpeakers(world: RecordLookup, session_id: string): readonly string[] {
+  const entries = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_SCANNED);
+  return entries.length > 0 ? [...new Set(entries.map(({ speaker }) => speaker))] : SPEAKERS;
 }
 
 export const makeLog: Factory<MeetingLog> = (given, context) => ({
@@ -94,7 +94,7 @@ export const makeLog: Factory<MeetingLog> = (given, context) => ({
   message: given.message ?? "The assistant is listening.",
 });
 
-/** The recording of a session that has ended covers all of it. */
+/** Makes a recording; one of a session that has ended covers all of it. */
 export const makeRecording: Factory<MeetingRecording> = (given, context) => {
   const { world, now } = context;
   const session_id = given.session_id ?? firstRecord(world, meetingSessions, "session_id").session_id;
@@ -107,7 +107,7 @@ export const makeRecording: Factory<MeetingRecording> = (given, context) => {
     duration_seconds: null,
     size_bytes: null,
   };
-  const whole = session?.ended_at == null ? recording : finished(recording, session.ended_at);
+  const whole = session?.ended_at == null ? recording : finishRecording(recording, session.ended_at);
   return {
     ...whole,
     duration_seconds: given.duration_seconds ?? whole.duration_seconds,
@@ -116,7 +116,7 @@ export const makeRecording: Factory<MeetingRecording> = (given, context) => {
 };
 
 const HOUR_MS = 3_600_000;
-const ENTRIES_WHERE_NOT_SAID = 8;
+const DEFAULT_ENTRIES = 8;
 
 const spokenRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
 const record = fixtureRecord(MeetingSession, {
@@ -147,47 +147,47 @@ export const meetingSessionsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    // The collections tell one story, so they are made together when any of them is first read.
-    let made: Story[] | undefined;
-    const stories = () => {
-      made ??= entriesOf(fixture, "meeting_sessions", record).map((entry) => story(entry, base));
+    // The collections follow from each other, so all are made when any of them is first read.
+    let made: GeneratedSession[] | undefined;
+    const generated = () => {
+      made ??= entriesOf(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base));
       return made;
     };
-    base.fill(meetingSessions, () => stories().map(({ session }) => session));
-    base.fill(meetingTranscripts, () => stories().flatMap(({ transcripts }) => transcripts));
-    base.fill(meetingLogs, () => stories().flatMap(({ logs }) => logs));
-    base.fill(meetingRecordings, () => stories().flatMap(({ recordings }) => recordings));
-    base.fill(meetingArrivals, () => stories().flatMap(arrivalsOf));
+    base.fill(meetingSessions, () => generated().map(({ session }) => session));
+    base.fill(meetingTranscripts, () => generated().flatMap(({ transcripts }) => transcripts));
+    base.fill(meetingLogs, () => generated().flatMap(({ logs }) => logs));
+    base.fill(meetingRecordings, () => generated().flatMap(({ recordings }) => recordings));
+    base.fill(meetingArrivals, () => generated().flatMap(listArrivals));
   },
 };
 
-interface Story {
+interface GeneratedSession {
   session: MeetingSession;
   transcripts: TranscriptEntry[];
   logs: MeetingLog[];
   recordings: MeetingRecording[];
 }
 
-function story(entry: Entry, base: BaseBuilder): Story {
+function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const context = base.context("meeting_sessions", entry.id);
   const { random } = context;
   const theme = random.pick(THEMES);
   const given = record.given(entry, base);
-  const transcripts = spokenIn(entry, theme, { base, context });
+  const transcripts = generateTranscripts(entry, theme, { base, context });
   const spokenFor = Math.ceil((transcripts.at(-1)?.end_time ?? 0) + random.int(3, 30)) * 1000;
   const title = given.title ?? random.pick(theme.titles);
   const status = given.status ?? "completed";
   const session = makeSession({ ...given, title, status, ...times(given, spokenFor, random) }, context);
-  const logs = logsOf(session, transcripts.length, context);
+  const logs = generateLogs(session, transcripts.length, context);
   return {
     session,
     transcripts,
     logs,
-    recordings: session.has_recording ? [recordingOf(session, context)] : [],
+    recordings: session.has_recording ? [generateRecording(session, context)] : [],
   };
 }
 
-/** A running session began so long ago that what was said fits in; one that ended lies some days back. */
+/** A running session began before its first entry; one that has ended was some days ago. */
 function times({ status, started_at, ended_at }: Partial<MeetingSession>, length: number, random: Random) {
   // Within the working hours around a fixture's noon.
   const daysBack = (random.int(-3, 4) - 24 * random.int(1, 20)) * HOUR_MS - length;
@@ -196,13 +196,13 @@ function times({ status, started_at, ended_at }: Partial<MeetingSession>, length
   return { started_at: start, ended_at: status === "running" ? null : (ended_at ?? start + length) };
 }
 
-function spokenIn(
+function generateTranscripts(
   entry: Entry,
   theme: Theme,
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
   const { random } = context;
-  const wanted = entry.transcript_entries ?? ENTRIES_WHERE_NOT_SAID;
+  const wanted = entry.transcript_entries ?? DEFAULT_ENTRIES;
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
@@ -212,18 +212,21 @@ function spokenIn(
     const given = spokenRecord.given(listed[position] ?? {}, base);
     const start_time = given.start_time ?? milliseconds(clock + random.int(400, 9000) / 1000);
     const end_time = given.end_time === undefined ? undefined : Math.max(start_time, given.end_time);
-    const told = {
+    const defaults = {
       text: line,
       speaker: speakers[position % speakers.length]!,
       language_code: entry.language_code ?? "en",
     };
-    const spoken = makeTranscript({ ...told, ...given, start_time, end_time, session_id: entry.id }, context);
+    const spoken = makeTranscript(
+      { ...defaults, ...given, start_time, end_time, session_id: entry.id },
+      context,
+    );
     clock = spoken.end_time;
     return spoken;
   });
 }
 
-function logsOf(session: MeetingSession, entries: number, context: FactoryContext): MeetingLog[] {
+function generateLogs(session: MeetingSession, entries: number, context: FactoryContext): MeetingLog[] {
   const { session_id, started_at, ended_at, has_recording } = session;
   const lines: [number, string][] = [
     [started_at, "Session started."],
@@ -235,20 +238,20 @@ function logsOf(session: MeetingSession, entries: number, context: FactoryContex
   return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
 }
 
-function recordingOf(
+function generateRecording(
   { session_id, started_at, ended_at }: MeetingSession,
   context: FactoryContext,
 ): MeetingRecording {
   const recording = makeRecording({ session_id, started_at }, context);
-  return ended_at === null ? recording : finished(recording, ended_at);
+  return ended_at === null ? recording : finishRecording(recording, ended_at);
 }
 
-function arrivalsOf({ session: { session_id }, transcripts, logs }: Story) {
+function listArrivals({ session: { session_id }, transcripts, logs }: GeneratedSession) {
   const spoken = [...transcripts].sort((a, b) => a.start_time - b.start_time);
   return [
     ...spoken.map(({ transcript_id: record_id }, n) =>
-      arrival({ session_id, kind: "transcript", record_id }, n + 1),
+      toArrival({ session_id, kind: "transcript", record_id }, n + 1),
     ),
-    ...logs.map(({ id: record_id }, n) => arrival({ session_id, kind: "log", record_id }, n + 1)),
+    ...logs.map(({ id: record_id }, n) => toArrival({ session_id, kind: "log", record_id }, n + 1)),
   ];
 }

@@ -9,7 +9,7 @@ import {
   meetingSessions,
   meetingTranscripts,
 } from "./schema.ts";
-import { logRules, recordingRules, sessionRules, transcriptRules } from "./state.ts";
+import { logState, recordingState, sessionState, transcriptState } from "./state.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
 export const meetingSessionsResource = {
@@ -26,9 +26,9 @@ export const meetingSessionsResource = {
   timers: { "meeting.line": speakLine },
   followSettings: followLiveMeetings,
   state: {
-    meeting_sessions: sessionRules,
-    meeting_transcripts: transcriptRules,
-    meeting_logs: logRules,
-    meeting_recordings: recordingRules,
+    meeting_sessions: sessionState,
+    meeting_transcripts: transcriptState,
+    meeting_logs: logState,
+    meeting_recordings: recordingState,
   },
 } satisfies Resource;

@@ -1,29 +1,29 @@
 import type { Settings } from "../../contract/settings.ts";
 import { timerId, timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { heardIn } from "./fixtures.ts";
+import { listSpeakers } from "./fixtures.ts";
 import { addTranscript, milliseconds } from "./rules.ts";
 import { speakingSeconds, THEMES } from "./sample-text.ts";
 import { type MeetingSession, meetingSessions, meetingTranscripts } from "./schema.ts";
 
-/** From one line to the next; the longest is spoken in less. */
+/** The time between two lines; each line is spoken in less. */
 const SHORTEST_MS = 9_000;
 const LONGEST_MS = 16_000;
-/** So many lines later everything takes twice as long, and a meeting that nobody stops stays small for years. */
-const LINES_TO_TIRE = 500;
+/** The pauses double after this number of lines, so that a meeting that is never stopped stays small. */
+const LINES_PER_SLOWDOWN = 500;
 
-/** G34: with `live_meetings` on, every running meeting goes on to speak; with it off, none does. */
+/** With `live_meetings` on, every running meeting has new lines; with it off, none has (G34). */
 export function followLiveMeetings(tx: Transaction, settings: Settings): void {
   if (settings.live_meetings === "off") {
     for (const { subject } of tx.index(timers, "by_kind", "meeting.line"))
       tx.unschedule("meeting.line", subject);
     return;
   }
-  for (const session of tx.index(meetingSessions, "running", "")) goOnSpeaking(tx, session, settings);
+  for (const session of tx.index(meetingSessions, "running", "")) scheduleNextLine(tx, session, settings);
 }
 
-/** Sets the next line of a session that has become, or is, a running one. */
-export function goOnSpeaking(
+/** Schedules the next line of a running session, unless it is scheduled. */
+export function scheduleNextLine(
   tx: Transaction,
   { session_id, started_at }: MeetingSession,
   { live_meetings }: Pick<Settings, "live_meetings">,
@@ -33,7 +33,7 @@ export function goOnSpeaking(
   tx.schedule({ kind: "meeting.line", subject: session_id, due: silentSince + LONGEST_MS });
 }
 
-/** The timer of a running meeting: somebody has said something. */
+/** Handles `meeting.line` timers: adds a line to a running meeting. */
 export function speakLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const session = tx.get(meetingSessions, subject);
   if (session?.status !== "running") return;
@@ -48,15 +48,15 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
     confidence: random.int(86, 99) / 100,
     start_time: milliseconds(Math.max(lastEnd(tx, subject), end_time - speakingSeconds(text, random))),
     end_time,
-    speaker: random.pick(heardIn(tx, subject)),
+    speaker: random.pick(listSpeakers(tx, subject)),
     language_code: session.language_code,
     session_id: subject,
   });
-  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(said / LINES_TO_TIRE);
+  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(said / LINES_PER_SLOWDOWN);
   tx.schedule({ kind: "meeting.line", subject, due: due + wait });
 }
 
-/** Seconds from the session's start; the last line to begin is the last to end, but for what a state call says. */
+/** The end of the last line, in seconds since the session's start. */
 function lastEnd(tx: Transaction, session_id: string): number {
   const all = tx.index(meetingTranscripts, "by_session", session_id);
   return all.size === 0 ? 0 : all.page(all.size - 1, 1)[0]!.end_time;

@@ -105,15 +105,16 @@ export const stopMeeting = operation({
 
 function toText(entries: Iterable<TranscriptEntry>): string {
   let text = "";
-  for (const entry of entries) text += `[${clockTime(entry.start_time)}] ${spoken(entry)}\n`;
+  for (const entry of entries) text += `[${clockTime(entry.start_time)}] ${formatEntry(entry)}\n`;
   return text;
 }
 
 function* toCues(entries: Iterable<TranscriptEntry>) {
-  for (const entry of entries) yield { start: entry.start_time, end: entry.end_time, text: spoken(entry) };
+  for (const entry of entries)
+    yield { start: entry.start_time, end: entry.end_time, text: formatEntry(entry) };
 }
 
 /** `speaker: text` on one line, since a line break would begin a line that looks like another entry (G28). */
-function spoken({ speaker, text }: TranscriptEntry): string {
+function formatEntry({ speaker, text }: TranscriptEntry): string {
   return `${oneLine(speaker)}: ${oneLine(text)}`;
 }

@@ -16,16 +16,16 @@ import {
 
 type SessionCall = Caller & { params: { session_id: string } };
 
-/** What `requireSession` refuses with. */
+/** The errors of `requireSession`. */
 export const SESSION_ERRORS = ["SESSION_NOT_FOUND", "SESSION_ACCESS_DENIED"] as const;
-/** What `requireManagedSession` refuses with. */
+/** The errors of `requireManagedSession`. */
 export const MANAGED_SESSION_ERRORS = [
   ...SESSION_ERRORS,
   { code: "INSUFFICIENT_PERMISSIONS", details: ["session_id"] },
 ] as const;
 
 /**
- * The session of the path, for a member of its organization (4.1, G16).
+ * Finds the session of the path for a member of its organization (4.1, G16).
  * @throws ApiError SESSION_NOT_FOUND, SESSION_ACCESS_DENIED
  */
 export function requireSession(call: SessionCall): MeetingSession {
@@ -41,7 +41,7 @@ export function requireSession(call: SessionCall): MeetingSession {
 }
 
 /**
- * The same, for its owner and for owners and admins of its organization.
+ * Finds the session for its owner and for owners and admins of its organization.
  * @throws ApiError also INSUFFICIENT_PERMISSIONS
  */
 export function requireManagedSession(call: SessionCall): MeetingSession {
@@ -60,25 +60,25 @@ export function requireManagedSession(call: SessionCall): MeetingSession {
 /** Bytes of a second of compressed speech, for the metadata of recordings. */
 const RECORDED_BYTES = 16_000;
 
-export function arrival(
+export function toArrival(
   { session_id, kind, record_id }: Omit<Arrival, "id" | "position">,
   position: number,
 ): Arrival {
   return { id: `${session_id}/${kind}/${position}`, session_id, kind, position, record_id };
 }
 
-/** Appends to what the session's streams tell. */
+/** Appends an entry to a stream of the session. */
 export function recordArrival(
   tx: Transaction,
   session_id: string,
   { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
 ): void {
   const { size } = tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
-  tx.insert(meetingArrivals, arrival({ session_id, kind, record_id }, size + 1));
+  tx.insert(meetingArrivals, toArrival({ session_id, kind, record_id }, size + 1));
 }
 
-/** Of an entry that leaves its session: its position stays taken, and one made anew under its id comes after it. */
-export function forgetArrival(
+/** Removes an entry from its stream. Its position stays in use, and a new entry with its id comes after it. */
+export function clearArrival(
   tx: Transaction,
   session_id: string,
   { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
@@ -107,7 +107,7 @@ export function writeLog(
   addLog(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level, message });
 }
 
-/** Section 3.7: ends a running session and keeps its data; one that has ended stays as it is (G16). */
+/** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
 export function stopSession(tx: Transaction, session: MeetingSession, by: string): MeetingSession {
   if (session.status === "completed") return session;
   tx.unschedule("meeting.line", session.session_id);
@@ -117,14 +117,14 @@ export function stopSession(tx: Transaction, session: MeetingSession, by: string
   return stopped;
 }
 
-/** A recording ends with its session. */
+/** Ends the recordings of a session that has ended. */
 export function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSession): void {
   for (const recording of tx.index(meetingRecordings, "by_session", session_id)) {
-    if (recording.duration_seconds === null) tx.put(meetingRecordings, finished(recording, ended_at!));
+    if (recording.duration_seconds === null) tx.put(meetingRecordings, finishRecording(recording, ended_at!));
   }
 }
 
-export function finished(recording: MeetingRecording, ended_at: number): MeetingRecording {
+export function finishRecording(recording: MeetingRecording, ended_at: number): MeetingRecording {
   const duration_seconds = Math.max(0, ended_at - recording.started_at) / 1000;
   return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * RECORDED_BYTES) };
 }
@@ -139,7 +139,10 @@ export function startRecording(tx: Transaction, session: MeetingSession): void {
     duration_seconds: null,
     size_bytes: null,
   };
-  tx.insert(meetingRecordings, session.ended_at === null ? recording : finished(recording, session.ended_at));
+  tx.insert(
+    meetingRecordings,
+    session.ended_at === null ? recording : finishRecording(recording, session.ended_at),
+  );
 }
 
 export function removeRecordings(tx: Transaction, session_id: string): void {
@@ -148,7 +151,7 @@ export function removeRecordings(tx: Transaction, session_id: string): void {
   }
 }
 
-/** Seconds are kept to the millisecond. */
+/** Rounds seconds to the millisecond. */
 export function milliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

@@ -1,6 +1,6 @@
 import type { Random } from "../../state/random.ts";
 
-/** A kind of meeting: how it begins, what is said in it, how it ends. */
+/** A kind of meeting with its first lines, its other lines and its last lines. */
 export interface Theme {
   titles: readonly string[];
   opening: readonly string[];
@@ -94,7 +94,7 @@ export const THEMES: readonly Theme[] = [
 
 export const SPEAKERS = ["Amara", "Bruno", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hugo"] as const;
 
-/** `count` lines that follow on each other; a meeting that still runs has no last word yet. */
+/** `count` lines of a meeting; a running meeting has no closing line. */
 export function meetingLines(
   theme: Theme,
   count: number,
@@ -108,7 +108,7 @@ export function meetingLines(
   });
 }
 
-/** Seconds that it takes to say this, at an unhurried 150 words a minute. */
+/** The duration of a line in seconds, at about 150 words a minute. */
 export function speakingSeconds(text: string, random: Random): number {
   const words = text.split(/\s+/).length;
   return Math.round((words / 2.5) * (900 + random.int(0, 200))) / 1000;

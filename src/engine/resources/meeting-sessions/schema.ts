@@ -40,7 +40,7 @@ export const meetingSessions = collection({
   },
 });
 
-/** Section 2.4, with its session. */
+/** Section 2.4, with the session. */
 export const TranscriptEntry = Type.Object({
   transcript_id: Id("mbtrans_"),
   text: Type.String(),
@@ -53,7 +53,7 @@ export const TranscriptEntry = Type.Object({
 });
 export type TranscriptEntry = Static<typeof TranscriptEntry>;
 
-/** As it is exported and streamed; the session is named by the path. */
+/** The exported and streamed body; the path has the session. */
 export const { schema: TranscriptEntryBody, present: presentTranscript } = publicView(TranscriptEntry, {
   $id: "TranscriptEntry",
   omit: ["session_id"],
@@ -79,7 +79,7 @@ export const MeetingLog = Type.Object({
 });
 export type MeetingLog = Static<typeof MeetingLog>;
 
-/** As it is streamed. */
+/** The streamed body. */
 export const { present: presentLog } = publicView(MeetingLog, {
   $id: "MeetingLog",
   omit: ["id", "session_id"],
@@ -93,7 +93,7 @@ export const meetingLogs = collection({
   indexes: { by_session: { groups: "session_id", order: ({ at }) => at } },
 });
 
-/** What 4.2 calls recording metadata; the recording itself is not emulated. */
+/** The recording metadata of 4.2; the recording itself is not emulated. */
 export const MeetingRecording = Type.Object({
   recording_id: Id("mbrec_"),
   session_id: Id("mbsess_", belongsTo("meeting_sessions")),
@@ -114,20 +114,20 @@ export const meetingRecordings = collection({
   },
 });
 
-/** One line of what came to a session, in the order it came. */
+/** An entry of a session's stream, in the order of arrival. */
 export interface Arrival {
   id: string;
   session_id: string;
   kind: "transcript" | "log";
-  /** From 1 on, per session and kind: the event id of the stream. */
+  /** The event id of the stream: from 1 on, per session and kind. */
   position: number;
-  /** Null: the entry has been deleted, or moved to another session. */
+  /** Null if the entry was deleted or moved to another session. */
   record_id: string | null;
 }
 
 /**
- * Streams go by arrival and resume by position; an entry that is deleted keeps its position, so that no
- * other is ever given the same event id.
+ * Streams send entries by arrival and resume by position. A deleted entry keeps its position, so that no other entry
+ * has the same event id.
  */
 export const meetingArrivals = collection({
   name: "_meeting_arrivals",

@@ -1,12 +1,12 @@
 import { invalidInput } from "../../contract/errors.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { goOnSpeaking } from "./live.ts";
+import { scheduleNextLine } from "./live.ts";
 import {
   addLog,
   addTranscript,
+  clearArrival,
   finishRecordings,
-  forgetArrival,
   recordArrival,
   removeRecordings,
   startRecording,
@@ -24,12 +24,12 @@ import {
   type TranscriptEntry,
 } from "./schema.ts";
 
-/** G16: sessions begin and grow through state calls, as the assistant in a meeting would make them grow. */
-export const sessionRules: StateRules<MeetingSession> = {
+/** State calls create sessions and add to them, in place of the assistant in a meeting (G16). */
+export const sessionState: StateRules<MeetingSession> = {
   insert(tx, record, { settings }) {
-    requireSound(tx, record);
+    requireValid(tx, record);
     tx.insert(meetingSessions, record);
-    if (record.status === "running") goOnSpeaking(tx, record, settings);
+    if (record.status === "running") scheduleNextLine(tx, record, settings);
     writeLog(tx, record.session_id, { message: "Session started." });
     if (record.has_recording) startRecording(tx, record);
     if (record.ended_at !== null) writeLog(tx, record.session_id, { message: "Session ended." });
@@ -37,7 +37,7 @@ export const sessionRules: StateRules<MeetingSession> = {
   },
   update(tx, before, given, { settings }) {
     const after = withEnd(before, given, tx.now);
-    requireSound(tx, after);
+    requireValid(tx, after);
     tx.put(meetingSessions, after);
     const { session_id } = after;
     if (after.has_recording && !before.has_recording) startRecording(tx, after);
@@ -46,7 +46,7 @@ export const sessionRules: StateRules<MeetingSession> = {
       if (after.status === "completed") {
         tx.unschedule("meeting.line", session_id);
         finishRecordings(tx, after);
-      } else goOnSpeaking(tx, after, settings);
+      } else scheduleNextLine(tx, after, settings);
       writeLog(tx, session_id, {
         message: after.status === "completed" ? "Session ended." : "Session resumed.",
       });
@@ -55,13 +55,13 @@ export const sessionRules: StateRules<MeetingSession> = {
   },
 };
 
-/** The end follows from the status, unless the call gives it itself. */
+/** The end follows from the status, unless the call gives an end. */
 function withEnd(before: MeetingSession, after: MeetingSession, now: number): MeetingSession {
   if (before.status === after.status || before.ended_at !== after.ended_at) return after;
   return { ...after, ended_at: after.status === "completed" ? Math.max(now, after.started_at) : null };
 }
 
-function requireSound(tx: Transaction, session: MeetingSession): void {
+function requireValid(tx: Transaction, session: MeetingSession): void {
   const { status, started_at, ended_at } = session;
   const shown = ended_at === null ? null : tx.iso(ended_at);
   if (status === "running" && ended_at !== null)
@@ -72,7 +72,7 @@ function requireSound(tx: Transaction, session: MeetingSession): void {
     throw invalidInput("ended_at", shown, "ended_at must not lie before started_at");
 }
 
-export const transcriptRules: StateRules<TranscriptEntry> = {
+export const transcriptState: StateRules<TranscriptEntry> = {
   insert(tx, record) {
     requireSpan(record);
     return addTranscript(tx, record);
@@ -80,11 +80,11 @@ export const transcriptRules: StateRules<TranscriptEntry> = {
   update(tx, before, after) {
     requireSpan(after);
     tx.put(meetingTranscripts, after);
-    follow(tx, { before, after, entry: { kind: "transcript", record_id: after.transcript_id } });
+    moveArrival(tx, { before, after, entry: { kind: "transcript", record_id: after.transcript_id } });
     return after;
   },
   remove: (tx, { session_id, transcript_id }) =>
-    forgetArrival(tx, session_id, { kind: "transcript", record_id: transcript_id }),
+    clearArrival(tx, session_id, { kind: "transcript", record_id: transcript_id }),
 };
 
 function requireSpan({ start_time, end_time }: TranscriptEntry): void {
@@ -92,14 +92,14 @@ function requireSpan({ start_time, end_time }: TranscriptEntry): void {
     throw invalidInput("end_time", end_time, "end_time must not lie before start_time");
 }
 
-export const logRules: StateRules<MeetingLog> = {
+export const logState: StateRules<MeetingLog> = {
   insert: addLog,
   update(tx, before, after) {
     tx.put(meetingLogs, after);
-    follow(tx, { before, after, entry: { kind: "log", record_id: after.id } });
+    moveArrival(tx, { before, after, entry: { kind: "log", record_id: after.id } });
     return after;
   },
-  remove: (tx, { session_id, id }) => forgetArrival(tx, session_id, { kind: "log", record_id: id }),
+  remove: (tx, { session_id, id }) => clearArrival(tx, session_id, { kind: "log", record_id: id }),
 };
 
 interface Move {
@@ -108,15 +108,15 @@ interface Move {
   entry: { kind: Arrival["kind"]; record_id: string };
 }
 
-/** Streams of both sessions hear of an entry that moves. */
-function follow(tx: Transaction, { before, after, entry }: Move): void {
+/** Moves an entry from the stream of one session to that of another. */
+function moveArrival(tx: Transaction, { before, after, entry }: Move): void {
   if (before.session_id === after.session_id) return;
-  forgetArrival(tx, before.session_id, entry);
+  clearArrival(tx, before.session_id, entry);
   recordArrival(tx, after.session_id, entry);
 }
 
-/** `has_recording` of a session says whether it has any of these. */
-export const recordingRules: StateRules<MeetingRecording> = {
+/** `has_recording` of a session follows from its recordings. */
+export const recordingState: StateRules<MeetingRecording> = {
   insert(tx, record) {
     tx.update(meetingSessions, record.session_id, { has_recording: true });
     return tx.insert(meetingRecordings, record);

@@ -24,7 +24,7 @@ export const streamTranscripts = stream({
   name: "transcripts",
   summary: "Follow a meeting's transcript",
   each: "a transcript entry of section 2.4, in the order of arrival",
-  since: arrivals("transcript", meetingTranscripts, presentTranscript),
+  since: arrivalsSince("transcript", meetingTranscripts, presentTranscript),
 });
 
 export const streamStatus = stream({
@@ -45,10 +45,10 @@ export const streamLogs = stream({
   name: "logs",
   summary: "Follow a meeting's log",
   each: "`{at, level, message}`",
-  since: arrivals("log", meetingLogs, presentLog),
+  since: arrivalsSince("log", meetingLogs, presentLog),
 });
 
-function stream({ id, name, summary, each, since }: Declared) {
+function stream({ id, name, summary, each, since }: StreamDeclaration) {
   return operation({
     id,
     section: "G16",
@@ -56,7 +56,7 @@ function stream({ id, name, summary, each, since }: Declared) {
     method: "GET",
     path: `/v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
-    description: `Server-sent events with ids; each is ${each}. What exists comes first, then what happens, until the session has ended.`,
+    description: `Server-sent events with ids; each is ${each}. Existing entries come first, then new ones, until the session has ended.`,
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,
@@ -79,7 +79,7 @@ function stream({ id, name, summary, each, since }: Declared) {
   });
 }
 
-interface Declared {
+interface StreamDeclaration {
   id: string;
   name: string;
   summary: string;
@@ -87,7 +87,7 @@ interface Declared {
   since: Since;
 }
 
-function arrivals<R extends StoredRecord & { session_id: string }>(
+function arrivalsSince<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
   present: (record: R, world: WorldReader) => object,
@@ -105,62 +105,62 @@ function arrivals<R extends StoredRecord & { session_id: string }>(
 }
 
 export interface StreamedEvent {
-  /** Grows along the stream; what `Last-Event-ID` brings back. */
+  /** Increases along the stream; the value of `Last-Event-ID`. */
   position: number;
   data: object;
 }
 
 export interface Progress {
-  /** Everything after the position asked for, in order. */
+  /** Everything after the requested position, in order. */
   events: Iterable<StreamedEvent>;
-  /** The latest position given so far. */
+  /** The latest position of the stream. */
   latest: number;
-  /** Nothing will come after these. */
+  /** No event will follow. */
   ended: boolean;
 }
 
 export interface EventSource {
   services: Services;
-  /** The header of a client that comes back. */
+  /** The header of a client that reconnects. */
   last_event_id: string | undefined;
   since: (world: WorldReader, position: number) => Progress;
-  /** Whether what the stream is about is gone, for good: one made anew under its id is another (G37). */
+  /** Whether the session is deleted; a later session with its id is another one (G37). */
   isGone: (world: WorldReader) => boolean;
 }
 
-/** G16: server-sent events, first what is there, then what comes, until the end of it or of the client. */
+/** Sends existing events, then new ones, until the session ends or the client leaves (G16). */
 export function eventStream(source: EventSource): StreamBody {
-  return new StreamBody("text/event-stream", (signal) => written(source, signal));
+  return new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
 }
 
-async function* written(source: EventSource, signal: AbortSignal) {
+async function* writeEvents(source: EventSource, signal: AbortSignal) {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
-  void endWithSubject(source, either, () => over.abort());
+  void endWithSession(source, either, () => over.abort());
   try {
-    yield* following(source, either);
+    yield* followEvents(source, either);
   } finally {
     over.abort();
   }
 }
 
-/** Also while a slow client takes what it was sent: afterwards the id may already be another's. */
-async function endWithSubject({ services, isGone }: EventSource, signal: AbortSignal, end: () => void) {
+/** Ends the stream also while a slow client is reading: later, another session may have the id. */
+async function endWithSession({ services, isGone }: EventSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
     await services.changed(signal);
     if (isGone(services.read())) end();
   }
 }
 
-async function* following({ services, last_event_id, since }: EventSource, signal: AbortSignal) {
-  // A comment: headers reach the client at once, also where there is nothing to tell yet.
+async function* followEvents({ services, last_event_id, since }: EventSource, signal: AbortSignal) {
+  // A comment sends the headers at once, also if there is no event yet.
   yield ":\n\n";
-  let position = resumeAt(last_event_id, since(services.read(), 0).latest);
+  let position = resumePosition(last_event_id, since(services.read(), 0).latest);
   while (!services.isClosed && !signal.aborted) {
-    // Asked for before reading: what is committed while a slow client takes these events is not missed.
+    // Requested before reading, so that a commit while a slow client reads these events is not missed.
     const change = services.changed(signal);
     const { events, latest, ended } = since(services.read(), position);
-    // A snapshot was restored: what comes from here on takes the positions again.
+    // After a restored snapshot new events reuse the positions.
     position = Math.min(position, latest);
     for (const event of events) {
       yield `id: ${event.position}\ndata: ${JSON.stringify(event.data)}\n\n`;
@@ -171,8 +171,8 @@ async function* following({ services, last_event_id, since }: EventSource, signa
   }
 }
 
-/** An id that this stream never gave (another session's, from before a reset) means the beginning. */
-function resumeAt(header: string | undefined, latest: number): number {
+/** An id that this stream has not sent, such as one from before a reset, means the beginning. */
+function resumePosition(header: string | undefined, latest: number): number {
   const position = /^\d{1,15}$/.test(header ?? "") ? Number(header) : 0;
   return position <= latest ? position : 0;
 }

@@ -4,7 +4,7 @@ import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ContentBlock, MESSAGE_ROLES } from "../threads/schema.ts";
 
-/** Texts of one reply rule. */
+/** The most texts of one reply rule. */
 const MAX_SEQUENCE = 1000;
 
 /** Section 2.13. */
@@ -28,7 +28,7 @@ const messageFields = {
   files: Type.Optional(Type.Array(Type.Object({ file_id: Id("file_") }), { maxItems: FILES_PER_MESSAGE })),
 };
 
-/** Section 2.13, in either form: `content`, or the overview's `texts` (G20). */
+/** Section 2.13 in both forms: `content`, or `texts` of the API overview (G20). */
 export const InputMessage = Type.Object(
   { ...messageFields, id: Type.Optional(Type.String()) },
   { $id: "InputMessage", if: { required: ["texts"] }, else: { required: ["content"] } },
@@ -60,12 +60,12 @@ export const ModelResponse = Type.Object(
   { $id: "ModelResponse" },
 );
 
-/** G20: what a sandbox answers where its author wants a certain text. */
+/** Defines the reply to matching requests (G20). */
 export const ReplyRule = Type.Object({
   id: Id("reply_"),
   /** Rules are tried in this order. */
   position: Type.Integer({ minimum: 0 }),
-  /** All that are given must hold; none given matches everything. */
+  /** Every given condition must hold; no condition matches everything. */
   match: Type.Object(
     {
       model: Type.Optional(Type.String({ minLength: 1 })),
@@ -74,15 +74,15 @@ export const ReplyRule = Type.Object({
     },
     { additionalProperties: false },
   ),
-  /** One of three: this text, */
+  /** A rule has one of reply, sequence and error. */
   reply: Type.Optional(Type.String()),
-  /** these texts, one a call, the last of them over and over, */
+  /** A text for each call; the last one repeats. */
   sequence: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: MAX_SEQUENCE })),
-  /** or a code that the operation answers. */
+  /** An error code of the operation. */
   error: Type.Optional(Type.Unsafe<ErrorCode>(Type.String())),
-  /** How long the answer takes, such as `200ms`. */
+  /** The delay of the answer, such as `200ms`. */
   delay: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
-  /** Which text of its sequence comes next, counted from 0. */
+  /** The position of the next text of the sequence, from 0. */
   turn: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type ReplyRule = Static<typeof ReplyRule>;

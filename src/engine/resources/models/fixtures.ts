@@ -2,7 +2,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
-/** A whole model from as little as its key. */
+/** Makes a model; everything may follow from its key. */
 export const makeModel: Factory<Model> = (given, { random }) => {
   const key = given.key ?? `custom-${random.letters(8)}`;
   const provider = given.provider ?? random.pick(PROVIDERS);
@@ -17,7 +17,7 @@ export const makeModel: Factory<Model> = (given, { random }) => {
     max_tokens: random.pick([32_000, 64_000, 128_000]),
     cost_per_1k_tokens: random.pick([0.001, 0.004, 0.01]),
   };
-  // Null says something here: a model without such a figure.
+  // Null is a value here: the model has no such figure.
   const { description, max_tokens, cost_per_1k_tokens } = { ...drawn, ...given };
   return {
     id: given.id ?? modelId(key),

@@ -6,12 +6,12 @@ import { listModels, listModelsV2, listOrganizationModels } from "./operations.t
 import { type Model, models } from "./schema.ts";
 
 const modelState: StateRules<Model> = {
-  insert: (tx, record) => tx.insert(models, unambiguous(tx, record)),
-  update: (tx, _before, after) => tx.put(models, unambiguous(tx, after)),
+  insert: (tx, record) => tx.insert(models, requireUniqueKey(tx, record)),
+  update: (tx, _before, after) => tx.put(models, requireUniqueKey(tx, after)),
 };
 
-/** Requests name a model by its key, so no two may share one. */
-function unambiguous(tx: Transaction, model: Model): Model {
+/** Requests name a model by its key. @throws ApiError INVALID_INPUT if another model has the key */
+function requireUniqueKey(tx: Transaction, model: Model): Model {
   for (const other of tx.index(models, "by_key", model.key)) {
     if (other.id !== model.id) throw invalidInput("key", model.key, `${other.id} has this key`);
   }

@@ -44,7 +44,7 @@ export const listOrganizationModels = operation({
     }
     if (call.world.get(organizations, organization_id) === undefined)
       throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
-    // G22: this endpoint's own 403, not the one that the others give to strangers.
+    // This endpoint has a 403 of its own for non-members (G22).
     if (!isMember(call, organization_id))
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { organization_id },

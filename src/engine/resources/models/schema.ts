@@ -4,7 +4,7 @@ import { publicView } from "../../contract/public-view.ts";
 import { Description, Id, Nullable, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** Section 2.8 says that there are four vendors and keeps their names to itself; so do we. */
+/** Section 2.8 has four vendors and leaves out their names. */
 export const PROVIDERS = ["vendor_a", "vendor_b", "vendor_c", "vendor_d"] as const;
 
 const MAX_ORDER = 1_000_000_000;
@@ -22,7 +22,7 @@ export const Model = Type.Object({
   order: Type.Integer({ minimum: 0, maximum: MAX_ORDER }),
   max_tokens: Nullable(Type.Integer({ minimum: 1 })),
   cost_per_1k_tokens: Nullable(Type.Number({ minimum: 0 })),
-  /** Whether it takes images, which no body tells (G35). */
+  /** Whether the model takes images; internal (G35). */
   vision: Type.Boolean(),
 });
 export type Model = Static<typeof Model>;
@@ -43,7 +43,7 @@ export const models = collection({
   },
 });
 
-/** 4.18: `order` ascending, then by title, code point by code point (G39), which is how UTF-8 sorts. */
+/** `order` ascending, then the title by code points (4.18, G39), which is the order of UTF-8 bytes. */
 function displayOrder({ order, title }: Model): string {
   return `${String(order).padStart(10, "0")} ${toLatin1(toUtf8(title))}`;
 }

@@ -23,7 +23,7 @@ export const makeMusicCollection: Factory<MusicCollection> = (given, context) =>
   };
 };
 
-/** A track that says nothing of its place comes last. */
+/** Makes a track; without a position it is the last one. */
 export const makeTrack: Factory<Track> = (given, context) => {
   const { world, now } = context;
   const [collectionInId, trackInId] = given.id?.split(":") ?? [];
@@ -39,7 +39,7 @@ export const makeTrack: Factory<Track> = (given, context) => {
   };
 };
 
-const TRACKS_WHERE_NOT_SAID = 12;
+const DEFAULT_TRACKS = 12;
 
 const trackRecord = fixtureRecord(Track, { omit: ["id", "collection_id", "position"] });
 const record = fixtureRecord(MusicCollection, {
@@ -64,22 +64,22 @@ export const musicCollectionsFixture: FixtureReader = {
         makeMusicCollection(record.given(entry, base), base.context("music_collections", entry.id)),
       ),
     );
-    base.fill(tracks, () => entries.flatMap((entry) => tracksOf(entry, base)));
+    base.fill(tracks, () => entries.flatMap((entry) => generateTracks(entry, base)));
   },
 };
 
-/** Tracks come one after the other between the collection's creation and now. */
-function tracksOf({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
+/** Generates tracks that were added one after the other since the creation of the collection. */
+function generateTracks({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
   const entries = Array.isArray(given) ? given : [];
-  const count = Array.isArray(given) ? given.length : (given ?? TRACKS_WHERE_NOT_SAID);
+  const count = Array.isArray(given) ? given.length : (given ?? DEFAULT_TRACKS);
   const context = base.context("tracks", id);
   const span = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
     const drawn = Math.min(-1, Math.round(created_at + (position + context.random.float()) * span));
-    const told = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
+    const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
     const entry = trackRecord.given(entries[position] ?? {}, base);
-    return makeTrack({ ...told, ...entry, collection_id: id, position }, context);
+    return makeTrack({ ...defaults, ...entry, collection_id: id, position }, context);
   });
 }

@@ -35,7 +35,7 @@ export const listTracks = operation({
       found?.organization_id === organization_id &&
       found.owner_id === call.principal.user_id &&
       isMember(call, organization_id);
-    // G03: whatever the reason, also an organization that is foreign or does not exist, it is this 404.
+    // G03: every reason is this 404, an unknown or foreign organization too.
     if (!visible) throw resourceNotFound("collection_id", collection_id);
     return found;
   },

@@ -8,7 +8,7 @@ export const MusicCollection = Type.Object({
   id: Id("mcoll_"),
   name: Type.String({ minLength: 1 }),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** Only its owner sees it (4.4). */
+  /** The only user who can read it (4.4). */
   owner_id: UserId(mentions("users")),
   created_at: Instant(),
 });
@@ -21,7 +21,7 @@ export const musicCollections = collection({
   schema: MusicCollection,
 });
 
-/** A track in a collection; its id names both, since a track may stand in several (G39). */
+/** A track of a collection. The id has both ids, since several collections may have the track (G39). */
 export const Track = Type.Object({
   id: Type.String({ pattern: "^mcoll_[A-Za-z0-9_-]{1,120}:mtrack_[A-Za-z0-9_-]{1,120}$" }),
   track_id: Id("mtrack_"),

@@ -4,11 +4,11 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { musicCollections, type Track, tracks } from "./schema.ts";
 
-/** Positions of a collection stay 0, 1, 2 …: who comes in between moves the others (section 2.3). */
+/** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (2.3). */
 export const trackState: StateRules<Track> = {
   insert(tx, record) {
     referred(tx, musicCollections, { field: "collection_id", id: record.collection_id });
-    requirePosition(record, sizeOf(tx, record.collection_id));
+    requirePosition(record, countTracks(tx, record.collection_id));
     shift(tx, record.collection_id, record.position, 1);
     return tx.insert(tracks, record);
   },
@@ -20,7 +20,7 @@ export const trackState: StateRules<Track> = {
     if (before.position === after.position) return tx.put(tracks, after);
     tx.remove(tracks, before.id);
     shift(tx, before.collection_id, before.position + 1, -1);
-    requirePosition(after, sizeOf(tx, after.collection_id));
+    requirePosition(after, countTracks(tx, after.collection_id));
     shift(tx, after.collection_id, after.position, 1);
     return tx.insert(tracks, after);
   },
@@ -30,7 +30,7 @@ export const trackState: StateRules<Track> = {
   },
 };
 
-function sizeOf(tx: Transaction, collection_id: string): number {
+function countTracks(tx: Transaction, collection_id: string): number {
   return tx.index(tracks, "by_collection", collection_id).size;
 }
 

@@ -39,7 +39,7 @@ export const messageDeleted = event({
   ...message,
   name: "message.deleted",
   summary: "A message was deleted",
-  description: "Messages that go with their thread are not told of.",
+  description: "Not sent for the messages of a deleted thread.",
 });
 
 const thread = {

@@ -16,7 +16,7 @@ export const THREAD_TITLES = [
   "Budget clarifications",
 ];
 
-/** Questions and their answers, in turn. */
+/** Questions with their answers. */
 export const EXCHANGES: readonly (readonly [question: string, answer: string])[] = [
   [
     "Can you summarise the travel policy for me?",
@@ -80,14 +80,14 @@ export const threadsFixture: FixtureReader = {
   keys: { threads: Type.Array(record.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   seed(fixture, base) {
-    base.fill(threads, () => all(fixture).map((entry) => threadOf(entry, base)));
+    base.fill(threads, () => listEntries(fixture).map((entry) => generateThread(entry, base)));
     base.fill(messages, () =>
-      all(fixture).flatMap((entry) => messagesOf(entry, threadOf(entry, base), base)),
+      listEntries(fixture).flatMap((entry) => generateMessages(entry, generateThread(entry, base), base)),
     );
   },
 };
 
-function all(fixture: FixtureData): Entry[] {
+function listEntries(fixture: FixtureData): Entry[] {
   const given = entriesOf(fixture, "threads", record);
   const missing = Math.max(0, Number(fixture.generate?.["threads"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
@@ -96,12 +96,12 @@ function all(fixture: FixtureData): Entry[] {
   return [...given, ...generated];
 }
 
-function threadOf(entry: Entry, base: BaseBuilder): Thread {
+function generateThread(entry: Entry, base: BaseBuilder): Thread {
   return makeThread(record.given(entry, base), base.context("threads", entry.id));
 }
 
-/** Question and answer in turn, a minute apart, from the thread's beginning on. */
-function messagesOf(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
+/** Generates questions and answers, a minute apart, from the beginning of the thread on. */
+function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
   const wanted = entry.messages ?? 2;
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;

@@ -2,7 +2,7 @@ import type { Resource } from "../../contract/resource.ts";
 import { makeMessage, makeThread, threadsFixture } from "./fixtures.ts";
 import { deleteThread } from "./operations.ts";
 import { messages, threads } from "./schema.ts";
-import { messageRules, threadRules } from "./state.ts";
+import { messageState, threadState } from "./state.ts";
 
 export const threadsResource = {
   name: "threads",
@@ -10,5 +10,5 @@ export const threadsResource = {
   operations: [deleteThread],
   factories: { threads: makeThread, messages: makeMessage },
   fixture: threadsFixture,
-  state: { threads: threadRules, messages: messageRules },
+  state: { threads: threadState, messages: messageState },
 } satisfies Resource;

@@ -33,8 +33,8 @@ export const deleteThread = operation({
     const { thread_id } = call.params;
     const thread = call.world.get(threads, thread_id);
     if (thread === undefined) throw resourceNotFound("thread_id", thread_id);
-    // Section 5 rule 3: no access to an existing thread is 403, for strangers to its organization too. One who
-    // has left it is a stranger, also to threads of their own (G37).
+    // No access to an existing thread is 403, outside its organization too (section 5, rule 3). A former member has no
+    // access to their own threads either (G37).
     const owns = thread.owner_id === call.principal.user_id && isMember(call, thread.organization_id);
     if (!owns && !isAdministrator(call, thread.organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {

@@ -22,7 +22,7 @@ export const threads = collection({
   schema: Thread,
 });
 
-/** Section 2.13: the type says which other field a block must have. */
+/** Section 2.13: the type decides which other field is required. */
 export const ContentBlock = Type.Object(
   {
     type: Words(["text", "file"]),

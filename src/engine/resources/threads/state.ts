@@ -11,8 +11,8 @@ import {
 } from "./events.ts";
 import { type Message, messages, type Thread, threads } from "./schema.ts";
 
-/** G18: threads and messages come and go through state calls, which tell what the real service would. */
-export const threadRules: StateRules<Thread> = {
+/** State calls create and delete threads and messages, and emit the events of the real service (G18). */
+export const threadState: StateRules<Thread> = {
   insert(tx, record, actor) {
     tx.insert(threads, record);
     if (!actor.silent) emit(tx, threadCreated, record);
@@ -29,7 +29,7 @@ export const threadRules: StateRules<Thread> = {
   },
 };
 
-export const messageRules: StateRules<Message> = {
+export const messageState: StateRules<Message> = {
   insert(tx, record, actor) {
     tx.insert(messages, record);
     if (!actor.silent) emit(tx, messageCreated, record);

@@ -15,7 +15,7 @@ export const makeTranscription: Factory<Transcription> = (given, context) => {
   const { random, world, past, now } = context;
   const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
   const status = given.status ?? "completed";
-  const begun = given.created_at ?? (past ? longAgo(status, context) : undefined);
+  const begun = given.created_at ?? (past ? pickPastStart(status, context) : undefined);
   const processing_time_ms = given.processing_time_ms ?? random.int(1200, 9000);
   const created_at = begun ?? (status === "processing" ? now : now - processing_time_ms);
   const ended = past ? created_at + processing_time_ms : now;
@@ -40,17 +40,17 @@ export const makeTranscription: Factory<Transcription> = (given, context) => {
   };
 };
 
-function longAgo(status: Transcription["status"], { random }: FactoryContext): number {
+function pickPastStart(status: Transcription["status"], { random }: FactoryContext): number {
   return status === "processing" ? -random.int(20, 90) * 1000 : -random.int(12, 300) * HOUR_MS;
 }
 
-/** What is said next, unless the sentence says when it is. */
+/** Makes a sentence that follows the last one, unless its times are given. */
 export const makeSentence: Factory<Sentence> = (given, context) => {
   const { random, world } = context;
   const transcription_id =
     given.transcription_id ?? firstRecord(world, transcriptions, "transcription_id").transcription_id;
   const text = given.text ?? nextSentence(transcription_id, context);
-  const start = given.start ?? startOf({ ...given, transcription_id, text }, context);
+  const start = given.start ?? nextStart({ ...given, transcription_id, text }, context);
   return {
     id: given.id ?? context.newId("sent_"),
     transcription_id,
@@ -66,8 +66,8 @@ function nextSentence(transcription_id: string, { random, world }: FactoryContex
   return interviewSentence(size, { random, pii_redaction });
 }
 
-/** After what was said last; where only the end is given, the words come before it. */
-function startOf(
+/** A start after the last sentence, or before the end if only the end is given. */
+function nextStart(
   { transcription_id, text, end }: Pick<Sentence, "transcription_id" | "text"> & { end?: number },
   { random, world }: FactoryContext,
 ): number {
@@ -81,7 +81,7 @@ function lastEnd(world: RecordLookup, transcription_id: string): number {
   return last?.end ?? 0;
 }
 
-const SENTENCES_WHERE_NOT_SAID = 12;
+const DEFAULT_SENTENCES = 12;
 
 const sentenceRecord = fixtureRecord(Sentence, { needs: ["text"], omit: ["id", "transcription_id"] });
 const record = fixtureRecord(Transcription, {
@@ -105,55 +105,57 @@ export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
   follows: ["transcription_seconds"],
   seed(fixture, base) {
-    // A transcription is as long as what is said in it, so both are made when either is first read.
-    let made: Story[] | undefined;
-    const stories = () => {
-      made ??= entriesOf(fixture, "transcriptions", record).map((entry) => story(entry, base));
+    // The length of a transcription follows from its sentences, so both are made when either is first read.
+    let made: GeneratedTranscription[] | undefined;
+    const generated = () => {
+      made ??= entriesOf(fixture, "transcriptions", record).map((entry) =>
+        generateTranscription(entry, base),
+      );
       return made;
     };
-    base.fill(transcriptions, () => stories().map(({ transcription }) => transcription));
-    base.fill(sentences, () => stories().flatMap(({ spoken }) => spoken));
+    base.fill(transcriptions, () => generated().map(({ transcription }) => transcription));
+    base.fill(sentences, () => generated().flatMap(({ spoken }) => spoken));
     for (const { id, status } of entriesOf(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
-      // G17: counted from the fixture's epoch.
+      // Counted from the fixture's epoch (G17).
       const due = transcribingMs(base.context("transcriptions", id).settings);
       base.timer({ kind: "transcription.step", subject: id, due });
     }
   },
 };
 
-interface Story {
+interface GeneratedTranscription {
   transcription: Transcription;
   spoken: Sentence[];
 }
 
-function story(entry: Entry, base: BaseBuilder): Story {
+function generateTranscription(entry: Entry, base: BaseBuilder): GeneratedTranscription {
   const context = base.context("transcriptions", entry.id);
-  const spoken = sentencesIn(entry, { base, context });
+  const spoken = generateSentences(entry, { base, context });
   const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
   const pause = context.random.int(500, 4000) / 1000;
   const given = record.given(entry, base);
-  // What is not transcribed yet says nothing of how long it is.
-  const heard =
+  // Without sentences the length of the audio is unknown.
+  const spokenLength =
     spoken.length === 0 && given.status === "processing" ? undefined : milliseconds(length + pause);
-  const told = given.audio_duration_seconds ?? heard;
-  const audio_duration_seconds = told === undefined ? undefined : Math.max(length, told);
+  const duration = given.audio_duration_seconds ?? spokenLength;
+  const audio_duration_seconds = duration === undefined ? undefined : Math.max(length, duration);
   return { transcription: makeTranscription({ ...given, audio_duration_seconds }, context), spoken };
 }
 
-function sentencesIn(
+function generateSentences(
   entry: Entry,
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): Sentence[] {
   const { random } = context;
-  const wanted = entry.sentences ?? (entry.status === "processing" ? 0 : SENTENCES_WHERE_NOT_SAID);
+  const wanted = entry.sentences ?? (entry.status === "processing" ? 0 : DEFAULT_SENTENCES);
   const listed = typeof wanted === "number" ? [] : wanted;
   const count = typeof wanted === "number" ? wanted : wanted.length;
-  const telling = { random, pii_redaction: entry.pii_redaction ?? null };
+  const options = { random, pii_redaction: entry.pii_redaction ?? null };
   let clock = 0;
   return Array.from({ length: count }, (_, position) => {
     const given = listed[position] === undefined ? {} : sentenceRecord.given(listed[position], base);
-    const text = given.text ?? interviewSentence(position, telling);
+    const text = given.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
     const start = given.start ?? milliseconds(clock + pause);
     const end = Math.max(start, given.end ?? milliseconds(start + spokenSeconds(text, random)));

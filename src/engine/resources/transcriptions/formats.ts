@@ -1,13 +1,13 @@
 import type { TimedText } from "./schema.ts";
 
-/** One timed text; times in seconds. */
+/** A timed text; times in seconds. */
 export interface Cue {
   start: number;
   end: number;
   text: string;
 }
 
-/** Sections 4.1 and G17: numbered cues, one line of text each. */
+/** Writes numbered cues with one line of text each (4.1, G17). */
 export function toSrt(cues: Iterable<Cue>): string {
   let text = "";
   let number = 0;
@@ -33,15 +33,15 @@ export function clockTime(seconds: number): string {
   return clock(Math.floor(seconds));
 }
 
-// Everything that some reader takes for the end of a line, and the other control characters with it.
+// Line ends of all kinds and the other control characters.
 const LINE_BREAKS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
-/** Text that stays on its line, whatever it holds: a blank line would end a cue, a new one could begin another. */
+/** Puts a text on one line: a blank line would end a cue, and a new line could begin one. */
 export function oneLine(text: string): string {
   return text.replaceAll(LINE_BREAKS, " ").trim();
 }
 
-/** SRT knows no escapes, so an arrow in the text is pulled apart before a reader takes it for a time line. */
+/** SRT has no escapes, so an arrow in the text is split, which a reader would take for a time line. */
 function srtText(text: string): string {
   return oneLine(text).replaceAll("-->", "-- >") || "-";
 }
@@ -64,12 +64,12 @@ function clock(seconds: number): string {
 const MAX_SENTENCES = 6;
 const PAUSE_SECONDS = 1.2;
 
-/** G17: sentences run on until somebody pauses, or six of them are together. */
+/** A paragraph ends at a pause or after six sentences (G17). */
 export function toParagraphs(sentences: Iterable<TimedText>): TimedText[] {
   const paragraphs: TimedText[] = [];
   let current: TimedText[] = [];
   const close = () => {
-    if (current.length > 0) paragraphs.push(joined(current));
+    if (current.length > 0) paragraphs.push(joinSentences(current));
     current = [];
   };
   for (const sentence of sentences) {
@@ -81,7 +81,7 @@ export function toParagraphs(sentences: Iterable<TimedText>): TimedText[] {
   return paragraphs;
 }
 
-function joined(sentences: readonly TimedText[]): TimedText {
+function joinSentences(sentences: readonly TimedText[]): TimedText {
   return {
     text: sentences.map(({ text }) => text).join(" "),
     start: sentences[0]!.start,

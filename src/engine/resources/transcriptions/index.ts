@@ -1,7 +1,7 @@
 import type { Resource } from "../../contract/resource.ts";
 import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtures.ts";
 import { exportSrt, exportVtt, listParagraphs, listSentences } from "./operations.ts";
-import { completeTranscription, sentenceRules, transcriptionRules } from "./rules.ts";
+import { completeTranscription, sentenceState, transcriptionState } from "./rules.ts";
 import { sentences, transcriptions } from "./schema.ts";
 
 export const transcriptionsResource = {
@@ -11,5 +11,5 @@ export const transcriptionsResource = {
   factories: { transcriptions: makeTranscription, sentences: makeSentence },
   fixture: transcriptionsFixture,
   timers: { "transcription.step": completeTranscription },
-  state: { transcriptions: transcriptionRules, sentences: sentenceRules },
+  state: { transcriptions: transcriptionState, sentences: sentenceState },
 } satisfies Resource;

@@ -7,7 +7,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
 import { toParagraphs, toSrt, toVtt } from "./formats.ts";
-import { Actions, pageLinks, siblingLinks, unlessHeld, validators } from "./responses.ts";
+import { Actions, cacheHeaders, pageLinks, replyUnlessCurrent, siblingLinks } from "./responses.ts";
 import {
   presentSentence,
   type Sentence,
@@ -36,7 +36,7 @@ const Metadata = Type.Object(
   { $id: "TranscriptionMetadata" },
 );
 
-const envelopeOf = <const N extends string>(name: N) =>
+const envelope = <const N extends string>(name: N) =>
   Type.Object({
     success: Type.Literal(true),
     data: Type.Object({
@@ -77,13 +77,13 @@ export const listSentences = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),
   }),
-  success: [{ status: 200, schema: envelopeOf("sentences"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: envelope("sentences"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
-    const all = sentencesOf(call.world, transcription);
+    const all = requireSentences(call.world, transcription);
     const page = all.page(offset, limit ?? all.size).map(presentSentence);
-    const pages = pageLinks(placeOf(call, transcription), { offset, limit, total: all.size });
-    return enveloped(call, transcription, {
+    const pages = pageLinks(linkBase(call, transcription), { offset, limit, total: all.size });
+    return wrap(call, transcription, {
       name: "sentences",
       content: page,
       total: all.size,
@@ -99,10 +99,10 @@ export const listParagraphs = operation({
   section: "G17",
   path: `${BASE}/paragraphs`,
   summary: "List the paragraphs of a transcription",
-  success: [{ status: 200, schema: envelopeOf("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
+  success: [{ status: 200, schema: envelope("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
-    const content = toParagraphs(sentencesOf(call.world, transcription));
-    return enveloped(call, transcription, { name: "paragraphs", content, total: content.length });
+    const content = toParagraphs(requireSentences(call.world, transcription));
+    return wrap(call, transcription, { name: "paragraphs", content, total: content.length });
   },
 });
 
@@ -134,7 +134,7 @@ export const exportVtt = operation({
     subtitles(call, transcription, { extension: "vtt", type: "text/vtt", write: toVtt }),
 });
 
-/** G17: a foreign organization's transcription is as unknown as one that does not exist. */
+/** A transcription of a foreign organization is as unknown as a missing one (G17). @throws ApiError RESOURCE_NOT_FOUND */
 function requireTranscription(call: Caller & { params: { transcription_id: string } }): Transcription {
   const { transcription_id } = call.params;
   const transcription = call.world.get(transcriptions, transcription_id);
@@ -145,29 +145,29 @@ function requireTranscription(call: Caller & { params: { transcription_id: strin
 }
 
 /** @throws ApiError INVALID_INPUT for a transcription that is not completed (G17) */
-function sentencesOf(world: WorldReader, { transcription_id, status }: Transcription): View<Sentence> {
+function requireSentences(world: WorldReader, { transcription_id, status }: Transcription): View<Sentence> {
   if (status !== "completed") {
     throw invalidInput("status", status, "the transcription must be completed; try again later");
   }
   return world.index(sentences, "by_transcription", transcription_id);
 }
 
-interface Enveloped {
+interface WrapOptions {
   name: "sentences" | "paragraphs";
   content: readonly TimedText[];
   total: number;
   links?: object;
-  /** What tells this representation from others with the same content. */
+  /** Distinguishes this representation from others with the same content. */
   identity?: object;
 }
 
-/** The entity tag speaks for the data alone: ids and times of requests, which metadata repeats, are no part of it. */
-function enveloped(call: Call, transcription: Transcription, { name, content, ...rest }: Enveloped) {
+/** Wraps the data in its envelope. The entity tag is for the data alone, without the request's id and time. */
+function wrap(call: Call, transcription: Transcription, { name, content, ...rest }: WrapOptions) {
   const { transcription_id, audio_duration_seconds } = transcription;
   const { processing_time_ms, upstream_latency_ms, retry_attempts, cache_hit } = transcription;
   const data = { transcription_id, audio_duration_seconds, [name]: content };
-  const headers = validators(transcription, JSON.stringify([rest.identity ?? null, data]), call.world);
-  return unlessHeld(call.headers, headers, () => ({
+  const headers = cacheHeaders(transcription, JSON.stringify([rest.identity ?? null, data]), call.world);
+  return replyUnlessCurrent(call.headers, headers, () => ({
     body: {
       success: true,
       data,
@@ -181,12 +181,12 @@ function enveloped(call: Call, transcription: Transcription, { name, content, ..
         total_count: rest.total,
         returned_count: content.length,
       },
-      actions: { ...siblingLinks(placeOf(call, transcription)), ...rest.links },
+      actions: { ...siblingLinks(linkBase(call, transcription)), ...rest.links },
     },
   }));
 }
 
-function placeOf({ request }: Call, { transcription_id }: Transcription) {
+function linkBase({ request }: Call, { transcription_id }: Transcription) {
   return { base_url: request.base_url, transcription_id };
 }
 
@@ -197,9 +197,9 @@ interface Format {
 }
 
 function subtitles(call: Call, transcription: Transcription, { extension, type, write }: Format) {
-  const text = write(sentencesOf(call.world, transcription));
-  const headers = validators(transcription, text, call.world);
-  return unlessHeld(call.headers, headers, () => ({
+  const text = write(requireSentences(call.world, transcription));
+  const headers = cacheHeaders(transcription, text, call.world);
+  return replyUnlessCurrent(call.headers, headers, () => ({
     body: new RawBody(`${type}; charset=utf-8`, text),
     headers: {
       "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,

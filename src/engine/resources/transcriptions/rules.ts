@@ -6,12 +6,12 @@ import type { Transaction } from "../../state/transaction.ts";
 import { interviewSentence, spokenSeconds } from "./sample-text.ts";
 import { type Sentence, sentences, type Transcription, transcriptions } from "./schema.ts";
 
-/** G17: how long a transcription takes that begins now, in whole milliseconds. */
+/** The duration of a transcription that begins now, in whole milliseconds (G17). */
 export function transcribingMs({ transcription_seconds }: Pick<Settings, "transcription_seconds">): number {
   return Math.round(transcription_seconds * 1000);
 }
 
-/** Sets the end of a transcription that begins now; a setting that changes later does not move it. */
+/** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
 export function beginTranscribing(
   tx: Transaction,
   { transcription_id }: Transcription,
@@ -21,7 +21,7 @@ export function beginTranscribing(
   tx.schedule({ kind: "transcription.step", subject: transcription_id, due });
 }
 
-/** The timer of a transcription: it is completed, and has its sentences (G17). */
+/** Handles `transcription.step` timers: completes a transcription and its sentences (G17). */
 export function completeTranscription(
   tx: Transaction,
   { subject, due }: { subject: string; due: number },
@@ -29,45 +29,51 @@ export function completeTranscription(
   const transcription = tx.get(transcriptions, subject);
   if (transcription?.status !== "processing") return;
   if (tx.index(sentences, "by_transcription", subject).size === 0)
-    tx.putAll(sentences, heardIn(tx, transcription));
+    tx.putAll(sentences, inventSentences(tx, transcription));
   tx.put(transcriptions, { ...transcription, status: "completed", completed_at: due, updated_at: due });
 }
 
-const MAX_HEARD = 2000;
+const MAX_INVENTED = 2000;
 
-/** As much as fits into the audio. */
-function heardIn(tx: Transaction, transcription: Transcription): Sentence[] {
+/** Invents the sentences that fit into the audio. */
+function inventSentences(tx: Transaction, transcription: Transcription): Sentence[] {
   const { transcription_id, audio_duration_seconds, pii_redaction } = transcription;
   const random = tx.random("transcription");
-  const heard: Sentence[] = [];
-  for (let clock = 0; heard.length < MAX_HEARD; ) {
-    const text = interviewSentence(heard.length, { random, pii_redaction });
+  const invented: Sentence[] = [];
+  for (let clock = 0; invented.length < MAX_INVENTED; ) {
+    const text = interviewSentence(invented.length, { random, pii_redaction });
     const start = milliseconds(clock + pauseSeconds(random));
     const end = milliseconds(start + spokenSeconds(text, random));
     if (end > audio_duration_seconds) {
-      // However short it is, somebody speaks in it.
-      if (heard.length === 0 && audio_duration_seconds > 0)
-        heard.push({ id: tx.newId("sent_"), transcription_id, text, start: 0, end: audio_duration_seconds });
+      // Even a very short audio has a sentence.
+      if (invented.length === 0 && audio_duration_seconds > 0)
+        invented.push({
+          id: tx.newId("sent_"),
+          transcription_id,
+          text,
+          start: 0,
+          end: audio_duration_seconds,
+        });
       break;
     }
-    heard.push({ id: tx.newId("sent_"), transcription_id, text, start, end });
+    invented.push({ id: tx.newId("sent_"), transcription_id, text, start, end });
     clock = end;
   }
-  return heard;
+  return invented;
 }
 
-/** Between two sentences; now and then somebody thinks first. */
+/** A pause between two sentences, now and then a longer one. */
 export function pauseSeconds(random: Random): number {
   return (random.chance(0.15) ? random.int(1300, 2600) : random.int(150, 900)) / 1000;
 }
 
-/** Seconds are kept to the millisecond. */
+/** Rounds seconds to the millisecond. */
 export function milliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-/** G17 names no endpoint that makes transcriptions, so they come and go through state calls. */
-export const transcriptionRules: StateRules<Transcription> = {
+/** G17 has no endpoint that creates transcriptions, so state calls create and delete them. */
+export const transcriptionState: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);
     if (record.status === "processing") beginTranscribing(tx, record, settings);
@@ -96,7 +102,7 @@ export const transcriptionRules: StateRules<Transcription> = {
   },
 };
 
-export const sentenceRules: StateRules<Sentence> = {
+export const sentenceState: StateRules<Sentence> = {
   insert(tx, record) {
     requireSpan(record);
     tx.insert(sentences, record);
@@ -117,7 +123,7 @@ function requireSpan({ start, end }: Sentence): void {
   if (end < start) throw invalidInput("end", end, "end must not lie before start");
 }
 
-/** The audio is at least as long as what is said in it; what ends last need not have begun last. */
+/** The audio is at least as long as its sentences; the last one to end need not be the last to begin. */
 function touch(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {
@@ -126,7 +132,7 @@ function touch(tx: Transaction, transcription_id: string, end = 0): void {
   });
 }
 
-/** Looks at all of them, for the rare change of a length. */
+/** Scans all sentences, for the rare change of a length. */
 function longestEnd(tx: Transaction, transcription_id: string): number {
   let longest = 0;
   for (const { end } of tx.index(sentences, "by_transcription", transcription_id))

@@ -2,7 +2,7 @@ import type { Random } from "../../state/random.ts";
 
 export const FILENAMES = ["interview.m4a", "customer-call.mp3", "research-session.wav", "podcast-raw.flac"];
 
-/** Every interview begins so; both kinds of what a redaction takes out are in it. */
+/** The beginning of each interview; it has both kinds of redactable text. */
 const OPENING = [
   "Thanks for taking the time today, {person}.",
   "Of course, happy to be here, and please write to {email} if anything is missing later.",
@@ -69,33 +69,33 @@ const PEOPLE = [
   "Ines Duarte",
 ];
 
-export interface Telling {
+export interface SentenceOptions {
   random: Random;
   pii_redaction: readonly string[] | null;
 }
 
-/** The sentence at a position of an interview: a question, then what is said to it. */
-export function interviewSentence(position: number, { random, pii_redaction }: Telling): string {
+/** The sentence at a position of an interview: a question, then answers. */
+export function interviewSentence(position: number, { random, pii_redaction }: SentenceOptions): string {
   const pattern = OPENING[position] ?? (position % 5 === 0 ? random.pick(QUESTIONS) : random.pick(ANSWERS));
   return pattern
     .replaceAll(/\{(\w+)\}/g, (_, slot: string) => {
       if (slot === "thing") return random.pick(THINGS);
       if (slot === "month") return random.pick(MONTHS);
       if (slot === "number") return String(random.int(3, 400));
-      return redactable(slot as "person" | "email", { random, pii_redaction });
+      return redact(slot as "person" | "email", { random, pii_redaction });
     })
     .replace(/^./, (first) => first.toUpperCase());
 }
 
-/** G17: what a policy covers stands in the text as its name in brackets. */
-function redactable(slot: "person" | "email", { random, pii_redaction }: Telling): string {
+/** Text that a policy covers is replaced by the policy's name in brackets (G17). */
+function redact(slot: "person" | "email", { random, pii_redaction }: SentenceOptions): string {
   const policy = slot === "person" ? "person_name" : "email_address";
   if (pii_redaction?.includes(policy)) return `[${policy.toUpperCase()}]`;
   const person = random.pick(PEOPLE);
   return slot === "person" ? person.split(" ")[0]! : `${person.toLowerCase().replace(" ", ".")}@example.test`;
 }
 
-/** Seconds, to the millisecond, that a sentence takes. */
+/** The duration of a sentence in seconds, to the millisecond. */
 export function spokenSeconds(text: string, random: Random): number {
   const words = text.split(" ").length;
   return Math.round(words * random.int(340, 440)) / 1000;

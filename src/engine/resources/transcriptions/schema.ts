@@ -6,7 +6,7 @@ import { collection } from "../../state/collection.ts";
 
 export const TRANSCRIPTION_STATUSES = ["processing", "completed", "failed"] as const;
 
-/** Such as `person_name`; goes into a header, so its alphabet is a closed one. */
+/** For example `person_name`; its alphabet is limited, because it is sent in a header. */
 export const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples: ["person_name"] });
 
 export const Transcription = Type.Object({
@@ -24,7 +24,7 @@ export const Transcription = Type.Object({
   cache_hit: Type.Boolean(),
   created_at: Instant(),
   completed_at: NullableInstant(),
-  /** Of the transcription or any of its sentences; what `Last-Modified` says. */
+  /** The last change of the transcription or a sentence, for `Last-Modified`. */
   updated_at: Instant(),
 });
 export type Transcription = Static<typeof Transcription>;
@@ -37,7 +37,7 @@ export const transcriptions = collection({
   timer: "transcription.step",
 });
 
-/** Section 2.5, with its transcription. */
+/** Section 2.5, with the transcription. */
 export const Sentence = Type.Object({
   id: Id("sent_"),
   transcription_id: Id("trans_", belongsTo("transcriptions")),
@@ -47,7 +47,7 @@ export const Sentence = Type.Object({
 });
 export type Sentence = Static<typeof Sentence>;
 
-/** As it is answered; a paragraph has the same fields. */
+/** The body of a sentence; a paragraph has the same fields. */
 export const { schema: TimedText, present: presentSentence } = publicView(Sentence, {
   $id: "TimedText",
   omit: ["id", "transcription_id"],

@@ -6,7 +6,7 @@ import { makeFile } from "../files/fixtures.ts";
 import { files } from "../files/schema.ts";
 import { storeFiles, vectorStores } from "./schema.ts";
 
-/** A file does not know its stores: whoever tells of it says which store it was processed for. */
+/** A file does not have its stores, so the emitter gives the store that the file was processed for. */
 export const fileProcessed = event({
   ...fileEvent,
   name: "file.processed",

@@ -7,11 +7,11 @@ import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { endOf, nextStepEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
+import { nextStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
-/** What is over took as long as by default; only what still runs follows the sandbox's setting. */
+/** Past processing has the default duration; the sandbox's setting is for processing that still runs. */
 const PAST_PROCESSING_MS = processingMs(DEFAULT_SETTINGS);
 
 export const makeVectorStore: Factory<VectorStore> = (given, context) => {
@@ -24,13 +24,13 @@ export const makeVectorStore: Factory<VectorStore> = (given, context) => {
   };
 };
 
-/** A file in a store: what its status says decides about progress, step and times (section 3.1, G11). */
+/** Makes a file of a store; progress, step and times follow from its status (3.1, G11). */
 export const makeStoreFile: Factory<StoreFile> = (given, context) => {
   const { past, now } = context;
-  const place = placeOf(given, context.world);
-  const status = statusOf(given, past);
+  const place = pickPlace(given, context.world);
+  const status = pickStatus(given, past);
   const processing_ms = past && status !== "processing" ? PAST_PROCESSING_MS : processingMs(context.settings);
-  const started_at = given.started_at ?? startOf(status, processing_ms, context);
+  const started_at = given.started_at ?? pickStart(status, processing_ms, context);
   const processing = { started_at, processing_ms };
   const ended = status === "failed" ? stepEnd(processing, "parsing") : started_at + processing_ms;
   const completed_at = status === "processing" ? null : (given.completed_at ?? (past ? ended : now));
@@ -51,11 +51,11 @@ export const makeStoreFile: Factory<StoreFile> = (given, context) => {
   };
 };
 
-function statusOf({ status, error_message }: Partial<StoreFile>, past: boolean): StoreFile["status"] {
+function pickStatus({ status, error_message }: Partial<StoreFile>, past: boolean): StoreFile["status"] {
   return status ?? (error_message ? "failed" : past ? "completed" : "processing");
 }
 
-function startOf(
+function pickStart(
   status: StoreFile["status"],
   processing_ms: number,
   { random, past, now }: FactoryContext,
@@ -68,8 +68,8 @@ function startOf(
 
 const MAX_TRIED = 1000;
 
-/** A store and a file of the same organization that are not together yet, where the record does not name both. */
-function placeOf({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
+/** Picks a store and a file of the same organization that the store does not have yet, unless both are given. */
+function pickPlace({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
   const [storeInId, fileInId] = id?.split(":") ?? [];
   const { store_id = storeInId, file_id = fileInId } = given;
   if (store_id !== undefined && file_id !== undefined) return { store_id, file_id };
@@ -118,7 +118,7 @@ export const vectorStoresFixture: FixtureReader = {
   },
   seed(fixture, base) {
     const entries = entriesOf(fixture, "vector_stores", record);
-    const fileOf = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
+    const generateFile = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.given(entry, base), store_id },
         base.context("store_files", store_id, entry.file_id),
@@ -129,14 +129,14 @@ export const vectorStoresFixture: FixtureReader = {
       ),
     );
     base.fill(storeFiles, () =>
-      entries.flatMap(({ id, files = [] }) => files.map((entry) => fileOf(id, entry))),
+      entries.flatMap(({ id, files = [] }) => files.map((entry) => generateFile(id, entry))),
     );
     for (const { id, files = [] } of entries) {
       for (const entry of files) {
         if (entry.status !== "processing") continue;
-        const file = fileOf(id, entry);
-        // What has ended before the first day goes through its steps all the same, in their order.
-        const since = endOf(file) > 0 ? 0 : file.started_at;
+        const file = generateFile(id, entry);
+        // Processing that ended before the epoch goes through its steps in order too.
+        const since = processingEnd(file) > 0 ? 0 : file.started_at;
         base.timer({
           kind: "file.step",
           subject: file.file_id,

@@ -3,7 +3,7 @@ import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.
 import { attachFile, retrieveFileStatus } from "./operations.ts";
 import { advanceFile } from "./rules.ts";
 import { storeFiles, vectorStores } from "./schema.ts";
-import { storeFileRules, vectorStoreRules } from "./state.ts";
+import { storeFileState, vectorStoreState } from "./state.ts";
 
 export const vectorStoresResource = {
   name: "vector_stores",
@@ -11,6 +11,6 @@ export const vectorStoresResource = {
   operations: [retrieveFileStatus, attachFile],
   factories: { vector_stores: makeVectorStore, store_files: makeStoreFile },
   fixture: vectorStoresFixture,
-  state: { vector_stores: vectorStoreRules, store_files: storeFileRules },
+  state: { vector_stores: vectorStoreState, store_files: storeFileState },
   timers: { "file.step": advanceFile },
 } satisfies Resource;

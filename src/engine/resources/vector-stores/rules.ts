@@ -4,10 +4,10 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { effectiveType } from "../files/fixtures.ts";
 import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import { fileProcessed } from "./events.ts";
-import { endOf, isReadable, nextStepEnd, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
+import { isReadable, nextStepEnd, processingEnd, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
 import { type StoreFile, storeFileId, storeFiles } from "./schema.ts";
 
-/** A file that begins to be processed now. */
+/** A file whose processing begins now. */
 export function newStoreFile(
   tx: Transaction,
   place: { store_id: string; file_id: string },
@@ -26,34 +26,34 @@ export function newStoreFile(
   };
 }
 
-/** Sets, moves or takes away the timer of a file, as its status asks for. */
+/** Sets or removes the timer of a file according to its status. */
 export function scheduleStep(tx: Transaction, file: StoreFile, now: number): void {
   if (file.status === "processing") {
     tx.schedule({ kind: "file.step", subject: file.file_id, key: file.id, due: nextStepEnd(file, now) });
   } else tx.unschedule("file.step", file.id);
 }
 
-/** The handler of `file.step` timers: a step has ended, and with it perhaps the whole. */
+/** Handles `file.step` timers: ends a step, and with the last one the processing. */
 export function advanceFile(tx: Transaction, { key, due }: Timer): void {
   const file = key === undefined ? undefined : tx.get(storeFiles, key);
   if (file?.status !== "processing") return;
   const known = tx.get(files, file.file_id);
   const failure = known && findFailure(tx, known);
   if (failure && due >= stepEnd(file, failure.step)) {
-    tx.put(storeFiles, failed(file, due, failure.message));
-  } else if (due >= endOf(file)) {
+    tx.put(storeFiles, toFailed(file, due, failure.message));
+  } else if (due >= processingEnd(file)) {
     completeFile(tx, file, { at: due, silent: false });
   } else scheduleStep(tx, file, due);
 }
 
-/** G34: what the bytes of a file were found to lack; of one without bytes its type decides. */
+/** Finds the failure of a file by its content, or by its type if it has no bytes (G34). */
 function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | undefined {
   if (file.file_size === 0) return { step: "parsing", message: "the file is empty" };
   if (!isReadable(effectiveType(file))) return { step: "parsing", message: UNSUPPORTED };
   return world.get(fileTexts, file.id)?.failure;
 }
 
-/** Section 3.1, and the event that G11 asks for. */
+/** Completes the processing (3.1) and emits the event (G11). */
 export function completeFile(
   tx: Transaction,
   file: StoreFile,
@@ -72,8 +72,8 @@ export function completeFile(
   return completed;
 }
 
-/** G11: a failure keeps the progress reached. */
-export function failed(file: StoreFile, at: number, error_message: string): StoreFile {
+/** A failed file keeps its progress (G11). */
+export function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
   const { progress_percent } = progressAt(file, at);
   return {
     ...file,

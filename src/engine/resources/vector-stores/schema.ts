@@ -24,8 +24,8 @@ export const STEPS = ["parsing", "chunking", "embedding"] as const;
 export type Step = (typeof STEPS)[number];
 
 /**
- * A file in a store; its id names both. While it is processing, progress and step follow from the clock; what
- * stands here at rest is what held when it ended.
+ * A file of a store; the id has both ids. During processing, progress and step follow from the clock; the stored
+ * values are those of the end.
  */
 export const StoreFile = Type.Object({
   id: Type.String({ pattern: "^vs_[A-Za-z0-9_-]+:file_[A-Za-z0-9_-]+$" }),
@@ -37,12 +37,12 @@ export const StoreFile = Type.Object({
   error_message: Nullable(Type.String()),
   started_at: Instant(),
   completed_at: NullableInstant(),
-  /** How long all of its processing takes, from the setting of the day it began. */
+  /** The duration of the processing, from the setting at its beginning. */
   processing_ms: internal(Type.Integer()),
 });
 export type StoreFile = Static<typeof StoreFile>;
 
-/** Section 2.9, as it is answered. */
+/** The body of section 2.9. */
 export const { schema: ProcessingStatus, present: presentProcessing } = publicView(StoreFile, {
   $id: "ProcessingStatus",
   omit: ["id", "store_id", "file_id"],

@@ -5,11 +5,11 @@ import type { Transaction } from "../../state/transaction.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
 import { files } from "../files/schema.ts";
 import { currentStoreFile, processingMs, UNSUPPORTED } from "./progress.ts";
-import { completeFile, failed, scheduleStep } from "./rules.ts";
+import { completeFile, scheduleStep, toFailed } from "./rules.ts";
 import { type StoreFile, storeFiles, type VectorStore, vectorStores } from "./schema.ts";
 
-/** G31: stores are audited as `vector_store`. */
-export const vectorStoreRules: StateRules<VectorStore> = {
+/** The audit log names stores `vector_store` (G31). */
+export const vectorStoreState: StateRules<VectorStore> = {
   insert(tx, record, actor) {
     tx.insert(vectorStores, record);
     audit(tx, record, { actor, action: "created" });
@@ -42,8 +42,8 @@ function audit(
   });
 }
 
-/** A file in a store: what its status says decides about progress, step and times (section 3.1, G11). */
-export const storeFileRules: StateRules<StoreFile> = {
+/** Progress, step and times of a file follow from its status (3.1, G11). */
+export const storeFileState: StateRules<StoreFile> = {
   toPublic: (record, world) => currentStoreFile(record, world.now),
   insert(tx, record, actor) {
     const store = referred(tx, vectorStores, { field: "store_id", id: record.store_id });
@@ -55,33 +55,33 @@ export const storeFileRules: StateRules<StoreFile> = {
         `file_id must be a file of ${store.organization_id}, as the store is`,
       );
     }
-    return settle(tx, record, actor);
+    return writeFile(tx, record, actor);
   },
   update(tx, before, given, actor) {
     for (const field of ["store_id", "file_id"] as const) {
       if (given[field] !== before[field]) throw invalidInput(field, given[field], `${field} cannot change`);
     }
-    return settle(tx, changed(tx, before, given, actor), actor, before.status);
+    return writeFile(tx, applyUpdate(tx, before, given, actor), actor, before.status);
   },
 };
 
-/** What a PATCH makes of a file: a new status carries the fields that belong to it. */
-function changed(tx: Transaction, before: StoreFile, given: StoreFile, actor: StateActor): StoreFile {
+/** Applies a PATCH: a new status sets the fields that follow from it. */
+function applyUpdate(tx: Transaction, before: StoreFile, given: StoreFile, actor: StateActor): StoreFile {
   if (given.status === "processing") {
     const begins = before.status !== "processing";
     const started_at = begins && given.started_at === before.started_at ? tx.now : given.started_at;
-    // G11: what begins anew takes as long as the setting says now; what goes on, as long as it was to take.
+    // New processing has the duration of the current setting, running processing keeps its own (G11).
     const processing_ms = begins ? processingMs(actor.settings) : before.processing_ms;
     const file = { ...given, started_at, processing_ms, completed_at: null, error_message: null };
     return given.progress_percent === before.progress_percent
       ? file
-      : { ...file, started_at: startFor(given.progress_percent, file, tx.now) };
+      : { ...file, started_at: startForProgress(given.progress_percent, file, tx.now) };
   }
   if (before.status !== "processing") return { ...given, current_step: null };
   const completed_at = given.completed_at ?? tx.now;
   return given.status === "failed"
     ? {
-        ...failed(given, completed_at, given.error_message ?? UNSUPPORTED),
+        ...toFailed(given, completed_at, given.error_message ?? UNSUPPORTED),
         ...(given.progress_percent === before.progress_percent
           ? {}
           : { progress_percent: given.progress_percent }),
@@ -89,13 +89,13 @@ function changed(tx: Transaction, before: StoreFile, given: StoreFile, actor: St
     : { ...given, completed_at };
 }
 
-/** Progress is a matter of time: a file that is to be at so many percent began so long ago. */
-function startFor(percent: number, { processing_ms }: StoreFile, now: number): number {
+/** The start that gives the progress at `now`. */
+function startForProgress(percent: number, { processing_ms }: StoreFile, now: number): number {
   return now - Math.ceil((Math.min(percent, 99) * processing_ms) / 100);
 }
 
-/** Stores the record, with its timer and, when it has just completed, its event. */
-function settle(
+/** Stores the record and its timer, and emits the event of a file that is now complete. */
+function writeFile(
   tx: Transaction,
   file: StoreFile,
   actor: StateActor,
