@@ -85,7 +85,7 @@ describe("interfaces 2 commands against a running server", () => {
     );
     expect(code).toBe(0);
     expect(stdout).toContain("threads.delete: 403 INSUFFICIENT_PERMISSIONS, decided by: access");
-    expect(stdout).toMatch(/^access +decides +the thread is usr_dan's; usr_cleo has the role member/m);
+    expect(stdout).toMatch(/^access +decides +usr_cleo is not allowed to do this: needs to own the thread/m);
     expect(stdout).toMatch(/^spending +not reached$/m);
     await run("scenario", "on", "models-list-rate-limited");
     const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);

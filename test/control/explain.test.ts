@@ -292,20 +292,25 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
       "dan",
       "GET",
       "/v1/admin/connector/auth-configs",
-      "usr_dan has the role member in org_acme; owner or admin is asked for",
+      "usr_dan is not allowed to do this: needs the role owner or admin in org_acme (has the role member)",
     ],
-    ["eve", "GET", "/v1/organizations/org_acme/audit-log/export", "usr_eve is no member of org_acme"],
+    [
+      "eve",
+      "GET",
+      "/v1/organizations/org_acme/audit-log/export",
+      "usr_eve is not allowed to do this: needs to be a member of org_acme",
+    ],
     [
       "cleo",
       "DELETE",
       "/v1/threads/thread_long",
-      "the thread is usr_dan's; usr_cleo has the role member in org_acme; its owner, or an owner or admin of the organization, is asked for",
+      "usr_cleo is not allowed to do this: needs to own the thread, which is usr_dan's, or the role owner or admin in org_acme (has the role member)",
     ],
     [
       "dan",
       "DELETE",
       "/v1/dashboards/dsh_revenue/share-links/slink_board",
-      /^usr_dan .* without the capability report-create$/,
+      /^usr_dan is not allowed to do this: needs the capability report-create in org_acme/,
     ],
     [
       "ada",
@@ -317,7 +322,7 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
       "eve",
       "DELETE",
       "/v1/dashboards/dsh_revenue/share-links/slink_board",
-      "looked for dashboard_id dsh_revenue: it is there, but usr_eve is no member of org_acme",
+      "looked for dashboard_id dsh_revenue: it is there, but usr_eve is not allowed to do this: needs to be a member of org_acme",
     ],
     [
       "ada",

@@ -63,13 +63,13 @@ describe("explainDecision", () => {
       {
         decision: "access",
         status: 403,
-        reasons: ["usr_dan has the role member in org_acme; owner or admin is asked for"],
+        reasons: ["usr_dan is not allowed to do this: needs the role owner or admin in org_acme"],
       },
-      "usr_dan is not allowed to do this: needs the role owner or admin",
+      "usr_dan is not allowed to do this: needs the role owner or admin in org_acme",
     ],
     [
-      { decision: "access", status: 403, reasons: ["usr_dan is no member of org_acme"] },
-      "usr_dan is not allowed to do this: usr_dan is no member of org_acme",
+      { decision: "access", status: 403, reasons: ["there is no organization org_x"] },
+      "usr_dan is not allowed to do this: there is no organization org_x",
     ],
     [{ decision: "access", status: 404 }, "It does not exist, or usr_dan is not allowed to see it."],
     [{ decision: "fault:inline/r1", status: 503 }, "A fault replaced the response (rule r1)."],

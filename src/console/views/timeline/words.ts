@@ -78,9 +78,8 @@ export function explainDecision(entry: JournalEntry): string {
 function explainAccess({ status, reasons }: JournalEntry, caller: string): string {
   if (status === 404) return `It does not exist, or ${caller} is not allowed to see it.`;
   const reason = reasons.at(-1);
-  const role = reason && /; (owner or admin) is asked for$/.exec(reason)?.[1];
-  const needs = role ? `needs the role ${role}` : reason;
-  return `${caller} is not allowed to do this${needs ? `: ${needs}` : ""}`;
+  if (reason?.includes("is not allowed to do this")) return reason;
+  return `${caller} is not allowed to do this${reason ? `: ${reason}` : ""}`;
 }
 
 /** A rule that only delays leaves the operation's own response in place. */

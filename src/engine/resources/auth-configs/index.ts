@@ -3,10 +3,11 @@ import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import type { Resource } from "../../contract/resource.ts";
 import {
+  ADMINISTRATOR_ROLE,
   CURRENT_MEMBER_ERRORS,
+  explainRefusal,
   isAdministrator,
   requireCurrentMember,
-  roleIn,
 } from "../organizations/access.ts";
 import { authConfigsFixture, makeAuthConfig } from "./fixtures.ts";
 import { AuthConfigBody, authConfigs, presentAuthConfig } from "./schema.ts";
@@ -30,7 +31,7 @@ const listAuthConfigs = operation({
     if (!isAdministrator(call, organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { required_role: "admin" },
-        reason: `${roleIn(call, organization_id)}; owner or admin is asked for`,
+        reason: explainRefusal(call, organization_id, ADMINISTRATOR_ROLE),
       });
     }
   },

@@ -3,7 +3,7 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
 import { Id } from "../../contract/schema.ts";
-import { hasCapability, isMember, roleIn } from "../organizations/access.ts";
+import { explainRefusal, hasCapability, isMember } from "../organizations/access.ts";
 import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
 
 const REVOKE_CAPABILITY = "report-create";
@@ -30,13 +30,13 @@ export const revokeShareLink = operation({
     const { dashboard_id, link_id } = call.params;
     const dashboard = call.world.get(dashboards, dashboard_id);
     if (dashboard === undefined || !isMember(call, dashboard.organization_id)) {
-      const reason = dashboard && `it is there, but ${roleIn(call, dashboard.organization_id)}`;
+      const reason = dashboard && `it is there, but ${explainRefusal(call, dashboard.organization_id)}`;
       throw new ApiError("DASHBOARD_NOT_FOUND", { details: { dashboard_id }, reason });
     }
     if (!hasCapability(call, dashboard.organization_id, REVOKE_CAPABILITY)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { required_capability: REVOKE_CAPABILITY },
-        reason: `${roleIn(call, dashboard.organization_id)} without the capability ${REVOKE_CAPABILITY}`,
+        reason: explainRefusal(call, dashboard.organization_id, `the capability ${REVOKE_CAPABILITY}`),
       });
     }
     const link = call.world.get(shareLinks, link_id);

@@ -1,6 +1,12 @@
 import { ApiError } from "../../contract/errors.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { type Caller, isAdministrator, isMember, roleIn } from "../organizations/access.ts";
+import {
+  ADMINISTRATOR_ROLE,
+  type Caller,
+  explainRefusal,
+  isAdministrator,
+  isMember,
+} from "../organizations/access.ts";
 import {
   type Arrival,
   type MeetingLog,
@@ -35,7 +41,7 @@ export function requireSession(call: SessionCall): MeetingSession {
   if (!isMember(call, session.organization_id))
     throw new ApiError("SESSION_ACCESS_DENIED", {
       details: { session_id },
-      reason: roleIn(call, session.organization_id),
+      reason: explainRefusal(call, session.organization_id),
     });
   return session;
 }
@@ -49,7 +55,11 @@ export function requireManagedSession(call: SessionCall): MeetingSession {
   if (session.owner_id !== call.principal.user_id && !isAdministrator(call, session.organization_id)) {
     throw new ApiError("INSUFFICIENT_PERMISSIONS", {
       details: { session_id: session.session_id },
-      reason: `the session is ${session.owner_id}'s; ${roleIn(call, session.organization_id)}; its owner, or an owner or admin of the organization, is asked for`,
+      reason: explainRefusal(
+        call,
+        session.organization_id,
+        `to own the session, which is ${session.owner_id}'s, or ${ADMINISTRATOR_ROLE}`,
+      ),
       system_message:
         "Only the session's owner, or an owner or admin of its organization, may stop or delete it.",
     });

@@ -3,7 +3,12 @@ import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { CURRENT_MEMBER_ERRORS, isMember, requireCurrentMember, roleIn } from "../organizations/access.ts";
+import {
+  CURRENT_MEMBER_ERRORS,
+  explainRefusal,
+  isMember,
+  requireCurrentMember,
+} from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { ModelBody, models, presentModel } from "./schema.ts";
 
@@ -48,7 +53,7 @@ export const listOrganizationModels = operation({
     if (!isMember(call, organization_id))
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { organization_id },
-        reason: roleIn(call, organization_id),
+        reason: explainRefusal(call, organization_id),
       });
   },
   handle: ({ params: { organization_id }, world }) => ({ organization_id, ...activeModels(world) }),

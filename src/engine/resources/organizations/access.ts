@@ -31,7 +31,7 @@ export function requireMember(caller: Caller, organization_id: string): Organiza
   if (organization === undefined)
     throw new ApiError("ORGANIZATION_NOT_FOUND", { details: { organization_id } });
   if (!isMember(caller, organization_id)) {
-    const reason = `${caller.principal.user_id} is no member of ${organization_id}`;
+    const reason = explainRefusal(caller, organization_id);
     throw new ApiError("ORGANIZATION_ACCESS_DENIED", { details: { organization_id }, reason });
   }
   return organization;
@@ -46,7 +46,7 @@ export function requireAdministrator(caller: Caller, organization_id: string): O
   if (!isAdministrator(caller, organization_id)) {
     throw new ApiError("INSUFFICIENT_PERMISSIONS", {
       details: { required_role: "admin" },
-      reason: `${roleIn(caller, organization_id)}; owner or admin is asked for`,
+      reason: explainRefusal(caller, organization_id, ADMINISTRATOR_ROLE),
     });
   }
   return organization;
@@ -66,17 +66,19 @@ export function requireCurrentMember(caller: Caller): string {
     system_message:
       "The key acts in an organization that its user is no member of; choose another with PUT /v1/user/current-organization.",
     details: { organization_id },
-    reason: `${caller.principal.user_id} is no member of ${organization_id}, in which the key acts`,
+    reason: `${explainRefusal(caller, organization_id)}, in which the key acts`,
   });
 }
 
-/** Which role the caller has, as the journal's reasons tell it. */
-export function roleIn(caller: Caller, organization_id: string): string {
+export const ADMINISTRATOR_ROLE = "the role owner or admin";
+
+/** Who is refused and what they lack, for the journal's reasons; a stranger to the organization lacks membership. */
+export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
   const { id, memberships } = callerOf(caller);
-  const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : "no member";
-  return role === "no member"
-    ? `${id} is no member of ${organization_id}`
-    : `${id} has the role ${role} in ${organization_id}`;
+  const missing = Object.hasOwn(memberships, organization_id)
+    ? `${needs} in ${organization_id} (has the role ${memberships[organization_id]})`
+    : `to be a member of ${organization_id}`;
+  return `${id} is not allowed to do this: needs ${missing}`;
 }
 
 export function isMember(caller: Caller, organization_id: string): boolean {

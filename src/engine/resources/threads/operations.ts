@@ -4,7 +4,7 @@ import { emit } from "../../contract/event.ts";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { Id } from "../../contract/schema.ts";
-import { isAdministrator, isMember, roleIn } from "../organizations/access.ts";
+import { ADMINISTRATOR_ROLE, explainRefusal, isAdministrator, isMember } from "../organizations/access.ts";
 import { threadDeleted } from "./events.ts";
 import { threads } from "./schema.ts";
 
@@ -39,7 +39,11 @@ export const deleteThread = operation({
     if (!owns && !isAdministrator(call, thread.organization_id)) {
       throw new ApiError("INSUFFICIENT_PERMISSIONS", {
         details: { thread_id },
-        reason: `the thread is ${thread.owner_id}'s; ${roleIn(call, thread.organization_id)}; its owner, or an owner or admin of the organization, is asked for`,
+        reason: explainRefusal(
+          call,
+          thread.organization_id,
+          `to own the thread, which is ${thread.owner_id}'s, or ${ADMINISTRATOR_ROLE}`,
+        ),
       });
     }
     return thread;

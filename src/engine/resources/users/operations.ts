@@ -3,7 +3,7 @@ import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id } from "../../contract/schema.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { isMember, roleIn } from "../organizations/access.ts";
+import { explainRefusal, isMember } from "../organizations/access.ts";
 import { OrganizationSummary, organizations } from "../organizations/schema.ts";
 
 export const setCurrentOrganization = operation({
@@ -32,7 +32,7 @@ export const setCurrentOrganization = operation({
     // An organization that does not exist is answered like a foreign one, so that nothing can be probed.
     if (organization === undefined || !isMember(call, organization_id)) {
       const reason = organization
-        ? roleIn(call, organization_id)
+        ? explainRefusal(call, organization_id)
         : `there is no organization ${organization_id}`;
       throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { organization_id }, reason });
     }
