@@ -562,7 +562,7 @@ export interface Fleet {
 }
 /** What is left out is as the server was started with */
 export interface SandboxOptions {
-  /** 1 to 63 lower-case letters, digits and hyphens; made up where it is left out */
+  /** 1 to 63 lower-case letters, digits and hyphens; generated if left out */
   name?: string;
   /** The name of a fixture, or a fixture itself; files are read by the command line alone */
   fixture?: FixtureInput;
@@ -574,11 +574,11 @@ export interface SandboxOptions {
   settings?: SettingsChange;
 }
 export interface ClockChange {
-  /** `real` is the wall clock, `frozen` stands still, `scaled` runs at a rate */
+  /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** Where it begins, or goes on; by default where it is. Not with mode real */
+  /** Its new time; by default the present one. Not with mode real */
   now?: string;
-  /** Sandbox seconds per second; with mode scaled only */
+  /** Sandbox seconds per second; only with mode scaled */
   rate?: number;
 }
 /** Settings that are not named stay as they are */
@@ -726,7 +726,7 @@ export interface SandboxState {
   fixture: string;
   seed: number;
   clock: ClockState;
-  /** Those in force, in their order */
+  /** The active ones, in order */
   scenarios: string[];
   settings: Settings;
   /** On the wall clock */
@@ -735,11 +735,11 @@ export interface SandboxState {
   counts: Record<CollectionName, number>;
 }
 export interface ClockState {
-  /** `real` is the wall clock, `frozen` stands still, `scaled` runs at a rate */
+  /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
   /** The sandbox's now */
   now: string;
-  /** 1 where it is real, 0 where it is frozen */
+  /** 1 if real, 0 if frozen */
   rate: number;
 }
 /** Everything that may be set, as it is in force */
@@ -885,11 +885,11 @@ export interface ResetOptions {
   seed?: number;
 }
 export interface ClockChanged {
-  /** `real` is the wall clock, `frozen` stands still, `scaled` runs at a rate */
+  /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
   /** The sandbox's now */
   now: string;
-  /** 1 where it is real, 0 where it is frozen */
+  /** 1 if real, 0 if frozen */
   rate: number;
   /** What became due on the way, in due order, once it has finished */
   ran: RanTimer[];
@@ -1563,7 +1563,7 @@ export interface Rewound {
   fixture: string;
   seed: number;
   clock: ClockState;
-  /** Those in force, in their order */
+  /** The active ones, in order */
   scenarios: string[];
   settings: Settings;
   /** On the wall clock */

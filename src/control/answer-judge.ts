@@ -11,12 +11,11 @@ export class Undeclared extends Error {
 }
 
 /**
- * Holds every answer of the control API, refusals included, to its declaration. It runs wherever tests do
- * (`UNDERSTUDY_JUDGE_ANSWERS`), and makes what does not fit a 500; to users it would cost more than it is worth,
- * since what a call has changed stays changed.
+ * Validates every answer of the control API, refusals included, against its declaration. It runs in tests
+ * (`UNDERSTUDY_JUDGE_ANSWERS`) and answers 500 for a mismatch. It is off for users: a call's changes cannot be undone by then.
  */
 export class AnswerJudge {
-  /** What is to be answered: the value itself, or a stream that is judged on its way. @throws Undeclared */
+  /** Returns the value itself, or a stream that is validated event by event. @throws Undeclared */
   answer(operation: AnyDeclaration, params: Readonly<Record<string, string>>, value: unknown): unknown {
     const reply = value instanceof Reply ? value : new Reply(successesOf(operation)[0]!.status, value);
     const success = successesOf(operation).find(({ status }) => status === reply.status);
@@ -37,7 +36,7 @@ export class AnswerJudge {
     return value;
   }
 
-  /** In place of a refusal that the operation does not declare, the defect; undefined for any other error. */
+  /** Returns the defect if the operation does not declare this refusal; undefined for any other error. */
   refusal(operation: AnyDeclaration, error: unknown): Undeclared | undefined {
     const problem = asProblem(error);
     if (problem === undefined) return undefined;

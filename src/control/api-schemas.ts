@@ -56,10 +56,10 @@ export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   EventName: () => API.events.map(({ name }) => name),
   ErrorCode: () => Object.keys(CATALOGUE),
   ShippedScenario: () => new ScenarioLibrary({ api: API }).names(),
-  ShippedFixture: () => namesOf(SHIPPED_FIXTURES.folder),
+  ShippedFixture: () => listNames(SHIPPED_FIXTURES.folder),
 };
 
-const namesOf = (folder: string) =>
+const listNames = (folder: string) =>
   readdirSync(folder)
     .filter((file) => file.endsWith(".yaml"))
     .map((file) => file.slice(0, -".yaml".length))
@@ -72,7 +72,7 @@ export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntr
     .map(({ name, schema }) => [name, withoutInternal(schema)]),
 );
 
-/** What a client of the control API gives and gets, by the names that the library gives these types. */
+/** Requests and answers of the control API, by the names of the library's types. */
 export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Health: HealthBody,
   Fleet: FleetBody,

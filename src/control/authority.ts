@@ -1,4 +1,4 @@
-/** A Host header or the authority of an origin, taken apart by its text alone; undefined for anything odd. */
+/** A Host header or the authority of an origin. */
 export interface Authority {
   host: string;
   port: number | undefined;
@@ -15,15 +15,15 @@ export function parseAuthority(text: string): Authority | undefined {
   return { host: match[1]!.toLowerCase(), port };
 }
 
-/** The authority of an Origin header; `null` and schemes of no web page have none. */
-export function authorityOfOrigin(origin: string): Authority | undefined {
+/** Reads an Origin header; undefined for `null` and for schemes that no web page has. */
+export function parseOrigin(origin: string): Authority | undefined {
   const match = ORIGIN.exec(origin);
   return match === null ? undefined : parseAuthority(match[1]!);
 }
 
 /**
- * Loopback by its text: `localhost`, four plain decimal numbers from 127, `[::1]`. A URL parser would also
- * read 2130706433, 0x7f.1 and 127.1 as loopback, and resolvers disagree on them, so none of those is.
+ * Accepts `localhost`, four plain decimal numbers from 127, and `[::1]`. A URL parser also reads 2130706433, 0x7f.1 and 127.1 as
+ * loopback, but resolvers disagree on them, so they are not accepted.
  */
 export function isLoopback(host: string): boolean {
   if (host === "localhost" || host === "[::1]") return true;

@@ -6,14 +6,14 @@ import { unprocessable } from "./problem.ts";
 
 export const SomeSettings = Type.Partial(Settings, { additionalProperties: false });
 
-/** G22: those that are on or off, for which booleans are taken too. */
+/** Settings that are on or off; they also take booleans (G22). */
 const SWITCHES: ReadonlySet<string> = new Set(
   Object.entries(Settings.properties)
     .filter(([, schema]) => "enum" in schema && String(schema.enum) === "on,off")
     .map(([name]) => name),
 );
 
-/** Settings as a caller writes them; those that are not named stay as they are. */
+/** Settings as a caller writes them. */
 export const SettingsInput = Type.Unsafe<Partial<Settings>>({
   ...SomeSettings,
   properties: Object.fromEntries(
@@ -30,7 +30,7 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
 });
 
 /**
- * Settings as they were written (control API, CLI, configuration file), checked and in their one form.
+ * Validates settings of the control API, the command line or the configuration file, and converts booleans to words.
  * @throws Problem 422 naming the setting, with the nearest known one
  */
 export function checkSettings(given: unknown, prefix = "settings"): Partial<Settings> {

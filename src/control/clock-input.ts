@@ -9,7 +9,7 @@ const FASTEST = 1_000_000;
 
 const Mode = () =>
   Words(["real", "frozen", "scaled"], {
-    description: "`real` is the wall clock, `frozen` stands still, `scaled` runs at a rate",
+    description: "`real` is the wall clock, `frozen` does not move, `scaled` runs at a rate",
   });
 
 /** `{mode, now?, rate?}` of interfaces 4. */
@@ -19,14 +19,14 @@ export const ClockInput = Closed(
     now: Type.Optional(
       Type.String({
         title: "an ISO 8601 timestamp",
-        description: "Where it begins, or goes on; by default where it is. Not with mode real",
+        description: "Its new time; by default the present one. Not with mode real",
       }),
     ),
     rate: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
         maximum: FASTEST,
-        description: "Sandbox seconds per second; with mode scaled only",
+        description: "Sandbox seconds per second; only with mode scaled",
       }),
     ),
   },
@@ -38,13 +38,13 @@ export type ClockInput = Static<typeof ClockInput>;
 export function clockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
   const at = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
   if (rate !== undefined && mode !== "scaled") {
-    throw unprocessable(at("rate"), rate, `goes with mode scaled only, not with ${mode}`);
+    throw unprocessable(at("rate"), rate, `can be given only with mode scaled, not with ${mode}`);
   }
   if (now !== undefined && mode === "real") {
     throw unprocessable(
       at("now"),
       now,
-      "cannot be given with mode real, which is the wall clock; scaled with rate 1 runs as fast from any instant",
+      "cannot be given with mode real, which is the wall clock; scaled with rate 1 runs at the same speed from any instant",
     );
   }
   return { mode, now: now === undefined ? undefined : instantInput(at("now"), now), rate };
@@ -63,7 +63,7 @@ export const ClockBody = Closed(
   {
     mode: Mode(),
     now: Timestamp({ description: "The sandbox's now" }),
-    rate: Type.Number({ minimum: 0, description: "1 where it is real, 0 where it is frozen" }),
+    rate: Type.Number({ minimum: 0, description: "1 if real, 0 if frozen" }),
   },
   { $id: "Clock", examples: [{ mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 }] },
 );

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { authorityOfOrigin, isLoopback, parseAuthority } from "./authority.ts";
+import { isLoopback, parseAuthority, parseOrigin } from "./authority.ts";
 import { preflight } from "./cors.ts";
 import { createGuard, type Guard, tokenProblem } from "./guard.ts";
 import { Login } from "./login.ts";
@@ -180,8 +180,8 @@ describe("interfaces 7 who may talk to the control API", () => {
     expect(parseAuthority("A.Test:80")).toEqual({ host: "a.test", port: 80 });
     expect(parseAuthority("a".repeat(254))).toBeUndefined();
     expect(parseAuthority("[::1]x")).toBeUndefined();
-    expect(authorityOfOrigin("https://a.test:1")).toEqual({ host: "a.test", port: 1 });
-    expect(authorityOfOrigin("https://a@b")).toBeUndefined();
+    expect(parseOrigin("https://a.test:1")).toEqual({ host: "a.test", port: 1 });
+    expect(parseOrigin("https://a@b")).toBeUndefined();
     expect([isLoopback("127.1"), isLoopback("127.0.0.1x"), isLoopback("x127.0.0.1")]).toEqual([
       false,
       false,

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { clip } from "../engine/documents/document-error.ts";
-import { type Authority, authorityOfOrigin, isLoopback, parseAuthority } from "./authority.ts";
+import { type Authority, isLoopback, parseAuthority, parseOrigin } from "./authority.ts";
 import { Problem } from "./problem.ts";
 
 export interface GuardOptions {
@@ -56,7 +56,7 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
         if (!accepts(parseAuthority(host))) throw foreignHost(host);
       }
       const { origin } = request.headers;
-      if (origin !== undefined && !accepts(authorityOfOrigin(origin))) throw foreignOrigin(origin);
+      if (origin !== undefined && !accepts(parseOrigin(origin))) throw foreignOrigin(origin);
       // A page's <img> or <script> sends no Origin, but a browser says where it comes from.
       if (origin === undefined && isCrossSiteLoad(request)) throw foreignOrigin("another site");
     },

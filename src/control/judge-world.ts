@@ -9,9 +9,8 @@ import { wholeness } from "./state/change-records.ts";
 import { StateCollection, stateCollections } from "./state/state-collection.ts";
 
 /**
- * Judges every record of a world that came from outside, be it uploaded or read from a store: what goes in
- * must not make the emulated API stumble later. Every record has to be such as the state calls could show,
- * also where they do not. Those of a `base`, which its fixture gave, have been judged.
+ * Validates every record of an uploaded or stored world, so that none breaks the emulated API later. A record must be one
+ * that the state calls could show, also in internal collections. Records of `base` come from the fixture and are valid.
  * @throws Problem 422 that names collection and record
  */
 export function judgeWorld(
@@ -20,8 +19,8 @@ export function judgeWorld(
   base?: Root,
 ): void {
   const tx = new Transaction(root, { origin, seed, now: clock.at - origin, secretKey: "" });
-  for (const collection of collectionsOf(resources)) {
-    const state = stateOf(resources, collection);
+  for (const collection of allCollections(resources)) {
+    const state = getState(resources, collection);
     for (const record of foreignRecords(collection, tx, base)) {
       const { problem } = wholeness(state, record, tx);
       if (problem === undefined) continue;
@@ -29,25 +28,25 @@ export function judgeWorld(
       throw unprocessable(
         `world.tables.${collection.name}`,
         id,
-        `holds ${id}, which cannot be: ${problem.message.replace(/\.$/, "")}`,
+        `contains ${id}, which is invalid: ${problem.message.replace(/\.$/, "")}`,
       );
     }
   }
 }
 
-/** Has what judges records compiled, collection by collection. */
+/** Compiles the validators, one collection per step. */
 export function* prepareJudging(resources: readonly Resource[]): Generator<void> {
-  for (const collection of collectionsOf(resources)) {
-    stateOf(resources, collection).prepare();
+  for (const collection of allCollections(resources)) {
+    getState(resources, collection).prepare();
     yield;
   }
 }
 
-function collectionsOf(resources: readonly Resource[]): readonly AnyCollection[] {
+function allCollections(resources: readonly Resource[]): readonly AnyCollection[] {
   return [...resources.flatMap(({ collections }) => collections), timers];
 }
 
-function stateOf(resources: readonly Resource[], collection: AnyCollection): StateCollection {
+function getState(resources: readonly Resource[], collection: AnyCollection): StateCollection {
   return stateCollections(resources).get(collection.name) ?? internalCollection(collection);
 }
 
@@ -68,7 +67,7 @@ function* foreignRecords(
 
 const internal = new WeakMap<AnyCollection, StateCollection>();
 
-/** As a state call would see it, were it to reach it. */
+/** An internal collection, seen as a state call would see it. */
 function internalCollection(collection: AnyCollection): StateCollection {
   let found = internal.get(collection);
   if (found === undefined) {

@@ -64,7 +64,7 @@ export function metricsText(server: ControlServer): string {
   ];
   const figures = server.directory.figures();
   if (figures !== undefined) metrics.push(...fleetMetrics(figures));
-  return metrics.map(textOf).join("");
+  return metrics.map(toText).join("");
 }
 
 /** interfaces 15. */
@@ -82,7 +82,7 @@ function fleetMetrics({ lease, owned, passed_on, taken_over, fenced }: FleetFigu
   ];
 }
 
-function textOf({ name, type, help, samples }: Metric): string {
+function toText({ name, type, help, samples }: Metric): string {
   const lines = samples.map(({ labels, value }) => `${name}${labels ? labelText(labels) : ""} ${value}\n`);
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }

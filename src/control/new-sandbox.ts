@@ -8,10 +8,10 @@ import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";
 import { presentSandbox } from "./sandbox-body.ts";
 
 export const NewName = Type.String({
-  description: "1 to 63 lower-case letters, digits and hyphens; made up where it is left out",
+  description: "1 to 63 lower-case letters, digits and hyphens; generated if left out",
 });
 
-/** A sandbox that cannot be shown (a fixture whose records clash) must not stay behind. */
+/** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records). */
 export async function settled(server: ControlServer, origin: string, make: () => Sandbox) {
   const sandbox = make();
   try {

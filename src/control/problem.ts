@@ -9,11 +9,11 @@ import { StoreRefusal } from "../persistence/store.ts";
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
 
 export interface ProblemOptions {
-  /** What happened and what to do next, for a person. */
+  /** A sentence for people: the failure and the next step. */
   detail: string;
   /** The field at fault, as in `settings.retry_schedule[0]`. */
   field?: string | undefined;
-  /** What was sent there; shortened, since a body may be megabytes long. */
+  /** The value sent there; shortened, since a body may be megabytes long. */
   value?: unknown;
   /** The right word nearest to the wrong one. */
   hint?: string | undefined;
@@ -24,7 +24,7 @@ export interface ProblemOptions {
   status?: number;
 }
 
-/** How the control API refuses (RFC 9457). Never leaves the emulated API except as a refused override. */
+/** A refusal of the control API (RFC 9457). On the emulated API it is used only for a refused override. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly kind: ProblemKind;
@@ -76,7 +76,7 @@ export function quoted(word: string): string {
   return JSON.stringify(clip(word, 80));
 }
 
-/** What a path may name, as sentences call it, and the call that lists what there is. */
+/** Kinds of names in a path, and the call that lists them. */
 const LISTED_BY = {
   sandbox: "/_control/sandboxes",
   snapshot: "S/snapshots",
@@ -96,7 +96,7 @@ export function unknownName(what: keyof typeof LISTED_BY, name: string, known: I
   });
 }
 
-/** Where to look for a word of which nothing near is known. */
+/** Advice for a word without a near match. */
 export const WHERE = {
   operations: "GET /_control/openapi.json has them all",
   users: "GET S/state/users lists them",
@@ -104,7 +104,7 @@ export const WHERE = {
   deliveries: "GET S/deliveries lists them",
 } as const;
 
-/** 422 for a word of the body or query that names nothing; `where` says what to do when no known one is near. */
+/** 422 for an unknown word in the body or query; `where` is the advice if no known word is near. */
 export function unknownWord(
   field: string,
   word: string,
@@ -119,7 +119,7 @@ export function conflict(kind: ProblemKind, detail: string, advice: string): Pro
   return new Problem(kind, { detail: sentence(`${detail}; ${advice}`), extension: { advice } });
 }
 
-/** Whatever was thrown, as an answer; undefined for what is a defect of ours. */
+/** Converts an error to a problem; undefined for a defect of ours. */
 export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return documentProblem(error, (field) => field);
@@ -128,8 +128,8 @@ export function asProblem(error: unknown): Problem | undefined {
 }
 
 /**
- * What was asked for was done, could not be saved, and was undone (interfaces 2: `--durable`). 507 as for a
- * sandbox that is full: the real service knows no such answer.
+ * The change could not be saved and was undone (interfaces 2: `--durable`). 507 as for a full sandbox: the real service has
+ * no such answer.
  */
 export function storeProblem(
   { kind, message, retry_after, headers: own }: StoreRefusal,
@@ -138,7 +138,7 @@ export function storeProblem(
   if (kind === "taken") return conflict("name-in-use", `There is a sandbox ${message} already`, NAME_ADVICE);
   if (kind === "limit") {
     return new Problem("limit-reached", {
-      detail: `The fleet has ${message}: delete sandboxes that are no longer needed, or ask whoever runs it to raise the limit.`,
+      detail: `The fleet has ${message}: delete sandboxes that you no longer need, or ask its operator to raise the limit.`,
       extension: { limit: "sandboxes" },
     });
   }
@@ -147,16 +147,16 @@ export function storeProblem(
   if (kind === "moved")
     return new Problem("moved", { detail: `${sentence(capital(message))} Repeat the request.`, headers });
   if (retry_after !== undefined) {
-    const detail = `The store of the fleet cannot be used: ${message}. What this request was to change may not have been kept; repeat it.`;
+    const detail = `The store of the fleet cannot be used: ${message}. The change of this request may be lost; repeat it.`;
     return new Problem("store-failing", { detail, headers });
   }
   return new Problem("not-saved", {
     status: kind === "gone" ? 503 : undefined,
-    detail: `The change was undone, for it could not be saved: ${message}. Mend that, and repeat the request.`,
+    detail: `The change was not saved, so it was undone: ${message}. Fix that and repeat the request.`,
   });
 }
 
-/** 422: the name stands in the call's body, not in its path. */
+/** 422, since the name is in the body and not in the path. */
 function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Problem {
   return new Problem("invalid-input", {
     detail: `${sentence(`There is no scenario ${quoted(scenario)}`, hint)} GET S/scenarios lists them all.`,
@@ -166,7 +166,7 @@ function unknownScenario({ scenario, hint }: UnknownScenario, field: string): Pr
   });
 }
 
-/** @throws Problem 422 at the place of the name, whether nothing is called so or its file cannot be used */
+/** @throws Problem 422 at the name's field if the scenario is unknown or its file is broken */
 export function scenarioAt<T>(field: string, find: () => T): T {
   try {
     return find();
@@ -177,7 +177,7 @@ export function scenarioAt<T>(field: string, find: () => T): T {
   }
 }
 
-/** 422 for a rule that stands in a field of the body. @throws Problem */
+/** Reads a rule in a field of the body. @throws Problem 422 */
 export function ruleAt<T>(field: string, read: () => T): T {
   try {
     return read();
@@ -187,7 +187,7 @@ export function ruleAt<T>(field: string, read: () => T): T {
   }
 }
 
-/** `place` says where in the call the document's own field stands. */
+/** `place` converts a field of the document to a field of the call. */
 function documentProblem(error: DocumentError, place: (field: string) => string): Problem {
   const shown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
@@ -206,16 +206,13 @@ function documentProblem(error: DocumentError, place: (field: string) => string)
   });
 }
 
-/** Transport errors keep their meaning; whatever a rule refuses cannot be accepted. */
+/** Transport errors keep their kind; every other refusal is invalid input. */
 const KINDS: Partial<Record<ErrorCode, ProblemKind>> = {
   PAYLOAD_TOO_LARGE: "payload-too-large",
   UNSUPPORTED_MEDIA_TYPE: "unsupported-media-type",
 };
 
-/**
- * Refusals of the rules that state calls share with the emulated API: each is 422 and names its field,
- * whatever status the API itself would answer.
- */
+/** Refusals of rules that state calls share with the emulated API: each is 422 and names its field, whatever the API's status. */
 function apiProblem(error: ApiError): Problem {
   const kind = KINDS[error.code];
   const { details, system_message, code, headers } = error;
@@ -231,8 +228,8 @@ function apiProblem(error: ApiError): Problem {
   });
 }
 
-/** What to do about a name that is taken. */
-export const NAME_ADVICE = "choose another name, delete it, or leave the name away to get one made up";
+/** Advice for a name in use. */
+export const NAME_ADVICE = "choose another name, delete it, or leave out the name to get a generated one";
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

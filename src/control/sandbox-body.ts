@@ -14,7 +14,7 @@ export const SandboxBody = Closed(
     fixture: Type.String({ description: "The fixture's name, or `inline`" }),
     seed: Type.Integer({ minimum: 0 }),
     clock: ClockBody,
-    scenarios: Type.Array(Type.String(), { description: "Those in force, in their order" }),
+    scenarios: Type.Array(Type.String(), { description: "The active ones, in order" }),
     settings: Settings,
     created_at: Timestamp({ description: "On the wall clock" }),
     counts: typed(
@@ -48,24 +48,24 @@ export function presentSandbox(sandbox: Sandbox, origin: string): Static<typeof 
   world.catchUp();
   return {
     name,
-    base_url: baseUrlOf(name, origin),
+    base_url: toBaseUrl(name, origin),
     fixture,
     seed,
     clock: presentClock(world),
     scenarios: [...faults.scenarios],
     settings,
     created_at: new Date(sandbox.created_at).toISOString(),
-    counts: countsOf(world.root),
+    counts: countRecords(world.root),
   };
 }
 
 /** A complete base URL for any client of the emulated API (interfaces 3). */
-export function baseUrlOf(name: string, origin: string): string {
+export function toBaseUrl(name: string, origin: string): string {
   return name === "default" ? origin : `${origin}/_s/${name}`;
 }
 
-/** Records by collection; tables of the server's own are nobody's business. */
-export function countsOf({ tables }: Root): Record<string, number> {
+/** Records by collection, without internal collections. */
+export function countRecords({ tables }: Root): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { collection, size } of tables.all()) {
     if (!collection.internal) counts[collection.name] = size;
@@ -73,6 +73,6 @@ export function countsOf({ tables }: Root): Record<string, number> {
   return counts;
 }
 
-export function recordsOf(root: Root): number {
-  return Object.values(countsOf(root)).reduce((sum, count) => sum + count, 0);
+export function totalRecords(root: Root): number {
+  return Object.values(countRecords(root)).reduce((sum, count) => sum + count, 0);
 }

@@ -12,7 +12,7 @@ const Shown = Type.Unsafe<Fields>({ type: "object", description: "A record as th
 const ByCollection = <T extends TSchema>(one: T, description: string) =>
   Type.Record(Type.String(), Type.Array(one), { description });
 
-/** What became of one world's records in another (interfaces 4). */
+/** The differences between two worlds (interfaces 4). */
 export const DifferenceBody = Closed(
   {
     added: ByCollection(Shown, "Records by collection"),
@@ -41,7 +41,7 @@ export const DifferenceBody = Closed(
 export type WorldDifference = Static<typeof DifferenceBody>;
 
 /**
- * What became of one world's records in another, by collection. Records that both share are skipped by
+ * Compares the records of two worlds, by collection. Shared records are skipped by
  * reference; records that only look alike (after an upload) are compared field by field.
  */
 export function worldDifference(
@@ -50,8 +50,8 @@ export function worldDifference(
   after: WorldValue,
 ): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
-  const was = readerOf(before);
-  const is = readerOf(after);
+  const was = toReader(before);
+  const is = toReader(after);
   for (const [name, state] of stateCollections(server.resources)) {
     const from = before.root.tables.get(name)!;
     for (const change of from.changesTo(after.root.tables.get(name)!)) {
@@ -68,7 +68,7 @@ export function worldDifference(
   return difference;
 }
 
-function readerOf({ root, origin, clock, seed }: WorldValue): Transaction {
+function toReader({ root, origin, clock, seed }: WorldValue): Transaction {
   return new Transaction(root, { origin, now: clock.at - origin, seed, secretKey: "" });
 }
 

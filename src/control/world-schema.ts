@@ -19,7 +19,7 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
 });
 export const Windows = Type.Array(Window);
 
-/** What a world is besides its tables; with `wall` where it is kept between two starts. */
+/** The fields of a world without its tables; with `wall` if it is saved between two starts. */
 export function worldFields(clock: Record<string, TSchema> = {}) {
   return {
     seed: Whole,

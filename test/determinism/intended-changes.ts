@@ -21,7 +21,11 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ request: { path }, answer }) =>
       /\/(audit-log\/export|dashboard\/change-logs)\b/.test(path) && answer.status === 200,
     reason:
-      "Seeded logs are generated as lives of their own, with names from faker [issue 32 points 6 and 8].",
+      "Seeded logs are generated as lives of their own, with names from faker [ points 6 and 8].",
+  },
+  {
+    request: ({ request: { path }, answer: { status } }) => path.startsWith("/_control/") && status >= 400,
+    reason: "Refusals of the control API are worded in plain English.",
   },
   { request: hasSettings, reason: "Sandboxes have one more setting, `locale` (G44)." },
   {

@@ -30,8 +30,8 @@ export function recordChanges(server: ControlServer, states: EntryStates): Stati
   if (states.from === states.to) return changes;
   const from = states.from.value;
   const to = states.to.value;
-  const was = readerOf(from, states.before);
-  const is = readerOf(to, states.after);
+  const was = toReader(from, states.before);
+  const is = toReader(to, states.after);
   for (const [name, state] of stateCollections(server.resources)) {
     const records = [...from.tables.get(name)!.changesTo(to.tables.get(name)!)].map(
       ({ id, before: old, after: now }) => ({
@@ -45,6 +45,6 @@ export function recordChanges(server: ControlServer, states: EntryStates): Stati
   return changes;
 }
 
-function readerOf(root: Root, { frame: { origin, seed }, now }: KeptState): Transaction {
+function toReader(root: Root, { frame: { origin, seed }, now }: KeptState): Transaction {
   return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }

@@ -24,7 +24,7 @@ const takeBundle = operation({
         "start it with `understudy start`",
       );
     }
-    // Deliveries that are under way would be told by half; what has not ended after a while is left out.
+    // Waits for deliveries in progress, so that each is complete; one that takes too long is left out.
     await Promise.race([sandbox.world.settled(), patience()]);
     const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
     try {

@@ -13,7 +13,7 @@ import { streamJournal } from "../journal/stream-journal.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { below, type ControlOperation, type ControlServer, OfSandbox, operation, S } from "../operation.ts";
 import { Problem } from "../problem.ts";
-import { baseUrlOf } from "../sandbox-body.ts";
+import { toBaseUrl } from "../sandbox-body.ts";
 import { checkJournal } from "./journal-verify.ts";
 
 const Kind = Type.Unsafe<"request" | "delivery">({
@@ -140,7 +140,7 @@ const archiveJournal = operation({
   errors: [],
   success: { status: 200, schema: HarBody, headers: ["Content-Disposition"] },
   handle({ sandbox, server, origin }) {
-    const base_url = baseUrlOf(sandbox.name, origin);
+    const base_url = toBaseUrl(sandbox.name, origin);
     const har = harOf(sandbox.journal.entries(), { base_url, version: server.version });
     return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
   },

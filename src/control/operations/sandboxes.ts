@@ -135,7 +135,7 @@ const createSandbox = operation({
     requireRoom(server, "sandboxes", server.sandboxes.size + 1);
     const settings = body.settings && checkSettings(body.settings);
     const clock = body.clock && clockSetting(body.clock, "clock");
-    const first = { name, fixture, seed, clock, scenarios, settings, judge: judgeOf(server) };
+    const first = { name, fixture, seed, clock, scenarios, settings, judge: createJudge(server) };
     return settled(server, origin, () => {
       try {
         return fixtureErrors(() => server.sandboxes.create(first));
@@ -217,7 +217,7 @@ const resetSandbox = operation({
   handle({ body = {}, sandbox, server, origin }) {
     requireNoPath(body.fixture);
     const admit = (root: Root) => requireRoomForRecords(server, root);
-    fixtureErrors(() => sandbox.reset({ ...body, judge: judgeOf(server), admit }));
+    fixtureErrors(() => sandbox.reset({ ...body, judge: createJudge(server), admit }));
     return presentSandbox(sandbox, origin);
   },
 });
@@ -243,11 +243,11 @@ const forkSandbox = operation({
   },
 });
 
-function judgeOf(server: ControlServer) {
+function createJudge(server: ControlServer) {
   return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
 }
 
-/** The fixture's own place in the document stands behind the field that brought it. */
+/** A field of the fixture follows the name of the body's field. */
 function fixtureErrors<T>(load: () => T): T {
   try {
     return load();

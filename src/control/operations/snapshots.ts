@@ -9,7 +9,7 @@ import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
-import { presentSandbox, recordsOf, SandboxBody } from "../sandbox-body.ts";
+import { presentSandbox, totalRecords, SandboxBody } from "../sandbox-body.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
@@ -206,7 +206,7 @@ const diffSnapshots = operation({
 });
 
 function presentSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
-  return { name, taken_at: new Date(taken_at).toISOString(), records: recordsOf(world.root) };
+  return { name, taken_at: new Date(taken_at).toISOString(), records: totalRecords(world.root) };
 }
 
 /** @throws Problem 422 for a name that cannot be, 409 when there are too many */

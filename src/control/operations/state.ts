@@ -177,7 +177,7 @@ const createRecord = operation({
     const { sandbox, server, body = {} } = call;
     const state = stateCollection(server.resources, call.params.collection);
     requireRoomForRecords(server, sandbox.world.root, 1);
-    return insertRecord(targetOf(call, state), body);
+    return insertRecord(toTarget(call, state), body);
   },
 });
 
@@ -215,7 +215,7 @@ const updateRecord = operation({
   handle(call) {
     const { server, body } = call;
     const state = stateCollection(server.resources, call.params.collection);
-    return update(targetOf(call, state), call.params.id, body);
+    return update(toTarget(call, state), call.params.id, body);
   },
 });
 
@@ -237,7 +237,7 @@ const deleteRecord = operation({
   success: { status: 204 },
   handle(call) {
     const state = stateCollection(call.server.resources, call.params.collection);
-    removeRecord(targetOf(call, state), call.params.id);
+    removeRecord(toTarget(call, state), call.params.id);
     return noContent();
   },
 });
@@ -255,14 +255,14 @@ function idIn(collection: string, answer: unknown): string | undefined {
 
 type ChangingCall = ControlContext & { query: Static<typeof ChangeQuery> };
 
-function targetOf(call: ChangingCall, state: StateCollection): Target {
+function toTarget(call: ChangingCall, state: StateCollection): Target {
   const { sandbox, server } = call;
   const admit = (tx: Transaction) => requireRoomAfter(server, sandbox.world, tx);
-  return { state, sandbox, actor: actorOf(call), admit };
+  return { state, sandbox, actor: findActor(call), admit };
 }
 
 /** G31: on whose behalf; unknown users are refused rather than written into a log. */
-function actorOf({ query: { silent, actor }, sandbox, server }: ChangingCall): StateActor {
+function findActor({ query: { silent, actor }, sandbox, server }: ChangingCall): StateActor {
   const users = stateCollections(server.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");

@@ -28,11 +28,11 @@ export function matcherFor(
   }
   return (record) => {
     const shown = state.toPublic(record, tx);
-    return wanted.every(([name, text]) => textOf(shown[name]) === text);
+    return wanted.every(([name, text]) => toText(shown[name]) === text);
   };
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined ? "null" : JSON.stringify(value);
 }

@@ -61,7 +61,7 @@ export class StateCollection {
       if (typeof value !== "string") return value;
       const instant = parseInstant(value);
       if (instant === undefined)
-        throw unprocessable(nameOf(fields, value), value, "must be an ISO 8601 timestamp");
+        throw unprocessable(findName(fields, value), value, "must be an ISO 8601 timestamp");
       return world.relative(instant);
     }) as Fields;
   }
@@ -91,7 +91,7 @@ export class StateCollection {
   }
 }
 
-function nameOf(fields: Fields, value: unknown): string {
+function findName(fields: Fields, value: unknown): string {
   return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
 }
 
