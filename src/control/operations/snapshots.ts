@@ -9,7 +9,7 @@ import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
-import { presentSandbox, totalRecords, SandboxBody } from "../sandbox-body.ts";
+import { presentSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
