@@ -83,7 +83,7 @@ describe("interfaces 2 --persist, the ledger: what has changed is found and save
     expect([...kinds].sort()).toEqual([...TIMER_KINDS].sort());
   });
 
-  it("interfaces 2 what a timer does of itself is kept, though nobody asks for anything", async () => {
+  it("a timer's changes are saved without a request [interfaces 2]", { timeout: 120_000 }, async () => {
     const fresh = await FreshWorld.create(api);
     await setTimers(fresh);
     const { world } = api.understudy.sandboxes.get(fresh.name)!;
@@ -101,7 +101,7 @@ describe("interfaces 2 --persist, the ledger: what has changed is found and save
   });
 });
 
-const RARELY = { interval: 400 };
+const RARELY = { interval: 400, timeout: 60_000 };
 const idsOf = (world: World) => [...world.read().all(timers)].map(({ id }) => id);
 
 /** The timers of a sandbox that kill -9 would leave now. */
