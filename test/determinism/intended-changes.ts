@@ -20,8 +20,7 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
   {
     request: ({ request: { path }, answer }) =>
       /\/(audit-log\/export|dashboard\/change-logs)\b/.test(path) && answer.status === 200,
-    reason:
-      "Seeded logs are generated as lives of their own, with names from faker [ points 6 and 8].",
+    reason: "Seeded logs are generated as lives of their own, with names from faker.",
   },
   {
     request: ({ request: { path }, answer: { status } }) => path.startsWith("/_control/") && status >= 400,
