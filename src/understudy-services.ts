@@ -4,7 +4,7 @@ import type { Actor } from "./engine/sandbox/history-entry.ts";
 import type { Sandbox } from "./engine/sandbox/sandbox.ts";
 import { nextChange } from "./engine/state/next-change.ts";
 import type { Deliveries } from "./engine/webhooks/dispatcher.ts";
-import type { UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "./hosts/node/storage/upload-store.ts";
 
 /**
  * A document is read in a thread with memory of its own, decoded images are large: so many at once. One of each for a
@@ -21,7 +21,7 @@ export function heavyWork(): Record<HeavyWork, FairQueue<Sandbox>> {
 
 interface ServiceParts {
   outbound: OutboundClient;
-  uploads: UploadKeeper;
+  uploads: UploadStore;
   deliveries: Deliveries<Sandbox>;
   queues: Record<HeavyWork, FairQueue<Sandbox>>;
 }

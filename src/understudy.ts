@@ -46,7 +46,7 @@ import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
 import { answerReceiverRequest } from "./hosts/node/receiver-requests.ts";
 import { answerRequests, createClasses, createNodeServer } from "./hosts/node/server.ts";
-import { LOCAL_UPLOAD_BYTES, UploadKeeper } from "./hosts/node/storage/upload-keeper.ts";
+import { LOCAL_UPLOAD_BYTES, UploadStore } from "./hosts/node/storage/upload-store.ts";
 import type { Saver } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 import { mcpOf, ownAddress, urlFor } from "./understudy-itself.ts";
@@ -78,7 +78,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const opened = new Promise<Pick<Saver, "readyToSend">>((resolve) => {
     noteOpened = resolve;
   });
-  const uploads = new UploadKeeper(
+  const uploads = new UploadStore(
     options.shared ? (options.shared.limits?.upload_bytes ?? SHARED_LIMITS.upload_bytes) : LOCAL_UPLOAD_BYTES,
     (sandbox) => storedTextBytes(sandbox, sandbox.world.root),
   );

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder } from "../hosts/node/storage/make-folder.ts";
+import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { UsageError } from "./failure.ts";
 import { complain } from "./output.ts";
 

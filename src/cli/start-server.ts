@@ -1,5 +1,5 @@
 import type { DocumentWatch } from "../documents/watch-documents.ts";
-import { sweepOrphanedFolders } from "../hosts/node/storage/orphaned-folders.ts";
+import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { banner } from "./banner.ts";
 import { complain, say, sayJson } from "./output.ts";

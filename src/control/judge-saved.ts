@@ -5,7 +5,7 @@ import { validatorOf } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
-import { KeptUploads } from "../hosts/node/storage/upload-keeper.ts";
+import { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";
 import { SomeSettings } from "./check-settings.ts";
 import { judgeWorld, prepareJudging } from "./judge-world.ts";
@@ -28,7 +28,7 @@ const World = Type.Object(
   {
     facts: Type.Object({ ...worldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
     windows: Windows,
-    uploads: Type.Optional(KeptUploads),
+    uploads: Type.Optional(StoredUploads),
     tables: Type.Record(Type.String(), Type.Object({ put: Records, removed: Names }, CLOSED)),
   },
   CLOSED,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, Unsaved } from "../engine/pipeline/engine-parts.ts";
-import { refusalOf, StoreRefusal } from "../persistence/store.ts";
+import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { ControlDurability } from "./operation.ts";
 import { storeProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
@@ -8,7 +8,7 @@ import { sendProblem } from "./send-answer.ts";
 /** Uploads go to the temporary folder on their way; a full disk is no defect of the client or of ours. */
 export function refuseFullDisk(error: unknown) {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
-  const refusal = refusalOf(error, "the folder for uploads");
+  const refusal = toStoreRefusal(error, "the folder for uploads");
   return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
 }
 

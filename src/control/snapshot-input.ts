@@ -9,7 +9,7 @@ import {
   type SnapshotDocument,
 } from "../engine/sandbox/snapshot-document.ts";
 import { WorldDocumentError } from "../engine/state/world-document.ts";
-import { UploadsDocument } from "../hosts/node/storage/upload-keeper.ts";
+import { UploadsDocument } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";
 import { judgeWorld } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";

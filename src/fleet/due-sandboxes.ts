@@ -10,8 +10,8 @@ const MAX_LISTED = 100;
 const SAME_MS = 20;
 
 /**
- * interfaces 15: when each sandbox has something to do by itself, on the wall clock, so that any node can take one
- * that nobody owns and whose time has come. Told before the commit that sets it, and put right after.
+ * When the next timer of each sandbox is due, on the wall clock (interfaces 15), so that any node can take over one
+ * without an owner. Written before the commit that sets the timer, and corrected after it.
  */
 export class DueSandboxes {
   private readonly store: RedisStore;
@@ -38,7 +38,7 @@ export class DueSandboxes {
     if (this.recorded.has(sandbox)) this.tell(sandbox, Number.POSITIVE_INFINITY);
   }
 
-  /** Whoever has it next says when something is due. */
+  /** The next owner records the due instant itself. */
   forget(sandbox: string): void {
     this.recorded.delete(sandbox);
   }
@@ -53,7 +53,7 @@ export class DueSandboxes {
     return this.store.connection.ask(["ZRANGEBYSCORE", KEY, "-inf", until, "LIMIT", "0", String(MAX_LISTED)]);
   }
 
-  /** Commands of a connection are carried out in their order: nobody has to wait for this one. */
+  /** A connection keeps the order of its commands, so the caller need not wait. */
   private tell(sandbox: string, due: number): void {
     const never = due === Number.POSITIVE_INFINITY;
     const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
@@ -63,7 +63,7 @@ export class DueSandboxes {
   }
 }
 
-/** What is to be sent is due at once, whatever the sandbox's clock says. */
+/** Queued deliveries are due at once, whatever the sandbox's clock says. */
 function nextDue({ world }: Sandbox): number {
   const { root, clock, origin } = world;
   const now = Date.now();

@@ -4,7 +4,7 @@ import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
-import { TemporaryFolder } from "../hosts/node/storage/temporary-folder.ts";
+import { TemporaryFolder } from "../hosts/node/storage/folders.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type ReviverParts, SandboxReviver } from "../persistence/sandbox-reviver.ts";

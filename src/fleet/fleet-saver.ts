@@ -2,24 +2,24 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import type { RedisStore } from "../persistence/redis-store.ts";
 import { moved } from "../persistence/redis-store.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { inPieces, rowsBetween } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
-import { refusalOf, type StoreRefusal } from "../persistence/store.ts";
+import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { NodeSession } from "./node-session.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
-/** What nobody waits for (a timer that ran, a request that was counted) is saved within that time. */
+/** Changes without a waiting request (a timer that ran, a counted request) are saved within this time. */
 const SWEEP_MS = 300;
 
 export interface FleetSaverParts {
   store: RedisStore;
   sandboxes: SandboxRegistry;
-  uploads: UploadKeeper;
+  uploads: UploadStore;
   session: () => NodeSession;
   due: DueSandboxes;
   chunks: UploadChunks;
@@ -30,13 +30,13 @@ export interface FleetSaverParts {
 interface Kept {
   readonly sandbox: Sandbox;
   image: SandboxImage;
-  /** Nobody knows what Redis has of it: all of it is sent. */
+  /** The state in Redis is unknown, so the whole sandbox is sent. */
   isUnknown: boolean;
 }
 
 /**
- * Brings each owned sandbox to Redis, one commit at a time and whoever waits sharing the next one. What an answer
- * tells of has been acknowledged before it leaves (interfaces 15), and what was refused is undone.
+ * Saves each owned sandbox to Redis, one commit at a time; requests that arrive during a commit share the next one. Redis
+ * has the changes of an answer before it leaves (interfaces 15); refused changes are undone.
  */
 export class FleetSaver {
   failure: SavingFailure | undefined;
@@ -76,9 +76,9 @@ export class FleetSaver {
   }
 
   /**
-   * Undefined, or a promise of it, once Redis has everything that the sandbox has become until now. What only
-   * counts requests is not waited for.
-   * @throws StoreRefusal when what came after the mark was undone, or the sandbox is another node's
+   * Undefined, or a promise of it, once Redis has all changes of the sandbox so far. Counts of
+   * requests are not waited for.
+   * @throws StoreRefusal if a change after the mark was undone, or another node owns the sandbox
    */
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
@@ -117,7 +117,7 @@ export class FleetSaver {
     this.parts.due.adopt(name);
   }
 
-  /** Makes a sandbox the fleet's. @throws StoreRefusal `taken`, `limit`; it is nobody's then */
+  /** Adds a sandbox to the fleet. @throws StoreRefusal `taken`, `limit`; this node does not own it then */
   register(sandbox: Sandbox): Promise<void> {
     const { name } = sandbox;
     return this.turns.next(name, async () => {
@@ -127,7 +127,7 @@ export class FleetSaver {
     });
   }
 
-  /** What happens to the sandboxes of a session that was lost: each by itself, and not while it is being saved. */
+  /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
   async recover(lost: { former: string; restarted: boolean }): Promise<void> {
     await Promise.all(this.names().map((name) => this.turns.next(name, () => this.reclaim(name, lost))));
   }
@@ -176,7 +176,7 @@ export class FleetSaver {
     if (isAllSaved) this.recordSuccess();
   }
 
-  /** Whoever asks while a commit is under way shares the next one. */
+  /** Requests during a commit share the next one. */
   private flushed(name: string): Promise<void> {
     let mine = this.queued.get(name);
     if (mine === undefined) {
@@ -196,7 +196,7 @@ export class FleetSaver {
     try {
       await this.bring(kept);
     } catch (error) {
-      const refusal = refusalOf(error, "the store");
+      const refusal = toStoreRefusal(error, "the store");
       if (refusal.kind === "moved") return this.release(name);
       this.recordFailure(refusal);
       if (isAwaited) await this.undo(kept, refusal);
@@ -224,7 +224,7 @@ export class FleetSaver {
     kept.isUnknown = false;
   }
 
-  /** @throws StoreRefusal, and Redis has what it had (or, unreachable, nobody knows) */
+  /** @throws StoreRefusal; Redis then has the former state, or, if unreachable, an unknown one */
   private async commit(sandbox: Sandbox, before: SandboxImage | undefined): Promise<SandboxImage> {
     const { store, due, chunks, uploads } = this.parts;
     const { name } = sandbox;
@@ -240,7 +240,7 @@ export class FleetSaver {
       image.release();
       throw error;
     }
-    // What nobody names any more may as well go a little later.
+    // Unnamed pieces may as well be removed a little later.
     await chunks.tidy(image).catch(() => {});
     return image;
   }
@@ -254,12 +254,12 @@ export class FleetSaver {
     await chunks.remove(name).catch(() => {});
   }
 
-  /** Where somebody waits for an answer, the sandbox goes back to what Redis has acknowledged. */
+  /** If a request waits, the sandbox goes back to the state that Redis has acknowledged. */
   private async undo(kept: Kept, refusal: StoreRefusal): Promise<void> {
     const { sandbox, image } = kept;
     const { sandboxes } = this.parts;
     this.refusals.note(sandbox, refusal);
-    // It had been deleted, and is there still: whoever asks for it next takes it over from its rows.
+    // Deleting it failed, so Redis still has it: the next request takes it over from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
     sandbox.putBack(image);
@@ -275,7 +275,7 @@ export class FleetSaver {
     if (found === "behind") kept.isUnknown = true;
   }
 
-  /** Said once, and once more when it is over. */
+  /** Logged once, and again when it is over. */
   private recordFailure(refusal: StoreRefusal): void {
     if (this.failure === undefined)
       this.parts.log.error(
@@ -291,7 +291,7 @@ export class FleetSaver {
   }
 }
 
-/** What was undone because the store refused it, so that whoever waits for an answer hears of it. */
+/** Changes that were undone because the store refused them, for the requests that wait for an answer. */
 export class Refusals {
   private readonly bySandbox = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
   private count = 0;

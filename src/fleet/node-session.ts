@@ -15,7 +15,7 @@ const POLL_MS = 100;
 
 export const sessionKey = (url: string) => fleetKey(`node:${url}`);
 
-/** What becomes of the sandboxes of a session that was lost. */
+/** Called for the sandboxes of a session that was lost. */
 export interface SessionEvents {
   /** Settles once it is known which of them are still this node's. */
   onRecover(lost: { former: string; restarted: boolean }): Promise<void>;
@@ -23,7 +23,7 @@ export interface SessionEvents {
 
 /**
  * One life of a node: a key with a time to live, which leases name. It is valid on the monotonic clock and a second
- * shorter than in Redis, so that a node that was stopped or cut off knows by itself that it may be nobody's owner.
+ * shorter than in Redis, so that a node that was stopped or cut off knows by itself that it may own nothing.
  */
 export class NodeSession {
   private until = Number.NEGATIVE_INFINITY;
@@ -48,7 +48,7 @@ export class NodeSession {
     return this.store.owner.url;
   }
 
-  /** Whether nobody else can own what this node owns, at this very moment. */
+  /** Whether no other node can own this node's sandboxes at this moment. */
   get isValid(): boolean {
     return performance.now() < this.until;
   }
@@ -90,12 +90,12 @@ export class NodeSession {
 
   private inTurn(work: () => Promise<void>): void {
     this.turn = this.turn.then(async () => {
-      // What cannot be asked now is asked again at the next turn of the timer, or when Redis is back.
+      // A failed attempt is repeated at the next turn of the timer, or when Redis is back.
       if (!this.isEnding) await work().catch(() => {});
     });
   }
 
-  /** Extends the session; where it is gone, or Redis began anew, finds out what is left. */
+  /** Extends the session. If it is gone, or Redis restarted, finds out what is left. */
   private async look({ restarted }: RedisFacts): Promise<void> {
     if (!restarted && (await this.renew())) return;
     this.until = Number.NEGATIVE_INFINITY;

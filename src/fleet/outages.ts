@@ -1,7 +1,7 @@
 import type { Log } from "../hosts/node/log.ts";
 import type { Target } from "./proxy.ts";
 
-/** One request in so many milliseconds tries whether a node that could not be reached is back. */
+/** Interval of the requests that test whether an unreachable node is back, in milliseconds. */
 const TRY_MS = 50;
 /** After so long, requests for it wait no longer. */
 const LONG_MS = 1000;
@@ -12,7 +12,7 @@ interface Outage {
   next: number;
 }
 
-/** Owners that could not be reached: whoever asks for their sandboxes must not storm their ports. */
+/** Owners that could not be reached: requests for their sandboxes must not storm their ports. */
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();

@@ -72,7 +72,7 @@ function deferred() {
 }
 
 const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-const headOf = (method: string) => GET.replace("GET", method);
+const withMethod = (method: string) => GET.replace("GET", method);
 
 describe("interfaces 15 proxy a request on", () => {
   it("interfaces 15 an answer comes back as its owner wrote it: bytes, headers, their case and order", async () => {
@@ -107,7 +107,7 @@ describe("interfaces 15 proxy a request on", () => {
       response.end();
     });
     const { port } = await front(of);
-    expect(await exchange(port, headOf("HEAD"))).toMatch(/content-length: 7\r\n(.+\r\n)*\r\n$/i);
+    expect(await exchange(port, withMethod("HEAD"))).toMatch(/content-length: 7\r\n(.+\r\n)*\r\n$/i);
     expect(await exchange(port, GET)).toMatch(/content-length: 0\r\n(.+\r\n)*\r\n$/i);
     for (const status of [204, 304])
       expect(await exchange(port, GET.replace("/x", `/${status}`))).toMatch(
@@ -236,7 +236,7 @@ describe("interfaces 15 proxy a request on", () => {
     expect([await got[0], await got[2]]).toEqual(["", ""]);
   });
 
-  it("interfaces 15 nobody at that address: not reached, and the request is whole for the next", async () => {
+  it("an address without a server is not reached, and the request is whole for the next node [interfaces 15]", async () => {
     const free = await listen(createNetServer());
     await new Promise((resolve) => open.pop()!.close(resolve));
     proxy = new NodeProxy("http://127.0.0.1:1");

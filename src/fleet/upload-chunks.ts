@@ -1,19 +1,19 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeptUploads } from "../hosts/node/storage/upload-keeper.ts";
+import type { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import { type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
 import type { SandboxImage } from "../persistence/sandbox-image.ts";
 import type { Row } from "../persistence/store.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** So many bytes of each file. */
+/** The stored bytes of each file. */
 type Lengths = Map<string, number>;
 
 /**
- * The upload bytes of a fleet's sandboxes, in Redis: one hash per sandbox, whose fields are pieces of files. A file
- * only ever grows at its end and bears a name that nobody else has, so writing a piece twice does no harm, whoever
- * does it; what no row names any more is removed after the commit that says so.
+ * The upload bytes of a fleet's sandboxes in Redis: one hash per sandbox, whose fields are pieces of files. A file only
+ * grows at its end and has a unique name, so writing a piece twice does no harm. Pieces that no row names are removed
+ * after the commit that says so.
  */
 export class UploadChunks {
   private readonly store: RedisStore;
@@ -56,7 +56,7 @@ export class UploadChunks {
     this.stored.delete(sandbox);
   }
 
-  /** Everything is written anew. */
+  /** All pieces will be written again. */
   distrust(sandbox: string): void {
     this.stored.get(sandbox)?.clear();
   }
@@ -74,7 +74,7 @@ export class UploadChunks {
       let read = 0;
       for (const piece of pieceNames(file, length)) {
         const bytes = await this.store.connection.ask(["HGET", uploadsKey(sandbox), piece], { as: "bytes" });
-        // A hole: the upload begins anew, as where its file is too short.
+        // A piece is missing: the client starts the upload again, as for a file that is too short.
         if (bytes === null) break;
         await writeFile(path, bytes, { flag: "a" });
         read += (bytes as Buffer).length;
@@ -132,7 +132,7 @@ function namedBy(rows: readonly Row[]): Lengths {
   const files: Lengths = new Map();
   for (const { section, id, text } of rows) {
     if (id !== "uploads" || !/(^|\/)world$/.test(section)) continue;
-    for (const { parts } of Object.values(JSON.parse(text) as KeptUploads)) {
+    for (const { parts } of Object.values(JSON.parse(text) as StoredUploads)) {
       for (const { file, length } of parts) files.set(file, Math.max(length, files.get(file) ?? 0));
     }
   }

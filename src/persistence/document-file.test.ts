@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const kept = (text: string): Kept => new Map([["a", new Map([["world", new Map([["x", text]])]])]]);
-const documentOf = (sandboxes: string) =>
+const toDocument = (sandboxes: string) =>
   `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
 
 describe("the document of --persist FILE.json", () => {
@@ -78,7 +78,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readFileSync(`${path}.previous`, "utf8")).toBe(first);
     await file.write(new Map());
     expect(await file.read()).toEqual(new Map());
-    expect(readFileSync(path, "utf8")).toBe(documentOf("{\n  }"));
+    expect(readFileSync(path, "utf8")).toBe(toDocument("{\n  }"));
     expect(readdirSync(folder)).toEqual(["worlds.json", "worlds.json.previous"]);
   });
 
@@ -137,10 +137,10 @@ describe("the document of --persist FILE.json", () => {
 
   it("interfaces 2 what is written by hand and holds no sandboxes is empty", async () => {
     for (const sandboxes of ["null", "5", '"text"']) {
-      writeFileSync(path, documentOf(sandboxes));
+      writeFileSync(path, toDocument(sandboxes));
       expect(await file.read()).toEqual(new Map());
     }
-    writeFileSync(path, documentOf('{ "a": { "world": { "x": 1, "y": 2 } }, "b": 5 }'));
+    writeFileSync(path, toDocument('{ "a": { "world": { "x": 1, "y": 2 } }, "b": 5 }'));
     expect(await file.read()).toEqual(
       new Map([
         [
@@ -173,7 +173,7 @@ describe("the document of --persist FILE.json", () => {
     };
     file.requireKnownFormat();
     expect(refused("{ no")).toBeUndefined();
-    expect(refused(documentOf("{}"))).toBeUndefined();
+    expect(refused(toDocument("{}"))).toBeUndefined();
     expect(refused('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
     expect(refused('{ "name": "package" }')).toBe(
       `${path} is no document that Understudy keeps worlds in (its "format" would be "understudy-worlds"); nothing was touched.`,
@@ -202,9 +202,9 @@ describe("the store over it", () => {
   it("interfaces 2 is free again where it could not be opened", async () => {
     writeFileSync(path, "{ no");
     const broken = () => {
-      throw new Error("nobody listens");
+      throw new Error("no listener");
     };
-    await expect(DocumentStore.open(path, broken)).rejects.toThrow("nobody listens");
+    await expect(DocumentStore.open(path, broken)).rejects.toThrow("no listener");
     const store = await DocumentStore.open(path, () => {});
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(
       `${path} is in use by another server; stop that server, or choose another file with --persist.`,
@@ -264,12 +264,12 @@ const SECTIONS: Record<string, Record<string, string>> = {
 const maps = (sections: Record<string, Record<string, string>>) =>
   new Map(Object.entries(sections).map(([name, rows]) => [name, new Map(Object.entries(rows))]));
 
-const textOf = (sections: Record<string, Record<string, string>>) =>
+const toText = (sections: Record<string, Record<string, string>>) =>
   `{${[...nestedText(maps(sections), "  ")].join("")}\n}`;
 
 describe("rows as an object that people read", () => {
   it("interfaces 2 one line a row, in order, sections within sections", () => {
-    expect(textOf(SECTIONS)).toBe(`{
+    expect(toText(SECTIONS)).toBe(`{
   "records": {
     "a": {
       "x": "q\\""
@@ -304,11 +304,11 @@ describe("rows as an object that people read", () => {
     "windows": []
   }
 }`);
-    expect(textOf({})).toBe("{\n}");
+    expect(toText({})).toBe("{\n}");
   });
 
   it("interfaces 2 gives the same rows again", () => {
-    const rows = [...nestedRows(JSON.parse(textOf(SECTIONS)))];
+    const rows = [...nestedRows(JSON.parse(toText(SECTIONS)))];
     const given = Object.entries(SECTIONS).flatMap(([section, byId]) =>
       Object.entries(byId).map(([id, text]) => ({ section, id, text })),
     );

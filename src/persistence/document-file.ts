@@ -52,7 +52,7 @@ export class DocumentFile implements Adapter<Kept> {
       const document = parsed(readFileSync(candidate, "utf8"));
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.say(`${candidate} is used in its place.`);
-        return keptOf(document.sandboxes);
+        return toStoredRows(document.sandboxes);
       }
       const aside = freeName(`${candidate}.damaged`);
       renameSync(candidate, aside);
@@ -102,7 +102,7 @@ function parsed(text: string): Document | Error {
   }
 }
 
-function keptOf(sandboxes: unknown): Kept {
+function toStoredRows(sandboxes: unknown): Kept {
   const kept = new Map<string, Map<string, Map<string, string>>>();
   if (typeof sandboxes !== "object" || sandboxes === null) return kept;
   for (const [name, nested] of Object.entries(sandboxes)) {
@@ -205,7 +205,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
   for (let depth = open.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
-/** The inverse. What is no object where one belongs gives no rows: whoever reads them judges what is missing. */
+/** The inverse. Anything that is not an object where one belongs gives no rows, and so is missing. */
 export function* nestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {

@@ -9,8 +9,8 @@ import {
   type FolderStore,
   PersistenceError,
   type Row,
-  refusalOf,
   StoreRefusal,
+  toStoreRefusal,
 } from "./store.ts";
 
 /** `--persist FILE.json`: all sandboxes in one document that people read, edit and commit to a repository. */
@@ -31,7 +31,7 @@ export class DocumentStore implements FolderStore {
   }
 
   /**
-   * @param say told in one sentence what had to be done
+   * @param say called with one sentence for each repair
    * @throws PersistenceError when another server uses the file, or it is none of ours or of a newer version
    */
   static async open(file: string, say: (warning: string) => void): Promise<DocumentStore> {
@@ -84,7 +84,7 @@ export class DocumentStore implements FolderStore {
       await this.db.write();
     } catch (error) {
       this.db.data = before;
-      throw refusalOf(error, this.file);
+      throw toStoreRefusal(error, this.file);
     }
   }
 }
@@ -129,8 +129,8 @@ class Draft {
 }
 
 /**
- * Keeps a file to one server. Node cannot lock files; the engine of `--persist DIR` can, with the lock of the
- * operating system, which goes with the process and which nobody else's process id can pass for.
+ * Keeps a file to one server. Node cannot lock files; SQLite can, with a lock of the operating system that ends with the
+ * process and does not depend on process ids.
  */
 export class FileLock {
   private readonly db: { exec(sql: string): unknown; close(): void };
@@ -158,7 +158,7 @@ export class FileLock {
     }
   }
 
-  /** The empty file stays: whoever removed it could remove it under a server that has just locked it. */
+  /** The empty file stays: removing it could remove it under a server that has just locked it. */
   release(): void {
     this.db.exec("ROLLBACK");
     this.db.close();

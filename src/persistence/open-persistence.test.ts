@@ -82,7 +82,7 @@ describe("what is kept, at a start", () => {
     await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
     await store.close();
     const { saver, there, said, sweeps } = await opened();
-    // What was set aside may name files too.
+    // A sandbox that was set aside may name files too.
     expect([[...there.keys()], sweeps]).toEqual([["good"], 0]);
     const aside = join(`${file}.set-aside`, "bad.json");
     expect(said.toSorted()).toEqual([

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
-import { makeFolder } from "../hosts/node/storage/make-folder.ts";
+import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { nestedText } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
@@ -61,7 +61,7 @@ class Persistence {
         discard: (name) => sandboxes.delete(name),
         bringBack: async (name) => {
           const image = await this.reviver.bringBack(name, await this.store.load(name));
-          // What little its return has changed cannot be saved now, and is nothing to refuse anybody for.
+          // Loading may have changed a little, which cannot be saved now and is no reason for a refusal.
           image.remark();
           this.saver.adopt(image);
         },
@@ -82,7 +82,7 @@ class Persistence {
       }
     }
     for (const image of images) this.saver.adopt(image);
-    // What was set aside may name files too.
+    // A sandbox that was set aside may name files too.
     if (isWhole) this.parts.uploads.sweep();
   }
 

@@ -138,7 +138,7 @@ describe("a connection to Redis", () => {
     ["ERR no OOM, not READONLY, BUSY", "failed", "refuses (ERR no OOM, not READONLY, BUSY)"],
     ["ERR wrong script: 5ab, on @user_script:3.", "failed", "refuses (ERR wrong)"],
     ["ERR wrong &c @user_script: 3: -WRONG", "failed", "refuses (ERR wrong)"],
-  ])("interfaces 15 %s is told as %s", async (message, kind, words) => {
+  ])("%s is reported as %s [interfaces 15]", async (message, kind, words) => {
     const { connect } = await stand({}, ([name]) => (name === "SET" ? new Error(message) : undefined));
     const connection = await connect();
     await expect(connection.ask(["SET", "a", "b"])).rejects.toMatchObject({
@@ -229,7 +229,7 @@ describe("a connection to Redis", () => {
     await reached(() => settled.length === 1);
   });
 
-  it("interfaces 15 tries less and less often while nobody answers, once a second at least", async () => {
+  it("reconnects less and less often while Redis is down, at least once a second [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();

@@ -6,27 +6,27 @@ import { PersistenceError, StoreRefusal } from "./store.ts";
 export type Word = string | Buffer;
 // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
 export type Reply = any;
-type Client = ReturnType<typeof clientOf>;
+type Client = ReturnType<typeof createRedisClient>;
 
 /** A Redis that gives no answer for so long is taken for unreachable, and asked over a new connection. */
 const ANSWER_MS = 2000;
-/** So many bytes more may take so much longer. */
+/** Extra time for a large command, in bytes per millisecond. */
 const BYTES_PER_MS = 10_000;
 const CONNECT_MS = 3000;
 const MIN_RETRY_MS = 50;
 const MAX_RETRY_MS = 1000;
-/** interfaces 15: what clients are told to wait before they come again. */
+/** Sent to clients as `Retry-After` (interfaces 15). */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** What is to be known of the Redis at the other end. */
+/** Facts about the Redis at the other end. */
 export interface RedisFacts {
-  /** Another than at the last connection: it began anew, perhaps with less than it had. */
+  /** Redis restarted since the last connection, and may have lost data. */
   restarted: boolean;
 }
 
 /**
- * One connection to a Redis, which comes back by itself. What is asked while there is none is refused at once:
- * whoever asks knows best whether asking again does harm.
+ * One connection to a Redis, which reconnects by itself. Commands are refused while it is down: only the caller knows
+ * whether repeating one does harm.
  */
 export class RedisConnection {
   /** Called whenever there is a connection again; nothing else is asked until it has looked. */
@@ -43,12 +43,12 @@ export class RedisConnection {
 
   private constructor(url: string, say: (warning: string) => void) {
     this.url = url;
-    this.place = placeOf(url);
+    this.place = hidePassword(url);
     this.say = say;
   }
 
   /**
-   * @param say told in one sentence of each setting of Redis under which data may be lost
+   * @param say called with one sentence for each setting of Redis under which data may be lost
    * @throws PersistenceError where no Redis answers, or it refuses the password
    */
   static async open(url: string, say: (warning: string) => void): Promise<RedisConnection> {
@@ -78,7 +78,7 @@ export class RedisConnection {
     const tooLate = new Promise<never>((_, reject) => {
       late = setTimeout(
         () => {
-          // First, as the end of the connection is told to whoever waits too.
+          // First, because dropping the connection rejects the waiting commands too.
           reject(this.unreachable("it does not answer"));
           this.drop(client);
         },
@@ -100,8 +100,8 @@ export class RedisConnection {
     try {
       return await this.ask(["EVALSHA", script.sha, ...behind]);
     } catch (error) {
-      // Somebody emptied its cache of scripts.
-      if (!/^NOSCRIPT/.test(causeOf(error))) throw error;
+      // The script cache of Redis was emptied.
+      if (!/^NOSCRIPT/.test(findCause(error))) throw error;
       return this.ask(["EVAL", script.text, ...behind]);
     }
   }
@@ -115,7 +115,7 @@ export class RedisConnection {
   }
 
   private async connect(): Promise<void> {
-    const client = clientOf(this.url);
+    const client = createRedisClient(this.url);
     client.on("error", () => this.drop(client));
     client.on("end", () => this.drop(client));
     try {
@@ -131,7 +131,7 @@ export class RedisConnection {
   }
 
   private async greet(client: Client): Promise<RedisFacts> {
-    const info = factsOf((await client.sendCommand(["INFO"])) as unknown as string);
+    const info = parseInfo((await client.sendCommand(["INFO"])) as unknown as string);
     for (const { text } of REDIS_SCRIPTS) await client.sendCommand(["SCRIPT", "LOAD", text]);
     const before = this.run_id;
     this.run_id = info["run_id"];
@@ -179,7 +179,7 @@ const KINDS = [
   [/^(LOADING|BUSY|MASTERDOWN|TRYAGAIN|CLUSTERDOWN)/, "unreachable"],
 ] as const;
 
-function clientOf(url: string) {
+function createRedisClient(url: string) {
   return createClient({
     url,
     // Replies as plain lists, whatever the server's version.
@@ -191,13 +191,13 @@ function clientOf(url: string) {
 }
 
 /** The address without user and password. */
-function placeOf(url: string): string {
+function hidePassword(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
 /** What Redis itself said, of a refusal made of it. */
-function causeOf(error: unknown): string {
+function findCause(error: unknown): string {
   return /\((NOSCRIPT[^)]*)/.exec((error as Error).message)?.[1] ?? "";
 }
 
@@ -212,7 +212,7 @@ function whyNot(error: Error & { code?: string }): string {
 }
 
 /** The lines of INFO. */
-function factsOf(info: string): Record<string, string> {
+function parseInfo(info: string): Record<string, string> {
   return Object.fromEntries(
     info.split("\r\n").flatMap((line) => {
       const colon = line.indexOf(":");

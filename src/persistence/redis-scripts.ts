@@ -8,7 +8,7 @@ export interface RedisScript {
 const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 
 /**
- * Takes a change set of one sandbox, if whoever brings it still owns the sandbox: the fence of interfaces 15.
+ * Takes a change set of one sandbox if its sender still owns the sandbox: the fence of interfaces 15.
  *
  * KEYS: lease, rows. ARGV: mode, epoch, number before, number, id of the commit, session, node url, then each
  * change as three words: `p` field text, `r` field "", `c` prefix "".
@@ -71,7 +71,7 @@ return {'OK', tonumber(is) + 1, held[3] or ''}
 `);
 
 /**
- * An owner whose lease had run out takes back what nobody has taken over meanwhile. Where Redis began anew with
+ * An owner whose lease had expired takes back its sandbox, unless another node has taken it over. If Redis restarted with
  * less than it had (`restarted`), the owner knows more than Redis. KEYS: lease, rows. ARGV: epoch, former
  * session, session, node url, restarted.
  */
@@ -92,8 +92,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
 /**
- * For how many milliseconds this run of Redis has been there, since the first node that saw it: one that began anew
- * may have less than it had, and owners come back to put that right. KEYS: run. ARGV: Redis's own id of the run.
+ * Milliseconds since the first node saw this run of Redis: after a restart Redis may have less than
+ * it had, and owners come back to put that right. KEYS: run. ARGV: Redis's own id of the run.
  */
 export const AGE = script(`
 local time = redis.call('TIME')

@@ -26,7 +26,7 @@ async function node(session: string, url = redis.url): Promise<RedisStore> {
 }
 
 const clear = (sandbox: string): Change => ({ sandbox, clear: "" });
-const textsOf = async (store: RedisStore, sandbox: string) =>
+const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 
 describe("the store of a fleet", () => {
@@ -44,7 +44,7 @@ describe("the store of a fleet", () => {
     await expect(b.commit(pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
       ...{ kind: "taken", message: "one" },
     });
-    expect(await textsOf(b, "one")).toEqual(["world x 1"]);
+    expect(await readTexts(b, "one")).toEqual(["world x 1"]);
     expect([await b.list(), await b.count()]).toEqual([["one", "two"], 2]);
     await redis.ask("ZADD", "understudy:sandboxes", "0", "zero");
     expect(await b.list()).toEqual(["one", "two", "zero"]);
@@ -71,7 +71,7 @@ describe("the store of a fleet", () => {
     }
     await b.commit(pieces([put("one", "world", "x", 3)]));
     expect(b.held.get("one")).toEqual({ epoch: 2, number: "2" });
-    expect(await textsOf(c, "one")).toEqual(["world x 3"]);
+    expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
   it("interfaces 15 one whose lease Redis has lost is anybody's", async () => {
@@ -94,7 +94,7 @@ describe("the store of a fleet", () => {
       ...{ kind: "behind", message: "the store has not all of sandbox one", retry_after: 1 },
     });
     await a.commit(pieces([clear("one"), put("one", "world", "z", 3)]));
-    expect(await textsOf(a, "one")).toEqual(["world z 3"]);
+    expect(await readTexts(a, "one")).toEqual(["world z 3"]);
     expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
     await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
     await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe("the store of a fleet", () => {
     });
   });
 
-  it("interfaces 15 an owner takes back what nobody has taken over meanwhile", async () => {
+  it("an owner takes back a sandbox that no node has taken over [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     for (const name of ["kept", "behind", "taken", "gone"])
       await a.commit(pieces([put(name, "world", "x", 1)]));
@@ -117,7 +117,7 @@ describe("the store of a fleet", () => {
     expect(await again("taken", true)).toBe("fenced");
     expect(await again("never")).toBe("fenced");
     expect(await again("gone")).toBe("fenced");
-    // A Redis that has begun anew knows less than the owner.
+    // A Redis that has restarted knows less than the owner.
     expect(await again("gone", true)).toBe("behind");
     expect([a.held.get("kept"), a.held.get("gone")]).toEqual([
       { epoch: 2, number: "1" },
@@ -135,13 +135,13 @@ describe("the store of a fleet", () => {
       ...[[], [], undefined, 0],
     ]);
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
-    // What was never there needs no removal.
+    // A sandbox that was never stored needs no removal.
     await a.commit(pieces([clear("never")]));
     expect(await b.list()).toEqual([]);
     await b.commit(pieces([put("one", "world", "y", 3)]));
     expect(b.held.get("one")).toEqual({ epoch: 3, number: "1" });
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBe(-1);
-    expect(await textsOf(b, "one")).toEqual(["world y 3"]);
+    expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
   it("interfaces 15 changes are applied in their order, rows of many sandboxes each to its own", async () => {
@@ -154,8 +154,8 @@ describe("the store of a fleet", () => {
       ),
     );
     await a.save("one", pieces([put("one", "world", "with\0zero", "y")]));
-    expect(await textsOf(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
-    expect(await textsOf(a, "two")).toEqual(["world x 1"]);
+    expect(await readTexts(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
+    expect(await readTexts(a, "two")).toEqual(["world x 1"]);
     expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
   });
 

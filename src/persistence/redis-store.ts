@@ -11,12 +11,12 @@ const PREFIX = "understudy:";
 /** So long a commit is tried again with the same id before its refusal is the answer (interfaces 15). */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** Fields of a hash in one answer, so that loading a large sandbox holds up nobody else's commits. */
+/** Fields of a hash in one answer, so that loading a large sandbox does not hold up commits of others. */
 const SCAN_COUNT = "1000";
 
 /** Whose the sandboxes are that this store commits. */
 export interface StoreOwner {
-  /** One life of a node between two losses of its lease; nobody has it again. */
+  /** One life of a node between two losses of its lease; never used again. */
   session: string;
   url: string;
 }
@@ -27,7 +27,7 @@ export interface Hold {
   number: string;
 }
 
-/** Who owns a sandbox, as the store says; `session` is empty where nobody does. */
+/** The owner of a sandbox in the store; `session` is empty if it has none. */
 export interface Lease {
   session: string;
   url: string;
@@ -49,7 +49,7 @@ export class RedisStore implements Store {
   readonly held = new Map<string, Hold>();
   /** Another after the lease was lost. */
   owner: StoreOwner;
-  /** So many sandboxes there may be in the fleet. */
+  /** Maximum number of sandboxes in the fleet. */
   limit = Number.POSITIVE_INFINITY;
   private readonly turns = new Turns();
 
@@ -59,7 +59,7 @@ export class RedisStore implements Store {
   }
 
   /**
-   * @param say told in one sentence of each setting of Redis under which data may be lost
+   * @param say called with one sentence for each setting of Redis under which data may be lost
    * @throws PersistenceError where no Redis answers, or a newer version wrote what is in it
    */
   static async open(url: string, owner: StoreOwner, say: (warning: string) => void): Promise<RedisStore> {
@@ -93,7 +93,7 @@ export class RedisStore implements Store {
       for (let i = 0; i < words.length; i += 2) texts.set(words[i]!, words[i + 1]!);
     }
     return [...texts].map(([field, text]) => {
-      const [section, id] = placeOf(field);
+      const [section, id] = splitField(field);
       return { section, id, text };
     });
   }
@@ -102,7 +102,7 @@ export class RedisStore implements Store {
     return this.turns.take(() => this.commitNow(pieces));
   }
 
-  /** The changes of one sandbox. Whoever brings them sees to it that no others are under way. @throws StoreRefusal */
+  /** Saves the changes of one sandbox; the caller sends one change set at a time. @throws StoreRefusal */
   async save(sandbox: string, pieces: AsyncIterable<readonly Change[]>): Promise<void> {
     const changes = new ChangeSet();
     for await (const piece of pieces) for (const change of piece) changes.add(change);
@@ -133,10 +133,10 @@ export class RedisStore implements Store {
     return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
   }
 
-  /** Takes a sandbox over from whoever was seen to have had it; false where another was quicker. */
+  /** Takes a sandbox over from the owner that was seen; false if another node was faster. */
   async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.run(CLAIM, keysOf(sandbox), [
+    const [status, epoch, number] = await this.connection.run(CLAIM, sandboxKeys(sandbox), [
       ...[seen.epoch, seen.session, session, url],
     ]);
     if (status !== "OK") return false;
@@ -145,7 +145,7 @@ export class RedisStore implements Store {
   }
 
   /**
-   * After the lease was lost: what nobody has taken over is this node's again.
+   * After the lease was lost: takes back a sandbox that no other node has taken over.
    * @returns whether Redis has the last commit, is behind it, or has another owner
    */
   async reclaim(
@@ -155,7 +155,7 @@ export class RedisStore implements Store {
     const hold = this.held.get(sandbox);
     if (hold === undefined) return "fenced";
     const { session, url } = this.owner;
-    const [status, epoch, number] = await this.connection.run(RECLAIM, keysOf(sandbox), [
+    const [status, epoch, number] = await this.connection.run(RECLAIM, sandboxKeys(sandbox), [
       ...[String(hold.epoch), former, session, url, restarted ? "1" : "0"],
     ]);
     if (status !== "OK") return "fenced";
@@ -188,7 +188,7 @@ export class RedisStore implements Store {
     const number = String(Number(hold?.number || 0) + 1);
     const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
     const [status, epoch] = await this.insist(() =>
-      this.connection.run(COMMIT, keysOf(name), [...about, ...changes.words]),
+      this.connection.run(COMMIT, sandboxKeys(name), [...about, ...changes.words]),
     );
     if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
     if (mode !== "gone") this.held.set(name, { epoch, number });
@@ -209,7 +209,7 @@ export class RedisStore implements Store {
     throw new StoreRefusal("limit", String(count));
   }
 
-  /** Asks again while Redis is not to be reached, for a while: a connection that comes back costs nobody an answer. */
+  /** Repeats a command for a while if Redis cannot be reached, so that a short outage fails no request. */
   private async insist(work: () => Promise<Reply>): Promise<Reply> {
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -232,7 +232,7 @@ const REFUSALS = {
     new StoreRefusal("unreachable", `the store has lost who owns sandbox ${name}`, RETRY_AFTER_SECONDS),
 };
 
-/** Another node owns the sandbox, or nobody does for a moment. */
+/** Another node owns the sandbox, or none does for a moment. */
 export function moved(name: string, headers: Record<string, string> = {}): StoreRefusal {
   const message = `another node of the fleet owns sandbox ${name} now`;
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
@@ -260,12 +260,12 @@ class ChangeSet {
   }
 }
 
-function placeOf(field: string): [section: string, id: string] {
+function splitField(field: string): [section: string, id: string] {
   const end = field.indexOf("\0");
   return [field.slice(0, end), field.slice(end + 1)];
 }
 
-function keysOf(sandbox: string): string[] {
+function sandboxKeys(sandbox: string): string[] {
   return [sandboxKey(sandbox, "lease"), sandboxKey(sandbox, "rows")];
 }
 

@@ -5,7 +5,7 @@ import { SandboxImage } from "./sandbox-image.ts";
 
 type Stand = ReturnType<typeof plainSandbox> & Pick<ReturnType<typeof plainUploads>, "bytes">;
 
-/** What makes a sandbox another than its image; the first ones only count. */
+/** Changes that make a sandbox differ from its image; the first ones only count requests. */
 const COUNTS: [string, (stand: Stand) => unknown][] = [
   ["a request", ({ plain }) => ++plain.world.requests],
   ["a request that was counted", ({ count }) => count()],

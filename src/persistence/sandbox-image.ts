@@ -3,9 +3,9 @@ import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
 import type { HistoryStory } from "../engine/sandbox/history-story.ts";
 import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/root.ts";
-import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 
-/** What tells whether a sandbox is still as it was, without looking into anything. */
+/** Versions of the parts of a sandbox: equal if nothing has changed. */
 interface Marks {
   world: Sandbox["world"];
   root: Root;
@@ -19,13 +19,12 @@ interface Marks {
 }
 
 /**
- * A sandbox with everything that is kept of it, as it was at one moment: references to values that nothing
- * changes. Whether something has to be saved is found by comparing the sandbox with its last image, so that
- * no change can go unnoticed because somebody forgot to tell.
+ * A sandbox as it was at one moment: references to immutable values. Comparing the sandbox with its last image finds
+ * every change, so no code has to report one.
  */
 export class SandboxImage {
   readonly sandbox: Sandbox;
-  /** What records are told apart from, and what it was made of. */
+  /** The fixture's records, which saved records are compared with, and its document. */
   readonly base: Root;
   readonly document: object;
   readonly source: LoadedFixture;
@@ -34,10 +33,10 @@ export class SandboxImage {
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistoryStory;
-  private readonly uploads: UploadKeeper;
+  private readonly uploads: UploadStore;
   private marks: Marks | undefined;
 
-  private constructor(sandbox: Sandbox, uploads: UploadKeeper, kept: Pick<SandboxImage, "value" | "faults">) {
+  private constructor(sandbox: Sandbox, uploads: UploadStore, kept: Pick<SandboxImage, "value" | "faults">) {
     const { source, created_at, fixture, seed, settings, resets, start } = sandbox;
     this.sandbox = sandbox;
     this.uploads = uploads;
@@ -52,7 +51,7 @@ export class SandboxImage {
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
-  static of(sandbox: Sandbox, uploads: UploadKeeper): SandboxImage {
+  static of(sandbox: Sandbox, uploads: UploadStore): SandboxImage {
     const image = new SandboxImage(sandbox, uploads, {
       value: sandbox.value(),
       faults: sandbox.faults.state(),
@@ -61,8 +60,8 @@ export class SandboxImage {
     return image;
   }
 
-  /** What a store gave for this sandbox: the same records, while everything else of it is still to be saved. */
-  static asLoaded(sandbox: Sandbox, uploads: UploadKeeper, value: SandboxValue): SandboxImage {
+  /** The image of a sandbox that was just loaded: its records are stored, everything else is still to be saved. */
+  static asLoaded(sandbox: Sandbox, uploads: UploadStore, value: SandboxValue): SandboxImage {
     uploads.hold(value.blobs);
     return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.state() });
   }
@@ -147,7 +146,7 @@ export class SandboxImage {
     return this.uploads.filesOf(value.blobs);
   }
 
-  /** Lets go of the bytes that it held. */
+  /** Releases the bytes that it holds. */
   release(): void {
     this.uploads.release(this.value.blobs);
     for (const { blobs } of this.snapshots.values()) this.uploads.release(blobs);

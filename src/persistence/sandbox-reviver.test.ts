@@ -99,7 +99,7 @@ describe("a sandbox that is brought back", () => {
     expect(await clockAt("real", 400)).toEqual({ mode: "real", rate: 1, wall: 400, at: 500 });
   });
 
-  it("interfaces 2 has its snapshots in their order; those that nobody put in order come last", async () => {
+  it("keeps the order of its snapshots; those without one come last [interfaces 2]", async () => {
     const { reviver, rows, plain, revived } = stand();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
     const given = rows().map((row) =>

@@ -10,17 +10,17 @@ import { timers } from "../engine/state/timers.ts";
 import { decodeWorld } from "../engine/state/world-document.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { type SavedSandbox, type SavedWorld, savedSandboxOf, UnfitSandbox } from "./sandbox-rows.ts";
+import { parseSavedSandbox, type SavedSandbox, type SavedWorld, UnfitSandbox } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
 export interface ReviverParts {
   sandboxes: SandboxRegistry;
   fixtures: FixtureSource;
   collections: readonly AnyCollection[];
-  uploads: UploadKeeper;
-  /** What a store says is judged like what is sent. Both throw an error that names the place. */
+  uploads: UploadStore;
+  /** Stored documents are validated like requests. Both throw an error that names the place. */
   judge: {
     shape(saved: unknown): void;
     world(world: WorldValue, base: Root): void;
@@ -48,7 +48,7 @@ export class SandboxReviver {
    * @throws Error that says what is wrong with the rows; nothing has changed then
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
-    const saved = savedSandboxOf(this.idFieldOf, rows);
+    const saved = parseSavedSandbox(this.idFieldOf, rows);
     const { sandbox, value } = await this.revive(name, saved, folder);
     return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
   }
@@ -58,7 +58,7 @@ export class SandboxReviver {
    * exist before the first sandbox is taken over.
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
-    const saved = savedSandboxOf(this.idFieldOf, rows);
+    const saved = parseSavedSandbox(this.idFieldOf, rows);
     this.parts.judge.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
@@ -144,7 +144,7 @@ function goneOn(
   return { mode, rate, wall: now, at: moved };
 }
 
-/** As they were saved; those that nobody put in order come last. */
+/** In their saved order; names without one come last. */
 function inOrder(order: readonly string[], names: readonly string[]): string[] {
   const known = order.filter((name) => names.includes(name));
   return [...known, ...names.filter((name) => !known.includes(name))];

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { inPieces, rowsBetween, savedSandboxOf, UnfitSandbox } from "./sandbox-rows.ts";
+import { inPieces, parseSavedSandbox, rowsBetween, UnfitSandbox } from "./sandbox-rows.ts";
 import type { Change } from "./store.ts";
 
 const { uploads } = plainUploads();
 
-/** As `section/id`, with what stands there; what is cleared as `clear ...`. */
+/** The rows as `section/id` with their values; cleared sections as `clear ...`. */
 function written(before: SandboxImage | undefined, after: SandboxImage): Record<string, unknown> {
   return Object.fromEntries(
     [...rowsBetween(before, after)].map((change) => {
@@ -78,7 +78,7 @@ describe("what is written down of a sandbox", () => {
     });
   });
 
-  it("interfaces 2 everything anew where it is another sandbox, or one of another fixture", () => {
+  it("writes everything for another sandbox, or one of another fixture [interfaces 2]", () => {
     const [one, other] = [plainSandbox(), plainSandbox()];
     one.write("n2", "new");
     other.write("n2", "new");
@@ -130,9 +130,9 @@ describe("what is written down of a sandbox", () => {
     const { sandbox, plain } = plainSandbox();
     const { history } = plain;
     const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
-    const tell = (next: number, told: [number, number][]) => {
+    const tell = (next: number, stories: [number, number][]) => {
       history.about = { ...history.about, next };
-      history.entries = new Map(told.map(([sequence, revision]) => [entries[sequence - 1]!, revision]));
+      history.entries = new Map(stories.map(([sequence, revision]) => [entries[sequence - 1]!, revision]));
       return SandboxImage.of(sandbox, uploads);
     };
     const first = tell(4, [
@@ -140,9 +140,9 @@ describe("what is written down of a sandbox", () => {
       [2, 0],
       [3, 0],
     ]);
-    const told = (before: SandboxImage | undefined, after: SandboxImage) =>
+    const stories = (before: SandboxImage | undefined, after: SandboxImage) =>
       Object.entries(written(before, after)).filter(([place]) => /^history\/\d/.test(place));
-    expect(told(undefined, first)).toEqual([
+    expect(stories(undefined, first)).toEqual([
       ["history/1", { sequence: 1 }],
       ["history/2", { sequence: 2 }],
       ["history/3", { sequence: 3 }],
@@ -152,12 +152,12 @@ describe("what is written down of a sandbox", () => {
       [3, 0],
       [4, 0],
     ]);
-    expect(told(first, second)).toEqual([
+    expect(stories(first, second)).toEqual([
       ["history/1", "gone"],
       ["history/2", { sequence: 2 }],
       ["history/4", { sequence: 4 }],
     ]);
-    expect(told(second, second)).toEqual([]);
+    expect(stories(second, second)).toEqual([]);
   });
 });
 
@@ -202,14 +202,14 @@ describe("changes in pieces", () => {
   });
 });
 
-const idFieldOf = (collection: string) => ({ notes: "note_id", _timers: "id" })[collection];
+const findIdField = (collection: string) => ({ notes: "note_id", _timers: "id" })[collection];
 const row = (section: string, id: string, value: unknown) => ({ section, id, text: JSON.stringify(value) });
-const savedOf = (...rows: ReturnType<typeof row>[]) => savedSandboxOf(idFieldOf, rows);
+const parseRows = (...rows: ReturnType<typeof row>[]) => parseSavedSandbox(findIdField, rows);
 
 describe("a sandbox as it was written down", () => {
   it("interfaces 2 is put together of its rows, each snapshot by its name", () => {
     expect(
-      savedOf(
+      parseRows(
         ...[row("sandbox", "about", { seed: 7 }), row("sandbox", "faults", { first: [] })],
         ...[row("world", "facts", { draws: 1 }), row("world", "windows", [])],
         ...[row("records/notes", "n1", { note_id: "n1" }), row("records/notes", "n2", null)],
@@ -233,15 +233,15 @@ describe("a sandbox as it was written down", () => {
         b: { facts: 3, tables: {} },
       },
     });
-    expect(savedOf()).toStrictEqual({ present: { tables: {} }, snapshots: {} });
+    expect(parseRows()).toStrictEqual({ present: { tables: {} }, snapshots: {} });
   });
 
   it("interfaces 10 has a history where it says so, with its entries", () => {
     const entries = [row("history", "2", { sequence: 2 }), row("history", "3", { sequence: 3 })];
-    expect(savedOf(row("history", "about", { next: 4 }), ...entries)).toMatchObject({
+    expect(parseRows(row("history", "about", { next: 4 }), ...entries)).toMatchObject({
       history: { about: { next: 4 }, entries: [{ sequence: 2 }, { sequence: 3 }] },
     });
-    expect(savedOf(...entries)).not.toHaveProperty("history");
+    expect(parseRows(...entries)).not.toHaveProperty("history");
   });
 
   it.each([
@@ -257,11 +257,11 @@ describe("a sandbox as it was written down", () => {
       "records/notes holds under n1 a record that is not note_id n1",
     ],
   ])("interfaces 2 refuses %j", (given, message) => {
-    expect(() => savedOf(given)).toThrow(new UnfitSandbox(message));
+    expect(() => parseRows(given)).toThrow(new UnfitSandbox(message));
   });
 
   it("interfaces 2 says which row is no JSON", () => {
-    expect(() => savedSandboxOf(idFieldOf, [{ section: "world", id: "facts", text: "{" }])).toThrow(
+    expect(() => parseSavedSandbox(idFieldOf, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is no JSON: ./,
     );
     expect(new UnfitSandbox("no").name).toBe("UnfitSandbox");

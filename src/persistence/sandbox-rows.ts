@@ -7,13 +7,13 @@ import type { StoredRecord } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { AnyTable } from "../engine/state/table.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
-import type { KeptUploads } from "../hosts/node/storage/upload-keeper.ts";
+import type { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import type { Change, Row } from "./store.ts";
 
 /**
- * How a sandbox is written down. Its records stand as their difference from what its fixture gives, so that
- * what nobody touched costs nothing; null is a record of the fixture that is gone.
+ * The rows of a sandbox. Its records are the difference from those of its fixture, so that unchanged ones cost nothing;
+ * null is a record of the fixture that was deleted.
  *
  * | section | rows |
  * |---|---|
@@ -56,7 +56,7 @@ export function* rowsBetween(
   }
 
   function* valueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
-    yield put(`${prefix}world`, "facts", factsOf(is));
+    yield put(`${prefix}world`, "facts", toFacts(is));
     yield put(`${prefix}world`, "windows", is.windows);
     yield put(`${prefix}world`, "uploads", after.filesOf(is));
     for (const { section, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
@@ -75,8 +75,8 @@ function* storiesBetween(was: HistoryStory | undefined, is: HistoryStory) {
   }
 }
 
-/** What stands beside the records; `wall` is the machine's instant at which the clock showed `at`. */
-function factsOf({ world, taken_at }: SandboxValue): object {
+/** A world without its records; `wall` is the machine's instant at which the clock showed `at`. */
+function toFacts({ world, taken_at }: SandboxValue): object {
   const { seed, secretKey, origin, clock, requests, root } = world;
   const { mode, at, rate, wall } = clock;
   return {
@@ -125,7 +125,7 @@ export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<reado
 export interface SavedWorld {
   facts: SavedFacts;
   windows: ReturnType<RateWindows["toJSON"]>;
-  uploads: KeptUploads | undefined;
+  uploads: StoredUploads | undefined;
   tables: Record<string, { put: StoredRecord[]; removed: string[] }>;
 }
 
@@ -149,16 +149,16 @@ export interface SavedSandbox {
   history?: StoredHistory;
 }
 
-/** What is written down is no sandbox; the message names the place. */
+/** The rows are not those of a sandbox; the message names the place. */
 export class UnfitSandbox extends Error {
   override readonly name = "UnfitSandbox";
 }
 
 /**
- * Puts rows together. Only their places are looked at here: what they hold is judged by whoever knows it.
- * @throws UnfitSandbox for a row in a place that there is not, or that is no JSON
+ * Puts rows together. Checks only their places; their contents are validated later.
+ * @throws UnfitSandbox for a row in an unknown place, or one that is not JSON
  */
-export function savedSandboxOf(
+export function parseSavedSandbox(
   idFieldOf: (collection: string) => string | undefined,
   rows: readonly Row[],
 ): SavedSandbox {

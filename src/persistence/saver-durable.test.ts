@@ -3,7 +3,7 @@ import { full, plainSandbox } from "../../test/support/kept-stand.ts";
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 
 describe("interfaces 2 the saver, asked to be durable", () => {
-  it("--durable: saves the one that somebody waits for, and waits for nothing where nothing has changed", async () => {
+  it("saves the sandbox that a request waits for, and returns at once if nothing has changed [interfaces 2]", async () => {
     const { saver, saved, of } = saverStand("a", "b");
     await saver.saveAll();
     for (const name of ["a", "b"]) of(name).write("n2", "new");
@@ -45,7 +45,7 @@ describe("interfaces 2 the saver, asked to be durable", () => {
   it("--durable: what is refused is undone, in that sandbox alone, and said to who waits", async () => {
     const { saver, of, refuse, said } = saverStand("a", "b");
     await saver.saveAll();
-    of("b").write("n2", "nobody waits");
+    of("b").write("n2", "no request waits");
     of("a").write("n2", "too large");
     refuse((changes) => (changes.some(({ sandbox }) => sandbox === "a") ? full() : undefined));
     const mark = saver.mark();
@@ -56,7 +56,7 @@ describe("interfaces 2 the saver, asked to be durable", () => {
       "error: Changes cannot be saved: there is no room left. They are tried again until they can be.",
     ]);
     expect(saver.failure).toMatchObject({ refusal: { kind: "full" }, since: expect.any(Number) });
-    // What is the present again is saved; the other goes through.
+    // The state before is saved already; the other change is saved.
     expect(await saver.saveAll()).toBe(true);
     expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
     expect(saver.failure).toBeUndefined();
@@ -79,7 +79,7 @@ describe("interfaces 2 the saver, asked to be durable", () => {
     expect([discarded, broughtBack]).toEqual([["new"], ["a"]]);
   });
 
-  it("--durable: nobody is refused for a request that was counted; what nobody waits for is tried again", async () => {
+  it("refuses no request because it was counted; changes without a waiting request are tried again [interfaces 2]", async () => {
     const { saver, of, refuse, saved } = saverStand("a", "b");
     await saver.saveAll();
     refuse(full);

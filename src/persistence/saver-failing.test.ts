@@ -35,7 +35,7 @@ describe("interfaces 2 the saver, when nothing can be saved", () => {
     expect(said.slice(1)).toEqual(["warn: Everything is saved again."]);
   });
 
-  it("writes everything anew once the store was gone, as it may be another", async () => {
+  it("writes everything again after the store was gone, as it may be another [interfaces 2]", async () => {
     const { saver, of, refuse, store } = saverStand("a", "b");
     await saver.saveAll();
     refuse(() => new StoreRefusal("gone", "the folder is gone"));

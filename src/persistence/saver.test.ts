@@ -17,7 +17,7 @@ describe("interfaces 2 the saver", () => {
     expect(store.commits[1]!.some((change) => "clear" in change)).toBe(false);
   });
 
-  it("removes from the store what was deleted, once, and saves anew what has its name", async () => {
+  it("removes a deleted sandbox from the store once, and saves a new one of the same name [interfaces 2]", async () => {
     const { saver, made, store } = saverStand("a", "b");
     await saver.saveAll();
     made.delete("a");

@@ -1,16 +1,16 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { UploadKeeper } from "../hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { inPieces, rowsBetween } from "./sandbox-rows.ts";
-import { type Change, PersistenceError, refusalOf, type Store, StoreRefusal } from "./store.ts";
+import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
 /** interfaces 2: saved within a second, the writing included. */
 const SWEEP_MS = 300;
 /** Sandboxes in one transaction; more would hold the event loop while they are looked at. */
 const MAX_BATCH = 500;
 
-/** What the saver asks of the server's sandboxes. */
+/** The server's sandboxes, for the saver. */
 export interface SavedSandboxes {
   all(): Iterable<Sandbox>;
   get(name: string): Sandbox | undefined;
@@ -23,7 +23,7 @@ export interface SavedSandboxes {
 export interface SaverParts {
   store: Store;
   sandboxes: SavedSandboxes;
-  uploads: UploadKeeper;
+  uploads: UploadStore;
   log: Log;
 }
 
@@ -34,18 +34,18 @@ export interface SavingFailure {
 }
 
 /**
- * Brings to the store what sandboxes have become. Nobody has to tell it of a change: it compares each sandbox
- * with its last saved image, all of them every now and then, and one of them when somebody waits for it
- * (`--durable`). What is found at one time is one transaction.
+ * Saves changed sandboxes. It finds changes by comparing each sandbox with its last saved image: all of them several
+ * times a second, and one of them when a request waits for it (`--durable`). The changes found together are one
+ * transaction.
  */
 export class Saver {
   failure: SavingFailure | undefined;
   private readonly parts: SaverParts;
-  /** What the store holds, by name. */
+  /** The images in the store, by name. */
   private readonly saved = new Map<string, SandboxImage>();
   private readonly rollbacks = new WeakMap<Sandbox, number>();
   private rollback = 0;
-  /** Names of sandboxes of which nobody knows any more what the store holds. */
+  /** Names of sandboxes whose state in the store is unknown. */
   private readonly unknown = new Set<string>();
   private waiting = new Set<Sandbox>();
   private waitingForAll = false;
@@ -75,7 +75,7 @@ export class Saver {
     this.timer.unref();
   }
 
-  /** What the store gave at the start is what it has. */
+  /** Records that the store has this image. */
   adopt(image: SandboxImage): void {
     this.saved.get(image.sandbox.name)?.release();
     this.saved.set(image.sandbox.name, image);
@@ -104,7 +104,7 @@ export class Saver {
 
   /**
    * Resolves once everything that the sandbox (without one: any of them) has become until now is on disk.
-   * @param mark that of the time before the change which somebody waits for
+   * @param mark from before the change whose answer waits
    * @throws StoreRefusal when it was undone instead
    */
   async settled(sandbox: Sandbox | undefined, mark: number): Promise<void> {
@@ -137,7 +137,7 @@ export class Saver {
     try {
       await this.parts.store.close();
     } finally {
-      // What was refused and undone is nothing that is lost now.
+      // A change that was refused and undone is not lost now.
       if (this.failure !== undefined && !(this.isAllSaved() && this.goneNames().length === 0)) {
         // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
         throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
@@ -148,11 +148,11 @@ export class Saver {
   private isSaved(sandbox: Sandbox): boolean {
     const image = this.saved.get(sandbox.name);
     if (image?.sandbox === sandbox) return image.isPresent() && !this.unknown.has(sandbox.name);
-    // What is deleted has nothing left to save.
+    // A deleted sandbox has nothing left to save.
     return this.parts.sandboxes.get(sandbox.name) !== sandbox;
   }
 
-  /** Whoever asks while a flush is under way shares the next one. */
+  /** Requests during a flush share the next one. */
   private flushed(): Promise<void> {
     if (this.queued === undefined) {
       this.queued = this.work.then(() => {
@@ -211,8 +211,8 @@ export class Saver {
       for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
       await this.parts.store.commit(inPieces(this.changesOf(steps)));
     } catch (error) {
-      const refusal = refusalOf(error, "the store");
-      // Perhaps it will be another one than the one that was written to: everything goes there anew.
+      const refusal = toStoreRefusal(error, "the store");
+      // The store may be replaced by another one, so everything is written again.
       if (refusal.kind === "gone") for (const name of this.saved.keys()) this.unknown.add(name);
       return refusal;
     }
@@ -233,7 +233,7 @@ export class Saver {
     }
   }
 
-  /** Said once, and once more when it is over: something was saved, and nothing is left to be. */
+  /** Logged once, and again when it is over: changes were saved, and none is left. */
   private noteOutcome(refusal: StoreRefusal | undefined): void {
     const { log } = this.parts;
     if (refusal !== undefined) {
@@ -248,8 +248,8 @@ export class Saver {
   }
 
   /**
-   * Where somebody waits for an answer, the sandbox goes back to what the store holds; otherwise it is tried
-   * again. Counting a request is nothing that anybody would be refused for.
+   * If a request waits, the sandbox goes back to its stored state; otherwise saving is tried again. The count of a
+   * request is no reason to refuse it.
    */
   private async refuse({ name, image }: Step, isWaitedFor: (sandbox: Sandbox | undefined) => boolean) {
     const saved = this.saved.get(name);

@@ -22,7 +22,7 @@ keptPlace((place) => {
   files = new SqliteFiles(folder);
 });
 
-/** A database of this page size as its header describes it, so many bytes long. */
+/** A database of this page size, as its header says, with this many bytes. */
 function write({
   page = 4096,
   size = 8192,
@@ -61,7 +61,7 @@ describe("the files of a kept folder", () => {
     );
   });
 
-  it("quality 2.7 a database is cut where its last page is not whole, unless a log beside it mends it", () => {
+  it("a database whose last page is not whole was cut, unless a log beside it repairs it [quality 2.7]", () => {
     expect(files.isCut()).toBe(false);
     const cut = (given: Parameters<typeof write>[0]) => {
       write(given);
@@ -124,7 +124,7 @@ describe("the files of a kept folder", () => {
     expect(["-wal", "-shm", ".previous"].some((part) => existsSync(files.database + part))).toBe(false);
     // The copy is damaged as well, and has no log.
     expect(files.setDamagedAside()).toBe(
-      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}-2; there is no earlier copy, so everything starts anew.`,
+      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}-2; there is no earlier copy, so everything starts empty.`,
     );
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
   });

@@ -24,7 +24,7 @@ const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 
-/** The files of a kept folder, besides what the engine does with them. */
+/** The files of a folder of `--persist`, apart from the work of SQLite itself. */
 export class SqliteFiles {
   readonly folder: string;
   readonly database: string;
@@ -45,7 +45,7 @@ export class SqliteFiles {
    * @throws PersistenceError
    */
   requireKnownFormat(): void {
-    const header = headerOf(this.database);
+    const header = readHeader(this.database);
     if (header?.toString("latin1", 0, MAGIC.length) !== MAGIC) return;
     const version = header.readUInt32BE(USER_VERSION_AT);
     if (version > FORMAT_VERSION) throw this.newer(version);
@@ -62,7 +62,7 @@ export class SqliteFiles {
     );
   }
 
-  /** Who holds the lock is only told, never judged by: the lock itself is the operating system's. */
+  /** The holder's name is only for the message; the lock itself is the operating system's. */
   inUse(): PersistenceError {
     return new PersistenceError(
       `${this.folder} is in use by ${this.holderInWords()}; stop that server, or choose another folder with --persist.`,
@@ -82,17 +82,17 @@ export class SqliteFiles {
     rmSync(this.holder, { force: true });
   }
 
-  /** The engine reads what is missing of its last page as zeros; with a log beside it, it mends it. */
+  /** SQLite reads a missing part of the last page as zeros; with a log beside the database, it repairs it. */
   isCut(): boolean {
-    const header = headerOf(this.database);
-    if (header === undefined || sizeOf(`${this.database}-wal`) > 0) return false;
+    const header = readHeader(this.database);
+    if (header === undefined || fileSize(`${this.database}-wal`) > 0) return false;
     const page = header.readUInt16BE(PAGE_SIZE_AT);
-    return page > 0 && sizeOf(this.database) % (page === 1 ? 65536 : page) !== 0;
+    return page > 0 && fileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
   }
 
   /** Cut down to nothing. The engine would take it for a new one; what is left of it is in the copy. */
   isEmptied(): boolean {
-    return existsSync(this.database) && sizeOf(this.database) === 0 && existsSync(this.copy);
+    return existsSync(this.database) && fileSize(this.database) === 0 && existsSync(this.copy);
   }
 
   hasFreshCopy(): boolean {
@@ -109,7 +109,7 @@ export class SqliteFiles {
     }
     const words = `${this.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside};`;
     const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
-    if (copied === undefined) return `${words} there is no earlier copy, so everything starts anew.`;
+    if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
     // Should it be damaged as well, the next turn will not find it again.
     renameSync(this.copy, this.database);
     return `${words} the copy of ${copied.toISOString()} is used in its place.`;
@@ -125,11 +125,11 @@ export class SqliteFiles {
   }
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function headerOf(file: string): Buffer | undefined {
+function readHeader(file: string): Buffer | undefined {
   if (!existsSync(file)) return undefined;
   const header = Buffer.alloc(HEADER_BYTES);
   const handle = openSync(file, "r");

@@ -134,7 +134,7 @@ describe("the database of --persist DIR", () => {
 });
 
 describe("the engine's thread", () => {
-  it("interfaces 2 answers each in its turn, and tells the engine's own words for a failure", async () => {
+  it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new EngineThread(database);
     await thread.ask("open", { isFresh: true });
@@ -150,7 +150,7 @@ describe("the engine's thread", () => {
     await thread.end();
   });
 
-  it("interfaces 2 whoever waits when it ends is told, as is whoever asks an engine that cannot begin", async () => {
+  it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
     mkdirSync(folder);
     const thread = new EngineThread(database);
     const waiting = thread.ask("open", { isFresh: true }).catch((error: Error) => error);

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Turns } from "../engine/state/turns.ts";
-import { makeFolder } from "../hosts/node/storage/make-folder.ts";
+import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FORMAT_ID, FORMAT_VERSION, SqliteFiles } from "./sqlite-files.ts";
 import {
   type Change,
   type FolderStore,
   PersistenceError,
   type Row,
-  refusalOf,
   StoreRefusal,
+  toStoreRefusal,
 } from "./store.ts";
 
 /**
@@ -24,7 +24,7 @@ export class SqliteStore implements FolderStore {
   private readonly files: SqliteFiles;
   private readonly thread: EngineThread;
   private readonly turns = new Turns();
-  /** The files vanished below the engine: it has to be opened anew before it can take anything. */
+  /** The files were removed: the database must be opened again before it can take anything. */
   private isLost = false;
 
   private constructor(files: SqliteFiles, thread: EngineThread) {
@@ -36,7 +36,7 @@ export class SqliteStore implements FolderStore {
 
   /**
    * Opens the folder's database, or makes one. A damaged one is set aside, and the copy before it used.
-   * @param say told in one sentence what had to be done
+   * @param say called with one sentence for each repair
    * @throws PersistenceError when another server uses the folder, or a newer version wrote it
    */
   static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
@@ -56,7 +56,7 @@ export class SqliteStore implements FolderStore {
     }
     files.noteHolder();
     const store = new SqliteStore(files, thread);
-    // After whatever the start has to do first, and behind nobody's back: a copy to fall back to.
+    // A copy to fall back to, made after everything else that the start does.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
     return store;
   }
@@ -75,7 +75,7 @@ export class SqliteStore implements FolderStore {
         if (this.isLost) await this.reopen();
         await this.apply(pieces);
       } catch (error) {
-        const refusal = refusalOf(error, this.files.folder);
+        const refusal = toStoreRefusal(error, this.files.folder);
         this.isLost ||= refusal.kind === "gone";
         throw refusal;
       }
@@ -150,7 +150,7 @@ async function openWhole(
 }
 
 function cannotOpen(files: SqliteFiles, error: unknown): PersistenceError {
-  return new PersistenceError(`--persist: ${refusalOf(error, files.folder).message}.`);
+  return new PersistenceError(`--persist: ${toStoreRefusal(error, files.folder).message}.`);
 }
 
 function copyFailed(files: SqliteFiles, error: unknown): string {
@@ -194,7 +194,7 @@ export class EngineThread {
     return new Promise<T>((resolve, reject) => {
       const number = ++this.number;
       this.asked.set(number, { resolve, reject });
-      // While somebody waits for the disk, the process has something to do.
+      // Keeps the process alive until the disk has answered.
       this.worker.ref();
       this.worker.postMessage({ number, work, input });
     });

@@ -29,7 +29,7 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
     expect((await again.load("a"))[0]?.text).toBe("2");
   });
 
-  it("interfaces 2 what a process that was killed held is free at once, whoever has its number now", async () => {
+  it("the lock of a killed process is free at once, even if its process id is used again [interfaces 2]", async () => {
     const killed = spawnSync(process.execPath, [
       "-e",
       `const D = require("libsql"); const db = new D(process.argv[1]); db.pragma("locking_mode = EXCLUSIVE");

@@ -7,7 +7,7 @@ import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Change, Row } from "./store.ts";
-import { freeName, refusalOf, StoreRefusal } from "./store.ts";
+import { freeName, StoreRefusal, toStoreRefusal } from "./store.ts";
 
 benchPerTest();
 
@@ -202,16 +202,16 @@ it.each([
   ["X_ENOSPC", "failed", "/kept could not be written (X_ENOSPC)"],
   ["X_EROFS", "failed", "/kept could not be written (X_EROFS)"],
 ])("interfaces 2 %s means that a store is %s", (code, kind, message) => {
-  const refusal = refusalOf(Object.assign(new Error("words of the system"), { code }), "/kept");
+  const refusal = toStoreRefusal(Object.assign(new Error("words of the system"), { code }), "/kept");
   expect(refusal).toMatchObject({ name: "StoreRefusal", kind, message, retry_after: undefined, headers: {} });
 });
 
-it("interfaces 2 an error without a code is told in its words, and a refusal is left as it is", () => {
-  expect(refusalOf(new Error("it broke"), "/kept")).toMatchObject({
+it("an error without a code is reported in its words, and a refusal is left as it is [interfaces 2]", () => {
+  expect(toStoreRefusal(new Error("it broke"), "/kept")).toMatchObject({
     ...{ kind: "failed", message: "/kept could not be written (it broke)" },
   });
   const refusal = new StoreRefusal("moved", "elsewhere", 1, { Location: "there" });
-  expect(refusalOf(refusal, "/kept")).toBe(refusal);
+  expect(toStoreRefusal(refusal, "/kept")).toBe(refusal);
   expect(refusal).toMatchObject({ retry_after: 1, headers: { Location: "there" } });
 });
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
 /**
- * One thing that is kept of a sandbox, as JSON text: `about`, a fault state, a record. What sections there
- * are and what their rows say is the business of sandbox-rows.ts; a store only keeps them.
+ * One stored value of a sandbox as JSON text: `about`, a fault state, a record. sandbox-rows.ts knows the sections and
+ * their contents; a store does not.
  */
 export interface Row {
   section: string;
@@ -25,14 +25,14 @@ export interface Store {
   list(): Promise<string[]>;
   load(sandbox: string): Promise<Row[]>;
   /**
-   * All of the changes of a sandbox in their order, or none of them. They come in pieces, so that whoever makes
-   * them need not hold the event loop. Resolves once they are as safe as the store makes them.
+   * Stores all changes of a sandbox in their order, or none of them. They come in pieces, so that making them
+   * does not block the event loop. Resolves once they are as safe as the store makes them.
    * @throws StoreRefusal; of a sandbox whose changes were refused nothing has changed then. Where a store is one
    * transaction (a file), that is so of all sandboxes; elsewhere others may have been taken, and taking the same
    * again does no harm.
    */
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
-  /** Lets go of everything; what was committed stays. */
+  /** Releases everything; committed changes stay. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface FolderStore extends Store {
 }
 
 /**
- * Those of a fleet's store: `unreachable`, no answer in time, so that nobody knows whether it was taken;
+ * Those of a fleet's store: `unreachable`, no answer in time, so the outcome is unknown;
  * `behind`, it holds another state of the sandbox than the changes begin from, and wants all of it; `moved`,
  * another node owns the sandbox; `taken`, a sandbox of that name is there already; `limit`, the fleet has as many
  * sandboxes as it may.
@@ -58,9 +58,9 @@ export type RefusalKind =
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;
-  /** Of a fleet's store, which may take it soon: after so many seconds a client may come again. */
+  /** Seconds after which a client may repeat the request; only from a fleet's store. */
   readonly retry_after: number | undefined;
-  /** For the answer, besides. */
+  /** Further headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: RefusalKind, message: string, retry_after?: number, headers = {}) {
@@ -71,8 +71,8 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** What a failing system call, or the engine's word for one, means for whoever wanted to save. */
-export function refusalOf(error: unknown, place: string): StoreRefusal {
+/** Translates a failed system call or an error of SQLite. */
+export function toStoreRefusal(error: unknown, place: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed";

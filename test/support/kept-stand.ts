@@ -8,7 +8,7 @@ import type { Root } from "../../src/engine/state/root.ts";
 import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";
-import type { UploadKeeper } from "../../src/hosts/node/storage/upload-keeper.ts";
+import type { UploadStore } from "../../src/hosts/node/storage/upload-store.ts";
 import type { PersistenceError } from "../../src/persistence/store.ts";
 import { type Change, type Store, StoreRefusal } from "../../src/persistence/store.ts";
 
@@ -98,7 +98,7 @@ export function plainUploads() {
       if (blobs !== undefined) yield { path: `/${blobs}`, length: 1 };
     },
   };
-  return { uploads: uploads as unknown as UploadKeeper, held, synced, bytes };
+  return { uploads: uploads as unknown as UploadStore, held, synced, bytes };
 }
 
 /** A store in memory that refuses when it is told to, and takes its time when it is told to. */

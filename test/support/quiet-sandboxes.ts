@@ -1,13 +1,13 @@
-import type { BlobKeeper } from "../../src/engine/sandbox/blob-keeper.ts";
+import type { BlobStore } from "../../src/engine/sandbox/blob-store.ts";
 import type { FaultGate, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
 import { RequestTally } from "../../src/engine/sandbox/request-tally.ts";
 
 /** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
-export const NO_BLOBS: BlobKeeper = {
+export const NO_BLOBS: BlobStore = {
   capture: () => undefined,
-  glance: () => undefined,
-  regain: () => ({ captured: undefined, gone: [] }),
+  peek: () => undefined,
+  tryRecover: () => ({ captured: undefined, gone: [] }),
   hold() {},
   restore() {},
   release() {},

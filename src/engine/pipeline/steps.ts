@@ -127,7 +127,7 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   if (dryRun !== undefined && operation.body?.kind === "multipart")
     throw new Undecidable("the operation takes a form, and what follows depends on its files");
   exchange.captured = new BodyCapture({ withDigest: false });
-  exchange.uploads = { seen: sandbox.glanceAtUploads() };
+  exchange.uploads = { seen: sandbox.peekUploads() };
   return operation.body?.kind === "multipart" ? readForm(exchange) : undefined;
 }
 
@@ -232,7 +232,7 @@ function commit(exchange: Exchange): void {
   }
   sandbox.world.transact(change, exchange);
   const { uploads } = exchange;
-  if (uploads !== undefined && uploads.seen !== sandbox.glanceAtUploads())
+  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads())
     sandbox.recorder.noteBytes(exchange);
   spendTokens(exchange);
 }

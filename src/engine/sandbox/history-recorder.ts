@@ -14,7 +14,7 @@ export interface Recorded {
   readonly world: World;
   readonly windows: RateWindows;
   /** References to what there is of half-finished uploads. */
-  glanceAtUploads(): unknown;
+  peekUploads(): unknown;
 }
 
 /** A record of something that is to be done, and its `collection\0id`. */
@@ -140,7 +140,7 @@ export class HistoryRecorder {
   }
 
   private frameOf({ clock, origin, seed, currentSecretKey: secretKey }: World): KeptFrame {
-    const uploads = this.of.glanceAtUploads();
+    const uploads = this.of.peekUploads();
     const { frame } = this;
     const agrees =
       frame?.clock === clock &&

@@ -1,4 +1,4 @@
-import type { BlobKeeper } from "./blob-keeper.ts";
+import type { BlobStore } from "./blob-store.ts";
 import type { KeptState } from "./entry-states.ts";
 import type { LoadedFixture } from "./fixture-source.ts";
 import { OutcomeCounts } from "./outcome-counts.ts";
@@ -36,7 +36,7 @@ export class SandboxRegistry {
     return this.sandboxes.size;
   }
 
-  get blobs(): BlobKeeper {
+  get blobs(): BlobStore {
     return this.parts.blobs;
   }
 

@@ -3,7 +3,7 @@ import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.
 import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
-import type { BlobKeeper } from "./blob-keeper.ts";
+import type { BlobStore } from "./blob-store.ts";
 import type { KeptState } from "./entry-states.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
 import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
@@ -46,7 +46,7 @@ export interface SandboxParts {
   onDiscard: (sandbox: Sandbox) => void;
   /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
-  blobs: BlobKeeper;
+  blobs: BlobStore;
   /** Counts the requests of all sandboxes. */
   tally: RequestTally;
   /**
@@ -189,8 +189,8 @@ export class Sandbox {
     return gone;
   }
 
-  glanceAtUploads(): unknown {
-    return this.parts.blobs.glance(this);
+  peekUploads(): unknown {
+    return this.parts.blobs.peek(this);
   }
 
   /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
@@ -199,7 +199,7 @@ export class Sandbox {
     const { uploads, clock, ...frame } = moment.frame;
     const windows = RateWindows.of(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
-    const { captured, gone } = this.parts.blobs.regain(uploads);
+    const { captured, gone } = this.parts.blobs.tryRecover(uploads);
     const world = { ...frame, requests, root: root.value, clock: moveClock(clock, now, now) };
     return { value: { world, windows, taken_at: now, blobs: captured }, gone };
   }
@@ -255,7 +255,7 @@ export class Sandbox {
     }
   }
 
-  get blobs(): BlobKeeper {
+  get blobs(): BlobStore {
     return this.parts.blobs;
   }
 

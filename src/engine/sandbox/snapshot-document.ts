@@ -1,6 +1,6 @@
 import type { AnyCollection } from "../state/collection.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
-import type { BlobKeeper } from "./blob-keeper.ts";
+import type { BlobStore } from "./blob-store.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { SandboxValue } from "./sandbox.ts";
 
@@ -20,7 +20,7 @@ export interface SnapshotDocument {
   blobs?: unknown;
 }
 
-export async function encodeSnapshot(value: SandboxValue, blobs: BlobKeeper): Promise<SnapshotDocument> {
+export async function encodeSnapshot(value: SandboxValue, blobs: BlobStore): Promise<SnapshotDocument> {
   return {
     format: SNAPSHOT_FORMAT,
     version: SNAPSHOT_VERSION,
@@ -38,7 +38,7 @@ export async function encodeSnapshot(value: SandboxValue, blobs: BlobKeeper): Pr
 export async function decodeSnapshot(
   document: SnapshotDocument,
   collections: readonly AnyCollection[],
-  blobs: BlobKeeper,
+  blobs: BlobStore,
 ): Promise<SandboxValue> {
   return {
     world: decodeWorld(document.world, collections),

@@ -1,11 +1,11 @@
-import type { BlobKeeper } from "./blob-keeper.ts";
+import type { BlobStore } from "./blob-store.ts";
 import type { SandboxValue } from "./sandbox-value.ts";
 
 /** A sandbox's snapshots by name. What goes, be it for another of its name, lets go of its uploads' bytes. */
 export class Snapshots extends Map<string, SandboxValue> {
-  private readonly blobs: BlobKeeper;
+  private readonly blobs: BlobStore;
 
-  constructor(blobs: BlobKeeper) {
+  constructor(blobs: BlobStore) {
     super();
     this.blobs = blobs;
   }

@@ -1,28 +1,37 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
 import type { ByteStore, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
-import { crc32c, crc32cText } from "./crc32c.ts";
-import { type Blob, dropBlob, EMPTY_BLOB, holdBlob, readBlob, Segment, type Space } from "./segment.ts";
+import {
+  type Blob,
+  crc32c,
+  crc32cText,
+  dropBlob,
+  EMPTY_BLOB,
+  holdBlob,
+  readBlob,
+  Segment,
+  type Space,
+} from "./segment.ts";
 
-/** Where the files of a sandbox go: those of forms as long as a request needs them, those of uploads longer. */
+/** Folders for the files of a sandbox: those of forms for as long as a request needs them, and those of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
   readonly uploads: { newPath(kind: string): string };
 }
 
-/** A blob that can still grow; replaced, never emptied, when a restore puts other bytes in its place. */
+/** A blob that can still grow; a restore replaces it. */
 interface Live {
   value: Blob;
-  /** Settles when the writers that came before are done. */
+  /** Settles when earlier writers are done. */
   turn: Promise<unknown>;
 }
 
 /** The upload bytes of one sandbox, within its share of the disk. */
 export class SandboxBytes implements ByteStore, FormSpace {
-  /** Grows whenever other bytes are held than before. */
+  /** Grows with each change of the stored bytes. */
   revision = 0;
   private live = new Map<string, Live>();
-  /** What `glance` gave last, and at which revision. */
+  /** The last result of `peek`, and its revision. */
   private seen: ReadonlyMap<string, Blob> | undefined;
   private seenAt = 0;
   private readonly space: Space = { used: 0 };
@@ -31,7 +40,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   private readonly elsewhere: () => number;
 
-  /** @param elsewhere bytes that the sandbox holds besides these, and that count as well */
+  /** @param elsewhere returns other bytes of the sandbox, which count toward the limit as well */
   constructor(folders: ByteFolders, limit: number, elsewhere: () => number) {
     this.folders = folders;
     this.limit = limit;
@@ -80,7 +89,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   async read(blob: string, most: number): Promise<Buffer> {
     const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
-    // Another request may be done with the blob before this one has read it.
+    // Another request may remove the blob before this one has read it.
     holdBlob(value);
     try {
       return await readBlob(value, most);
@@ -109,7 +118,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 
   /** The same references, holding nothing. */
-  glance(): ReadonlyMap<string, Blob> | undefined {
+  peek(): ReadonlyMap<string, Blob> | undefined {
     if (this.seenAt !== this.revision) {
       this.seenAt = this.revision;
       const some = [...this.live].filter(([, { value }]) => value.size > 0);
@@ -118,7 +127,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return this.seen;
   }
 
-  /** Puts these bytes in place of what is held; writers under way lose their blob. */
+  /** Replaces all bytes; writers under way lose their blob. */
   replace(captured: ReadonlyMap<string, Blob> | undefined): void {
     const before = this.live;
     this.live = new Map();
@@ -134,7 +143,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return this.space.used + this.shared() + this.elsewhere();
   }
 
-  /** What a fork or an imported snapshot brought along was written by another, and counts here too. */
+  /** Bytes that a fork or an imported snapshot shares with another sandbox count here too. */
   private shared(): number {
     let bytes = 0;
     for (const { value } of this.live.values()) {
@@ -158,7 +167,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
         if (isGone()) return "gone";
         position += chunk.length;
         if (position > end) {
-          // Longer than announced: what came with it cannot be trusted to be the file.
+          // More bytes than announced, so they cannot be trusted to be the file.
           live.value = before;
           this.revision += 1;
           return "excess";
@@ -190,7 +199,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   }
 }
 
-/** Appends to the end of a blob, in its last segment where that ends with the blob, else in a new one. */
+/** Appends to a blob: to its last segment if that ends with the blob, otherwise to a new one. */
 class SegmentWriter {
   private segment: Segment | undefined;
   private file: FileHandle | undefined;
@@ -232,7 +241,7 @@ class SegmentWriter {
     };
   }
 
-  /** `value` is what the blob has become: a new segment that is not in it is nobody's. */
+  /** Removes a new segment that `value`, the final state of the blob, does not contain. */
   async close(value: Blob): Promise<void> {
     await this.file?.close();
     const { segment } = this;

@@ -1,23 +1,23 @@
 import { rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** What a sandbox has on disk, in bytes. */
+/** Bytes that a sandbox has on disk. */
 export interface Space {
   used: number;
 }
 
 /**
- * A file that only ever grows at its end. Whoever holds the first n bytes of it (a live upload, a
- * snapshot, a fork) can therefore share it with one that goes on writing, and copying is counting.
+ * A file that only grows at its end, so a live upload, a snapshot and a fork can share its first n bytes while a writer
+ * appends: a copy is a count.
  */
 export class Segment {
   readonly path: string;
-  /** The sandbox that wrote it is charged for it as long as anybody holds it. */
+  /** The sandbox that wrote it is charged for it until the last holder drops it. */
   readonly space: Space;
   written = 0;
-  /** So many of its first bytes are on the disk itself. */
+  /** Number of its first bytes that are synced to disk. */
   private synced = 0;
-  /** A writer has it open; the file goes when it is done. */
+  /** A writer has it open; the file is removed when the writer is done. */
   busy = false;
   private holders = 0;
 
@@ -40,7 +40,7 @@ export class Segment {
     this.space.used += bytes;
   }
 
-  /** Whether at least its first `length` bytes had to be brought to the disk. */
+  /** Syncs the first `length` bytes to disk; false if they were synced already. */
   async sync(length: number): Promise<boolean> {
     if (this.synced >= length) return false;
     const { written } = this;
@@ -62,7 +62,7 @@ export class Segment {
   }
 }
 
-/** The bytes of one upload as a value: so many of the first bytes of each segment, in order. */
+/** The bytes of one upload as a value: the first bytes of each segment, in order. */
 export interface Blob {
   readonly parts: readonly Part[];
   readonly size: number;
@@ -109,4 +109,64 @@ export async function readBlob({ parts, size }: Blob, most: number): Promise<Buf
     filled += wanted;
   }
   return bytes;
+}
+
+/** Castagnoli's polynomial, reflected: the checksum that Google Cloud Storage reports of an object. */
+const POLYNOMIAL = 0x82f63b78;
+const LANES = 8;
+
+/** Tables for eight bytes at a time; a byte at a time would cost more than writing them to disk. */
+const TABLES = makeTables();
+
+function makeTables(): Int32Array[] {
+  const tables = Array.from({ length: LANES }, () => new Int32Array(256));
+  for (let byte = 0; byte < 256; byte++) {
+    let crc = byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
+    tables[0]![byte] = crc;
+  }
+  for (let lane = 1; lane < LANES; lane++) {
+    for (let byte = 0; byte < 256; byte++) {
+      const before = tables[lane - 1]![byte]!;
+      tables[lane]![byte] = (before >>> 8) ^ tables[0]![before & 255]!;
+    }
+  }
+  return tables;
+}
+
+/** Continues the checksum `before` (0 at the start) with `bytes`. */
+export function crc32c(bytes: Uint8Array, before = 0): number {
+  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+    Int32Array,
+  ];
+  let crc = ~before;
+  let i = 0;
+  for (const end = bytes.length - 7; i < end; i += LANES) {
+    crc ^= bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
+    crc =
+      t7[crc & 255]! ^
+      t6[(crc >>> 8) & 255]! ^
+      t5[(crc >>> 16) & 255]! ^
+      t4[crc >>> 24]! ^
+      t3[bytes[i + 4]!]! ^
+      t2[bytes[i + 5]!]! ^
+      t1[bytes[i + 6]!]! ^
+      t0[bytes[i + 7]!]!;
+  }
+  for (; i < bytes.length; i++) crc = (crc >>> 8) ^ t0[(crc ^ bytes[i]!) & 255]!;
+  return ~crc >>> 0;
+}
+
+/** As Google Cloud Storage writes it: the big-endian bytes in base64. */
+export function crc32cText(crc: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc);
+  return bytes.toString("base64");
 }

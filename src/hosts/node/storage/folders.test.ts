@@ -1,11 +1,39 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isProcessAlive, startOfProcess } from "./live-process.ts";
-import { sweepOrphanedFolders } from "./orphaned-folders.ts";
-import { TemporaryFolder } from "./temporary-folder.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  isProcessAlive,
+  makeFolder,
+  startOfProcess,
+  sweepOrphanedFolders,
+  TemporaryFolder,
+} from "./folders.ts";
+
+const root = mkdtempSync(join(tmpdir(), "understudy-folder-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe("makeFolder", () => {
+  it("interfaces 2 makes what is missing, with the rights asked for, and takes what is there", () => {
+    const path = join(root, "a", "b", "c");
+    for (const _ of [1, 2]) makeFolder(path, 0o700);
+    expect(statSync(path).isDirectory()).toBe(true);
+    expect(statSync(join(root, "a")).mode & 0o777).toBe(0o700);
+    makeFolder("/");
+  });
+
+  it("interfaces 2 says at once that there is no such place, or that a file is in the way", () => {
+    for (const path of ["/proc/x", "/proc/x/y/z"])
+      expect(() => makeFolder(path)).toThrow(expect.objectContaining({ code: "ENOENT" }));
+    writeFileSync(join(root, "file"), "");
+    expect(() => makeFolder(join(root, "file", "below"))).toThrow(
+      expect.objectContaining({ code: "ENOTDIR" }),
+    );
+    expect(() => makeFolder(join(root, "file"))).toThrow(expect.objectContaining({ code: "EEXIST" }));
+    expect(existsSync(join(root, "file", "below"))).toBe(false);
+  });
+});
 
 let parent: string;
 let own: TemporaryFolder;
@@ -46,7 +74,7 @@ describe("what a killed server leaves behind", () => {
   });
 
   it.runIf(startOfProcess(process.pid))(
-    "7 so is one whose process id was given to somebody else since",
+    "7 so is one whose process id belongs to another process now",
     async () => {
       const name = left({ began: String(Number(parts[2]) + 1) });
       expect(await sweepOrphanedFolders()).toEqual([name]);

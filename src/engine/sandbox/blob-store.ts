@@ -2,12 +2,12 @@
  * Keeps the bytes of half-finished uploads beside the values of a sandbox, which it knows by identity alone.
  * `capture` must be cheap (references, links), because snapshots and forks are.
  */
-export interface BlobKeeper {
+export interface BlobStore {
   capture(sandbox: object): unknown;
   /** References to the same without holding them; the same object as long as nothing changes. */
-  glance(sandbox: object): unknown;
+  peek(sandbox: object): unknown;
   /** Captures what is left of what was seen; `gone` are the uploads of which something was released since. */
-  regain(seen: unknown): { captured: unknown; gone: string[] };
+  tryRecover(seen: unknown): { captured: unknown; gone: string[] };
   /** One more holder of what was captured, who will release it too. */
   hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;

@@ -1,26 +1,24 @@
 import { stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
-import type { BlobKeeper } from "../../../engine/sandbox/blob-keeper.ts";
+import type { BlobStore } from "../../../engine/sandbox/blob-store.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
-import { crc32c } from "./crc32c.ts";
-import { KeptFolder } from "./kept-folder.ts";
+import { PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
-import { type Blob, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";
-import { TemporaryFolder } from "./temporary-folder.ts";
+import { type Blob, crc32c, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";
 
 type Captured = ReadonlyMap<string, Blob>;
 
 /**
- * What a sandbox of a local server may take on disk. A shared one enforces the limits of interfaces 7;
- * here the bound only keeps a runaway client from filling the disk, and 1 GB files must go through.
+ * Disk space of a sandbox on a local server. A shared server enforces the limits of interfaces 7; this bound only keeps
+ * a runaway client from filling the disk, and 1 GB files must fit.
  */
 export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
-/** A snapshot's document is one JSON text, made and read in memory. */
+/** A snapshot's document is one JSON text in memory. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** What stands in a snapshot's document: per upload its bytes in base64, and which were too large for it. */
+/** The uploads in a snapshot's document: the bytes of each in base64, and the ids of those that were too large. */
 export const UploadsDocument = Type.Object(
   {
     uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
@@ -30,8 +28,8 @@ export const UploadsDocument = Type.Object(
 );
 type UploadsDocument = Static<typeof UploadsDocument>;
 
-/** What is kept of them between two starts: per upload its size, its checksum, and of which files so much. */
-export const KeptUploads = Type.Record(
+/** The uploads in a store: the checksum of each, and its parts in files. */
+export const StoredUploads = Type.Record(
   Type.String(),
   Type.Object(
     {
@@ -46,17 +44,17 @@ export const KeptUploads = Type.Record(
     { additionalProperties: false },
   ),
 );
-export type KeptUploads = Static<typeof KeptUploads>;
+export type StoredUploads = Static<typeof StoredUploads>;
 
 /** The upload bytes of all sandboxes of a server, in one temporary folder unless they are to be kept. */
-export class UploadKeeper implements BlobKeeper {
+export class UploadStore implements BlobStore {
   private readonly disk = new TemporaryFolder();
   private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
     forms: this.disk,
     uploads: this.disk,
   };
-  private kept: KeptFolder | undefined;
-  /** Files that were named since the start, by path: two sandboxes may share one. */
+  private kept: PersistentFolder | undefined;
+  /** Files named since the start, by path: two sandboxes may share one. */
   private readonly segments = new Map<string, Segment>();
   private readonly sandboxes = new WeakMap<Sandbox, SandboxBytes>();
   private readonly limit: number;
@@ -64,7 +62,7 @@ export class UploadKeeper implements BlobKeeper {
 
   /**
    * @param limit bytes per sandbox
-   * @param textBytes what a sandbox holds of the texts of its files
+   * @param textBytes returns the size of the texts that a sandbox has read from its files
    */
   constructor(limit: number, textBytes: (sandbox: Sandbox) => number) {
     this.limit = limit;
@@ -82,7 +80,7 @@ export class UploadKeeper implements BlobKeeper {
 
   /** From now on the bytes of uploads are files of this folder, which outlive the process. */
   keepIn(folder: string): void {
-    this.kept = new KeptFolder(folder);
+    this.kept = new PersistentFolder(folder);
     this.folders.uploads = this.kept;
   }
 
@@ -91,7 +89,7 @@ export class UploadKeeper implements BlobKeeper {
     return this.sandboxes.get(sandbox)?.revision ?? 0;
   }
 
-  /** The sandbox begins anew or is gone. */
+  /** The sandbox was reset or removed. */
   discard(sandbox: Sandbox): void {
     this.sandboxes.get(sandbox)?.replace(undefined);
   }
@@ -104,15 +102,15 @@ export class UploadKeeper implements BlobKeeper {
     return this.sandboxes.get(sandbox)?.capture();
   }
 
-  glance(sandbox: Sandbox): Captured | undefined {
-    return this.sandboxes.get(sandbox)?.glance();
+  peek(sandbox: Sandbox): Captured | undefined {
+    return this.sandboxes.get(sandbox)?.peek();
   }
 
-  regain(seen: unknown): { captured: Captured | undefined; gone: string[] } {
+  tryRecover(seen: unknown): { captured: Captured | undefined; gone: string[] } {
     const captured = new Map<string, Blob>();
     const gone: string[] = [];
     for (const [id, blob] of (seen as Captured | undefined) ?? []) {
-      // A segment that nobody held has lost its file, and says that nothing is written.
+      // A segment without holders has lost its file, and its length is 0.
       if (blob.parts.some(({ segment, length }) => segment.written < length)) gone.push(id);
       else {
         holdBlob(blob);
@@ -126,7 +124,7 @@ export class UploadKeeper implements BlobKeeper {
     for (const blob of (captured as Captured | undefined)?.values() ?? []) holdBlob(blob);
   }
 
-  /** Brings the bytes to the disk itself. */
+  /** Syncs the bytes to disk. */
   async sync(captured: unknown): Promise<void> {
     let any = false;
     for (const blob of (captured as Captured | undefined)?.values() ?? [])
@@ -139,9 +137,9 @@ export class UploadKeeper implements BlobKeeper {
       for (const { segment, length } of parts) yield { path: segment.path, length };
   }
 
-  /** The names of the files behind these bytes, for whoever keeps them between two starts. */
-  filesOf(captured: unknown): KeptUploads {
-    const files: KeptUploads = {};
+  /** The names of the files with these bytes, for a store. */
+  filesOf(captured: unknown): StoredUploads {
+    const files: StoredUploads = {};
     for (const [id, { crc, parts }] of (captured as Captured | undefined) ?? []) {
       files[id] = {
         crc,
@@ -152,13 +150,13 @@ export class UploadKeeper implements BlobKeeper {
   }
 
   /**
-   * The inverse, for what fits `KeptUploads`. An upload whose bytes are not all there is left out: a client
-   * that asks starts again, as the protocol has it.
-   * @param say told of each in one sentence
-   * @param folder where the files are, if they were put there for this sandbox alone
+   * The inverse of `filesOf`. An upload with missing bytes is left out: a client that asks starts it again, as the
+   * protocol says.
+   * @param say called with one sentence for each upload that is left out
+   * @param folder where the files are, if not in the store's own folder
    */
   async fromFiles(
-    files: KeptUploads,
+    files: StoredUploads,
     say: (warning: string) => void,
     folder?: string,
   ): Promise<Captured | undefined> {
@@ -170,7 +168,7 @@ export class UploadKeeper implements BlobKeeper {
         if (segment !== undefined && segment.written >= length) found.push({ segment, length });
       }
       if (found.length < parts.length) {
-        say(`The bytes of the upload ${id} are not all there any more, so it begins anew.`);
+        say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
         continue;
       }
       const size = found.reduce((sum, { length }) => sum + length, 0);
@@ -193,7 +191,7 @@ export class UploadKeeper implements BlobKeeper {
     if (known !== undefined) return known;
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) return undefined;
-    // Charged to whoever restores it: nobody's own space.
+    // Charged to the sandbox that restores it, not to a space of its own.
     const segment = new Segment(path, { used: 0 });
     segment.wrote(found.size);
     this.segments.set(path, segment);
@@ -247,7 +245,7 @@ export class UploadKeeper implements BlobKeeper {
     const captured = new Map<string, Blob>();
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
-      // Charged to whoever restores it: nobody's own space.
+      // Charged to the sandbox that restores it, not to a space of its own.
       const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
       await writeFile(segment.path, bytes);
       segment.wrote(bytes.length);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crc32c, crc32cText } from "./crc32c.ts";
+import { crc32c, crc32cText } from "./segment.ts";
 
 describe("crc32c", () => {
   it("4.6 gives the check value of the polynomial's catalogue entry", () => {

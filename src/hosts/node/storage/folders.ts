@@ -1,0 +1,203 @@
+import { createHash, randomUUID } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { lstat, open, readdir, rm } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/**
+ * Creates a folder and its missing parents. Step by step, because Node's own `recursive` never returns where the system
+ * says that there is no such place, as below /proc.
+ * @throws the system's refusal; EEXIST where something else has the name
+ */
+export function makeFolder(path: string, mode?: number): void {
+  const missing = missingAbove(path, mode);
+  if (missing === undefined) return;
+  if (dirname(path) === path) throw missing;
+  makeFolder(dirname(path), mode);
+  const still = missingAbove(path, mode);
+  if (still !== undefined) throw still;
+}
+
+/** Undefined once the folder exists; the system's refusal if its parent does not. */
+function missingAbove(path: string, mode: number | undefined): Error | undefined {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return error as Error;
+    if (code !== "EEXIST" || !statSync(path).isDirectory()) throw error;
+  }
+  return undefined;
+}
+
+/** A folder whose files outlive the process, because something that is kept names them. */
+export class PersistentFolder {
+  readonly path: string;
+  private isMade = false;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** A path in it that no server has used before. */
+  newPath(kind: string): string {
+    if (!this.isMade) makeFolder(this.path, 0o700);
+    this.isMade = true;
+    return join(this.path, `${kind}-${randomUUID()}`);
+  }
+
+  /** Removes files that no sandbox names, left by a server that was killed. */
+  removeAllBut(wanted: ReadonlySet<string>): void {
+    for (const name of namesIn(this.path)) {
+      if (!wanted.has(name)) rmSync(join(this.path, name), { force: true });
+    }
+  }
+
+  /** Makes the names of new files last. */
+  async sync(): Promise<void> {
+    const folder = await open(this.path, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** Those that there are; one listener for all, however many servers a process has. */
+const folders = new Set<TemporaryFolder>();
+
+function removeOnExit(): void {
+  for (const folder of folders) folder.remove();
+}
+
+/**
+ * A folder that is created with its first file and removed with the process. The next server removes the folder of a
+ * process that was killed.
+ */
+export class TemporaryFolder {
+  private made: string | undefined;
+  private files = 0;
+
+  get path(): string {
+    // Machines clear their temporary folders, also under those who run.
+    if (this.made === undefined || !existsSync(this.made)) {
+      this.made = makeOwnedFolder();
+      if (folders.size === 0) process.on("exit", removeOnExit);
+      folders.add(this);
+    }
+    return this.made;
+  }
+
+  /** A path in it that nothing has been stored under; the name says nothing of what a client sent. */
+  newPath(kind: string): string {
+    this.files += 1;
+    return join(this.path, `${kind}-${String(this.files).padStart(8, "0")}`);
+  }
+
+  remove(): void {
+    if (folders.delete(this) && folders.size === 0) process.off("exit", removeOnExit);
+    if (this.made === undefined) return;
+    rmSync(this.made, { recursive: true, force: true });
+    this.made = undefined;
+  }
+}
+
+const NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A-Za-z0-9]{6}$/;
+/** Stands for an unknown start, where the system does not tell. */
+const UNKNOWN_START = "0";
+
+/** Creates a temporary folder whose name says which process owns it. */
+export function makeOwnedFolder(): string {
+  const started = startOfProcess(process.pid) ?? UNKNOWN_START;
+  // The system's temporary folder may have been removed, too.
+  makeFolder(tmpdir());
+  return mkdtempSync(join(tmpdir(), `understudy-uploads-${machine()}-${process.pid}-${started}-`));
+}
+
+/**
+ * Removes the folders of servers that ended without cleaning up, as after kill -9: real folders of this user, named by
+ * a process of this machine that does not exist now. A folder that cannot be removed stays. Returns the removed names.
+ */
+export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]> {
+  const removed: string[] = [];
+  for (const name of await readdir(parent).catch(() => [])) {
+    const path = join(parent, name);
+    if (!isOrphaned(name) || !(await isOwnFolder(path))) continue;
+    try {
+      await rm(path, { recursive: true, force: true });
+      removed.push(name);
+    } catch {
+      // Perhaps another server that starts at this moment is removing it too.
+    }
+  }
+  return removed;
+}
+
+function isOrphaned(name: string): boolean {
+  const [, where, pid, started] = NAME.exec(name) ?? [];
+  if (where !== machine()) return false;
+  return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);
+}
+
+async function isOwnFolder(path: string): Promise<boolean> {
+  try {
+    const found = await lstat(path);
+    return found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid());
+  } catch {
+    return false;
+  }
+}
+
+/** Process ids say nothing across machines and containers, which may share a temporary folder. */
+function machine(): string {
+  let namespace = "";
+  try {
+    namespace = readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // No Linux, so no namespaces either.
+  }
+  return createHash("sha256").update(`${hostname()} ${namespace}`).digest("hex").slice(0, 12);
+}
+
+/** When a process began, in ticks since boot, where the system tells (Linux). */
+export function startOfProcess(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether the process that had this id and began at `started` still runs: another process may have the id now. If the
+ * system cannot say, true.
+ */
+export function isProcessAlive(pid: number, started: string | undefined): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // A process of another user may not be signalled, but exists.
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+  const present = startOfProcess(pid);
+  return started === undefined || present === undefined || started === present;
+}
