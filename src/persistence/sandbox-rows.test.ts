@@ -261,7 +261,7 @@ describe("a sandbox as it was written down", () => {
   });
 
   it("interfaces 2 says which row is no JSON", () => {
-    expect(() => parseSavedSandbox(idFieldOf, [{ section: "world", id: "facts", text: "{" }])).toThrow(
+    expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is no JSON: ./,
     );
     expect(new UnfitSandbox("no").name).toBe("UnfitSandbox");

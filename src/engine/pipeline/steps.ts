@@ -232,8 +232,7 @@ function commit(exchange: Exchange): void {
   }
   sandbox.world.transact(change, exchange);
   const { uploads } = exchange;
-  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads())
-    sandbox.recorder.noteBytes(exchange);
+  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads()) sandbox.recorder.noteBytes(exchange);
   spendTokens(exchange);
 }
 
