@@ -23,8 +23,8 @@ async function everything(query = ""): Promise<Entry[]> {
   return [...first.body.audit_logs, ...second.body.audit_logs];
 }
 
-describe("4.8 assistants.list_history", () => {
-  it("4.8 2.6 G28 lists 50 entries, the newest first, with metadata", async () => {
+describe("assistants.list_history [4.8]", () => {
+  it("a page has 50 entries, the newest first, with metadata [4.8, 2.6, G28]", async () => {
     const { status, body } = await history("dan", "asst_helper");
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["audit_logs", "pagination"]);
@@ -51,7 +51,7 @@ describe("4.8 assistants.list_history", () => {
     expect(times).toEqual([...times].sort().reverse());
   });
 
-  it("4.8 G18 the history spans 120 hours; its created entry is the oldest and has no changes", async () => {
+  it("the history spans 120 hours; its created entry is the oldest and has no changes [4.8, G18]", async () => {
     const entries = await everything();
     expect(entries).toHaveLength(120);
     expect(new Set(entries.map(({ id }) => id)).size).toBe(120);
@@ -61,7 +61,7 @@ describe("4.8 assistants.list_history", () => {
     expect(fresh.body.audit_logs[0]).toMatchObject({ action: "created", resource_name: "Fresh" });
   });
 
-  it("2.6 each update starts from the value that the one before left", async () => {
+  it("each update starts from the value of the one before [2.6]", async () => {
     const values = new Map<string, unknown>();
     for (const { action, changes } of (await everything()).reverse()) {
       if (action !== "updated") continue;
@@ -78,13 +78,13 @@ describe("4.8 assistants.list_history", () => {
     ["created", 1],
     ["updated", 118],
     ["deleted", 1],
-  ])("4.8 filters by action %s", async (action, total) => {
+  ])("filters by action %s [4.8]", async (action, total) => {
     const { body } = await history("dan", "asst_helper", `?action=${action}`);
     expect(body.pagination.total).toBe(total);
     expect(body.audit_logs.every((entry: Entry) => entry.action === action)).toBe(true);
   });
 
-  it("4.8 filters by user, and by user and action together", async () => {
+  it("filters by user, and by user and action together [4.8]", async () => {
     const all = await everything();
     const byAda = all.filter(({ user_id }) => user_id === "usr_ada");
     expect(byAda.length).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ describe("4.8 assistants.list_history", () => {
     expect((await history("dan", "asst_helper", "?user_id=uid_unknown")).body.pagination.total).toBe(0);
   });
 
-  it("4.8 G28 start and end are inclusive, a date is its whole UTC day", async () => {
+  it("start and end are inclusive, a date is its whole UTC day [4.8, G28]", async () => {
     const total = async (query: string) => (await history("dan", "asst_helper", query)).body.pagination.total;
     expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}`)).toBe(6);
     expect(await total(`?start_date=${ago(3)}`)).toBe(3);
@@ -105,7 +105,7 @@ describe("4.8 assistants.list_history", () => {
     expect(await total(`?start_date=${ago(10)}&end_date=${ago(5)}&action=deleted`)).toBe(0);
   });
 
-  it("4.8 pages to the end and beyond", async () => {
+  it("pages go to the end and beyond [4.8]", async () => {
     const page = (await history("dan", "asst_helper", "?limit=100&offset=100")).body;
     expect(page.audit_logs).toHaveLength(20);
     expect(page.pagination).toEqual({ total: 120, limit: 100, offset: 100, has_more: false });
@@ -126,7 +126,7 @@ describe("4.8 assistants.list_history", () => {
     ["start_date", "yesterday"],
     ["end_date", "2026-02-30"],
     ["start_date", ""],
-  ])("4.8 G08 refuses %s=%s in envelope B", async (field, value) => {
+  ])("%s=%s is refused in envelope B [4.8, G08]", async (field, value) => {
     const answer = await history("dan", "asst_helper", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toEqual({
@@ -137,13 +137,13 @@ describe("4.8 assistants.list_history", () => {
     });
   });
 
-  it("4.8 G28 refuses a start after the end, by the start", async () => {
+  it("a start after the end is refused with the field start [4.8, G28]", async () => {
     const answer = await history("dan", "asst_helper", "?start_date=2026-03-15&end_date=2026-03-14");
     expect(answer.status).toBe(422);
     expect(answer.body.error.param).toBe("start_date");
   });
 
-  it("4.8 G08 clamps page sizes where the setting asks for it", async () => {
+  it("page sizes are clamped if the setting says so [4.8, G08]", async () => {
     await api.close();
     api = await startReference({ settings: { out_of_range_limits: "clamp" } });
     const { body } = await history("dan", "asst_helper", "?limit=1000&offset=-5");
@@ -153,7 +153,7 @@ describe("4.8 assistants.list_history", () => {
   it.each([
     ["unknown", "dan", "asst_none"],
     ["foreign", "eve", "asst_helper"],
-  ] as const)("4.8 G18 an %s assistant is 404 RESOURCE_NOT_FOUND in envelope B", async (_, who, id) => {
+  ] as const)("an %s assistant is 404 RESOURCE_NOT_FOUND in envelope B [4.8, G18]", async (_, who, id) => {
     const answer = await history(who, id);
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({
@@ -161,7 +161,7 @@ describe("4.8 assistants.list_history", () => {
     });
   });
 
-  it("4.8 G03 401 keeps its upper-case code in envelope B", async () => {
+  it("a 401 has its upper-case code in envelope B too [4.8, G03]", async () => {
     const answer = await history(undefined, "asst_helper");
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
@@ -171,8 +171,8 @@ describe("4.8 assistants.list_history", () => {
   });
 });
 
-describe("G18 G31 state rules of assistants", () => {
-  it("G18 the history outlives the assistant, newest first on a frozen clock too", async () => {
+describe("state rules of assistants [G18, G31]", () => {
+  it("the history outlives the assistant and stays in order on a frozen clock [G18]", async () => {
     assistants().post({ id: "asst_new", name: "New", temperature: 0.2 }, { user_id: "usr_ben" });
     for (let i = 1; i <= 5; i++) assistants().patch("asst_new", { name: `New ${i}` });
     assistants().remove("asst_new");
@@ -188,7 +188,7 @@ describe("G18 G31 state rules of assistants", () => {
     expect((await history("eve", "asst_new")).status).toBe(404);
   });
 
-  it("G31 every change is a change log of type assistant as well", async () => {
+  it("every change is a change log of type assistant as well [G31]", async () => {
     assistants().post({ id: "asst_new", name: "New" });
     assistants().patch("asst_new", { description: "Other" });
     assistants().remove("asst_new");
@@ -204,7 +204,7 @@ describe("G18 G31 state rules of assistants", () => {
     expect(body.logs[1].changes).toMatchObject([{ field: "description", new_value: "Other" }]);
   });
 
-  it("G31 restoring is told by the change log alone, an empty change by nobody", async () => {
+  it("a restoration is in the change log alone, and an empty change nowhere [G31]", async () => {
     const before = (await history("dan", "asst_helper")).body.pagination.total;
     assistants().patch("asst_helper", { deleted_at: null });
     assistants().patch("asst_helper", {});
@@ -214,7 +214,7 @@ describe("G18 G31 state rules of assistants", () => {
     expect(body.logs[0]).toMatchObject({ action: "restored", resource_id: "asst_helper" });
   });
 
-  it("interfaces 4: silent changes leave no trace", async () => {
+  it("silent changes are not recorded [interfaces 4]", async () => {
     assistants().post({ id: "asst_new" }, { silent: true });
     expect((await history("dan", "asst_new")).body.pagination.total).toBe(0);
     assistants().remove("asst_new", { silent: true });

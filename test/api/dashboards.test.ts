@@ -12,9 +12,9 @@ const revoke = (who: Who | undefined, link = "slink_board", dashboard = "dsh_rev
   api.call(who, "DELETE", `/v1/dashboards/${dashboard}/share-links/${link}`);
 const resolve = (slug: string) => api.call(undefined, "GET", `/v1/dashboards/shared/${slug}`);
 
-describe("4.12 share_links.revoke", () => {
+describe("share_links.revoke [4.12]", () => {
   it.each(["cleo", "ben", "ada"] as const)(
-    "4.12 G02 %s has the capability: 204 without a body",
+    "%s has the capability: 204 without a body [4.12, G02]",
     async (who) => {
       const answer = await revoke(who);
       expect(answer.status).toBe(204);
@@ -23,7 +23,7 @@ describe("4.12 share_links.revoke", () => {
     },
   );
 
-  it("3.4 the slug stops resolving at once, the other link's does not; again changes nothing", async () => {
+  it("a revoked slug stops resolving at once, and a second revocation changes nothing [3.4]", async () => {
     expect((await resolve("revenue-board")).status).toBe(200);
     await revoke("cleo");
     expect((await resolve("revenue-board")).status).toBe(404);
@@ -100,14 +100,14 @@ describe("4.12 share_links.revoke", () => {
       { link_id: "slink_globex" },
     ],
     ["no credentials", undefined, "slink_board", "dsh_revenue", 401, "AUTHENTICATION_REQUIRED", {}],
-  ] as const)("4.12 G03 refuses %s", async (_, who, link, dashboard, status, code, details) => {
+  ] as const)("%s is refused [4.12, G03]", async (_, who, link, dashboard, status, code, details) => {
     const answer = await revoke(who, link, dashboard);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, details });
     expect((await resolve("revenue-board")).status).toBe(200);
   });
 
-  it("4.12 G08 malformed ids are 422", async () => {
+  it("malformed ids are 422 [4.12, G08]", async () => {
     const answer = await revoke("cleo", "board");
     expect(answer.body.error).toMatchObject({
       code: "INVALID_INPUT",
@@ -116,8 +116,8 @@ describe("4.12 share_links.revoke", () => {
   });
 });
 
-describe("G19 share_links.resolve", () => {
-  it("G19 answers without credentials and without rate headers", async () => {
+describe("share_links.resolve [G19]", () => {
+  it("a slug resolves without credentials and without rate headers [G19]", async () => {
     const answer = await resolve("revenue-board");
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ dashboard_id: "dsh_revenue", title: "Revenue", link_id: "slink_board" });
@@ -125,7 +125,7 @@ describe("G19 share_links.resolve", () => {
     expect(answer.headers.get("x-ratelimit-limit-requests")).toBeNull();
   });
 
-  it("G19 an unknown slug is 404 RESOURCE_NOT_FOUND", async () => {
+  it("an unknown slug is 404 RESOURCE_NOT_FOUND [G19]", async () => {
     const answer = await resolve("nobody-knows");
     expect(answer.status).toBe(404);
     expect(answer.body.error).toMatchObject({
@@ -135,15 +135,15 @@ describe("G19 share_links.resolve", () => {
   });
 });
 
-describe("interfaces 4: state rules of dashboards and links", () => {
-  it("4.12 a deleted dashboard takes its links along", async () => {
+describe("state rules of dashboards and links [interfaces 4]", () => {
+  it("the links of a deleted dashboard are deleted [4.12]", async () => {
     stateRules(api, "dashboards").remove("dsh_revenue");
     expect((await resolve("revenue-board")).status).toBe(404);
     expect(stateRules(api, "share_links").size()).toBe(1);
     expect((await revoke("cleo")).body.error.code).toBe("DASHBOARD_NOT_FOUND");
   });
 
-  it("G19 a new link resolves, revoking it by status stops it and says when", async () => {
+  it("a new link resolves until its status is revoked, which sets revoked_at [G19]", async () => {
     const links = stateRules(api, "share_links");
     const { record } = links.post({ dashboard_id: "dsh_revenue", slug: "fresh-slug" });
     expect((await resolve("fresh-slug")).body.link_id).toBe(record.link_id);
@@ -157,7 +157,7 @@ describe("interfaces 4: state rules of dashboards and links", () => {
   it.each([
     [{ slug: "globex-kpis" }, "slug"],
     [{ dashboard_id: "dsh_none" }, "dashboard_id"],
-  ])("interfaces 4: refuses a link with %j", (fields, field) => {
+  ])("a link with %j is refused [interfaces 4]", (fields, field) => {
     expect(() => stateRules(api, "share_links").post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );

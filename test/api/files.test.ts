@@ -24,8 +24,8 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("4.6 registering", () => {
-  it("4.6 G13 the first time is 201 and the file object, again 200 and the same file", async () => {
+describe("registering [4.6]", () => {
+  it("the first registration is 201 with the file object, the second 200 with the same file [4.6, G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const events = emittedEvents(api);
@@ -52,7 +52,7 @@ describe("4.6 registering", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 many registrations at once make one file", async () => {
+  it("many registrations at once create one file [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe("4.6 registering", () => {
     ["file_size", 9],
     ["mime_type", "text/markdown"],
     ["gcs_path", "gs://uploads/org_acme/none/notes.txt"],
-  ])("G13 another %s than announced is 422 naming it", async (field, value) => {
+  ])("another %s than announced is 422 with its field [G13]", async (field, value) => {
     const { announced, upload_url, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     expectInvalid(
@@ -78,7 +78,7 @@ describe("4.6 registering", () => {
     expect((await api.call("dan", "POST", FILES, { ...announced, gcs_path })).status).toBe(201);
   });
 
-  it("G13 an upload that is not whole, or another organization's, is 422 gcs_path", async () => {
+  it("an incomplete or foreign upload is 422 gcs_path [G13]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api);
     const body = { ...announced, gcs_path };
     expectInvalid(await api.call("dan", "POST", FILES, body), "gcs_path", gcs_path);
@@ -93,7 +93,7 @@ describe("4.6 registering", () => {
     expect((await api.call("dan", "POST", FILES, body)).status).toBe(201);
   });
 
-  it("4.6 the file is usable in stores at once", async () => {
+  it("the file is usable in stores at once [4.6]", async () => {
     const file = await uploadedFile(api, "Hello.");
     const path = "/v1/organizations/org_acme/stores/vs_empty/files";
     expect((await api.call("dan", "POST", path, { file_id: file.id })).status).toBe(202);
@@ -107,13 +107,13 @@ describe("4.6 registering", () => {
     [{ filename: "a", file_size: "1", mime_type: "text/plain" }, "file_size", "1"],
     [{ filename: "a", file_size: 1, mime_type: "text" }, "mime_type", "text"],
     [{ filename: "a", file_size: 1 }, "mime_type", null],
-  ])("G08 %j is refused for an upload URL and a registration alike", async (body, field, value) => {
+  ])("%j is refused for an upload URL and a registration alike [G08]", async (body, field, value) => {
     expectInvalid(await api.call("dan", "POST", `${FILES}/upload-url`, body), field, value);
     const registration = { ...body, gcs_path: "gs://uploads/x" };
     expectInvalid(await api.call("dan", "POST", FILES, registration), field, value);
   });
 
-  it("G03 the organization is judged before anything else", async () => {
+  it("the organization is checked first [G03]", async () => {
     const body = { filename: "a", file_size: 1, mime_type: "text/plain", gcs_path: "gs://x" };
     for (const tail of ["/files", "/files/upload-url"]) {
       const foreign = await api.call("dan", "POST", `/v1/organizations/org_globex${tail}`, body);
@@ -124,8 +124,8 @@ describe("4.6 registering", () => {
   });
 });
 
-describe("G18 files in state calls", () => {
-  it("G18 a file made by a state call is complete, plausible, and announced", () => {
+describe("files in state calls [G18]", () => {
+  it("a file that a state call creates is complete and emits file.uploaded [G18]", () => {
     const { record, emitted } = stateRules(api, "files").post({ filename: "plan.md" });
     expect(record).toMatchObject({
       object: "file",
@@ -145,7 +145,7 @@ describe("G18 files in state calls", () => {
     expect(stateRules(api, "files").post({}, { silent: true }).emitted).toEqual([]);
   });
 
-  it("G18 name and type of a file made by a state call fit each other", () => {
+  it("name and type of a file that a state call creates fit each other [G18]", () => {
     const { post } = stateRules(api, "files");
     const type = (filename: string) => post({ filename }).record.mime_type;
     expect([type("a.png"), type("B.JPG"), type("c.zip"), type("d.unknown"), type("e")]).toEqual([
@@ -163,7 +163,7 @@ describe("G18 files in state calls", () => {
     ]);
   });
 
-  it("G25 deleting a file emits file.deleted and takes it out of its stores", () => {
+  it("a deleted file emits file.deleted and leaves its stores [G25]", () => {
     const { emitted } = stateRules(api, "files").remove("file_policies");
     expect(emitted).toEqual([
       expect.objectContaining({
@@ -176,7 +176,7 @@ describe("G18 files in state calls", () => {
     expect(world.pending().filter(({ kind }) => kind === "file.step")).toEqual([]);
   });
 
-  it("G13 a registration whose file was deleted is 422 gcs_path", async () => {
+  it("a registration whose file was deleted is 422 gcs_path [G13]", async () => {
     const file = await uploadedFile(api, "0123456789");
     stateRules(api, "files").remove(file.id);
     const { filename, file_size, mime_type, gcs_path } = file;

@@ -29,7 +29,7 @@ describe("meeting streams", () => {
     EventStream.open(api, who, `${SESSIONS}/${session}/${name}/stream`, lastEventId);
   const stop = () => api.call("cleo", "POST", `${SESSIONS}/mbsess_live/stop`);
 
-  it("G16 transcripts: what exists first, then what comes, until the session has ended", async () => {
+  it("a transcript stream sends existing entries, then new ones, until the session ends [G16]", async () => {
     const stream = await open("transcripts");
     expect(stream.status).toBe(200);
     expect(stream.headers["content-type"]).toBe("text/event-stream");
@@ -50,7 +50,7 @@ describe("meeting streams", () => {
     expect((await exported("mbsess_live", "json")).body).toEqual(stream.events.map(({ data }) => data));
   });
 
-  it("G16 Last-Event-ID resumes after that event, without loss or repetition", async () => {
+  it("a stream resumes after Last-Event-ID without loss or repetition [G16]", async () => {
     const first = await open("transcripts");
     await first.upTo(1);
     first.leave();
@@ -66,7 +66,7 @@ describe("meeting streams", () => {
     last.leave();
   });
 
-  it("G16 an entry that was deleted is not streamed, and gives its id to no other", async () => {
+  it("a deleted entry is not streamed, and no other entry has its event id [G16]", async () => {
     const { body } = await say({ text: "to be deleted" });
     await state("DELETE", `meeting_transcripts/${body.transcript_id}`);
     await say({ text: "kept" });
@@ -76,7 +76,7 @@ describe("meeting streams", () => {
   });
 
   it.each(["99", "abc", "-1", "1e1"])(
-    "G16 an id that was never given (%s) means from the beginning",
+    "the unknown Last-Event-ID %s means the beginning [G16]",
     async (id) => {
       const stream = await open("transcripts", "mbsess_live", id);
       expect((await stream.upTo(2)).map((event) => event.id)).toEqual(["1", "2"]);
@@ -84,7 +84,7 @@ describe("meeting streams", () => {
     },
   );
 
-  it("G16 status: running, then completed at the sandbox's instant, then the end", async () => {
+  it("a status stream sends running, then completed, then ends [G16]", async () => {
     const stream = await open("status");
     expect((await stream.upTo(1))[0]!.data.status).toBe("running");
     await api.advance(90_000);
@@ -99,7 +99,7 @@ describe("meeting streams", () => {
     expect(await (await open("status", "mbsess_live", "2")).ended).toEqual([]);
   });
 
-  it("G16 logs: entries with level and message, the stop among them", async () => {
+  it("a log stream sends level and message, also of the stop [G16]", async () => {
     const stream = await open("logs");
     await stream.upTo(1);
     await state("POST", "meeting_logs", {
@@ -118,19 +118,19 @@ describe("meeting streams", () => {
     for (const { data } of events) expect(Object.keys(data)).toEqual(["at", "level", "message"]);
   });
 
-  it("G16 the stream of a session that has ended tells all and ends", async () => {
+  it("the stream of an ended session sends all entries and ends [G16]", async () => {
     expect(await (await open("transcripts", "mbsess_standup")).ended).toHaveLength(6);
     expect(await (await open("transcripts", "mbsess_empty")).ended).toEqual([]);
   });
 
-  it("G16 deleting the session ends its streams", async () => {
+  it("the streams of a deleted session end [G16]", async () => {
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await api.call("cleo", "DELETE", `${SESSIONS}/mbsess_live/permanent`);
     const ends = await Promise.all(streams.map(({ ended }) => ended));
     expect(ends).toHaveLength(3);
   });
 
-  it("G37 a client that still reads when the session goes hears nothing of one made anew under its id", async () => {
+  it("a slow client of a deleted session gets no entries of a new session with its id [G37]", async () => {
     const services = {
       read: () => world().read(),
       changed: (signal: AbortSignal) => nextChange(world(), signal),
@@ -152,14 +152,14 @@ describe("meeting streams", () => {
     expect(texts.join("")).not.toContain("of another session");
   });
 
-  it("G16 a reset of the sandbox ends its streams", async () => {
+  it("a reset of the sandbox ends its streams [G16]", async () => {
     const stream = await open("transcripts");
     await stream.upTo(2);
     expect((await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {})).status).toBe(200);
     await stream.ended;
   });
 
-  it("G16 after a snapshot was restored, a stream goes on from there", async () => {
+  it("a stream continues from a restored snapshot [G16]", async () => {
     const SNAPSHOTS = "/_control/sandboxes/default/snapshots";
     await api.call(undefined, "POST", SNAPSHOTS, { name: "two" });
     await say({ text: "undone" });
@@ -171,7 +171,7 @@ describe("meeting streams", () => {
     stream.leave();
   });
 
-  it("G16 a client that leaves is not waited for", async () => {
+  it("a stream does not wait for a client that has left [G16]", async () => {
     const before = world()["listeners"].size;
     const streams = await Promise.all(["transcripts", "status", "logs"].map((name) => open(name)));
     await Promise.all(streams.map((stream) => stream.upTo(1)));
@@ -181,7 +181,7 @@ describe("meeting streams", () => {
     expect((await say({ text: "to nobody" })).status).toBe(201);
   });
 
-  it("G16 a session without anything to tell answers its head at once", async () => {
+  it("a stream without entries sends its headers at once [G16]", async () => {
     await state("POST", "meeting_sessions", { session_id: "mbsess_quiet", organization_id: "org_acme" });
     const stream = await open("transcripts", "mbsess_quiet");
     expect(stream.status).toBe(200);
@@ -190,7 +190,7 @@ describe("meeting streams", () => {
     stream.leave();
   });
 
-  it("G16 one client that does not read holds up no other", async () => {
+  it("a client that does not read does not delay others [G16]", async () => {
     const stalled = await open("transcripts");
     const reading = await open("transcripts");
     for (let n = 0; n < 20; n++) await say({ text: `line ${n} ${"x".repeat(20_000)}` });
@@ -199,15 +199,18 @@ describe("meeting streams", () => {
     stalled.leave();
   });
 
-  it.each(["transcripts", "status", "logs"])("G16 %s: strangers 403, unknown sessions 404", async (name) => {
-    const path = (session: string) => `${SESSIONS}/${session}/${name}/stream`;
-    const foreign = await api.call("dan", "GET", path("mbsess_secret"));
-    expect([foreign.status, foreign.body.error.code, foreign.body.error.details]).toEqual([
-      403,
-      "SESSION_ACCESS_DENIED",
-      { session_id: "mbsess_secret" },
-    ]);
-    const unknown = await api.call("dan", "GET", path("mbsess_nope"));
-    expect([unknown.status, unknown.body.error.code]).toEqual([404, "SESSION_NOT_FOUND"]);
-  });
+  it.each(["transcripts", "status", "logs"])(
+    "the stream %s is 403 for non-members and 404 for unknown sessions [G16]",
+    async (name) => {
+      const path = (session: string) => `${SESSIONS}/${session}/${name}/stream`;
+      const foreign = await api.call("dan", "GET", path("mbsess_secret"));
+      expect([foreign.status, foreign.body.error.code, foreign.body.error.details]).toEqual([
+        403,
+        "SESSION_ACCESS_DENIED",
+        { session_id: "mbsess_secret" },
+      ]);
+      const unknown = await api.call("dan", "GET", path("mbsess_nope"));
+      expect([unknown.status, unknown.body.error.code]).toEqual([404, "SESSION_NOT_FOUND"]);
+    },
+  );
 });

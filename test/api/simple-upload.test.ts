@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const upload = (form: FormData) => api.call("dan", "POST", `${FILES}/upload`, form);
 
-describe("4.6 simple upload", () => {
-  it("4.6 G13 answers 201 with the file object, and emits file.uploaded", async () => {
+describe("simple upload [4.6]", () => {
+  it("an upload is 201 with the file object and emits file.uploaded [4.6, G13]", async () => {
     const events = emittedEvents(api);
     const answer = await upload(
       fileForm("# Häuser\n\nDie Brücke.", { name: "Übersicht 日本.md", type: "text/markdown" }),
@@ -44,14 +44,14 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 what a client calls a file is never a path", async () => {
+  it("a file name is never used as a path [G13]", async () => {
     const answer = await upload(fileForm("x", { name: "../../../../etc/passwd" }));
     expect(answer.status).toBe(201);
     expect(answer.body.gcs_path).not.toContain("..");
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 a file of 100 x 2^20 bytes is 413, one byte less is taken", async () => {
+  it("a file of 100 x 2^20 bytes is 413, one byte less is accepted [G13]", async () => {
     const most = 100 * 1024 * 1024 - 1;
     const tooLarge = await upload(fileForm(new Uint8Array(most + 1), { type: "application/octet-stream" }));
     expect([tooLarge.status, tooLarge.body.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
@@ -61,7 +61,7 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G09 forms that are none, have no file, or have it twice are refused and leave nothing", async () => {
+  it("a broken form, one without a file or with two is refused and leaves nothing behind [G09]", async () => {
     const send = (body: string, type: string) =>
       api.call("dan", "POST", `${FILES}/upload`, body, { "content-type": type });
     const multipart = 'multipart/form-data; boundary="x"';
@@ -88,7 +88,7 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 a name or type that no file object could carry is 422, the longest name is taken", async () => {
+  it("a name or type that a file object cannot have is 422, the longest name is accepted [G13]", async () => {
     const named = (name: string, type = "text/plain") => upload(fileForm("x", { name, type }));
     const longest = await named("n".repeat(1024));
     expect([longest.status, longest.body.filename.length]).toEqual([201, 1024]);
@@ -103,7 +103,7 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 an input nobody chose a file for, and a path that names none, count as not sent", async () => {
+  it("an empty file input and a path without a name count as not sent [G13]", async () => {
     for (const name of ["", "/", "dir/", "..", "."]) {
       const body = `--x\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: application/octet-stream\r\n\r\n\r\n--x--\r\n`;
       const headers = { "content-type": "multipart/form-data; boundary=x" };
@@ -112,7 +112,7 @@ describe("4.6 simple upload", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G09 an unknown part is ignored with a warning, or refused by setting", async () => {
+  it("an unknown part is ignored with a warning, or refused by setting [G09]", async () => {
     const form = fileForm("a");
     form.append("thumbnail", new Blob(["b"]), "b.png");
     expect((await upload(form)).status).toBe(201);
@@ -124,7 +124,7 @@ describe("4.6 simple upload", () => {
     expectInvalid(await upload(again), "thumbnail");
   });
 
-  it("4.6 a client that leaves at any byte leaves nothing behind", async () => {
+  it("a client that leaves at any byte leaves no file behind [4.6]", async () => {
     const body = Buffer.from(
       '--x\r\ncontent-disposition: form-data; name="note"\r\n\r\nhello\r\n' +
         `--x\r\ncontent-disposition: form-data; name="file"; filename="a.bin"\r\ncontent-type: application/octet-stream\r\n\r\n${"z".repeat(300)}\r\n--x--\r\n`,

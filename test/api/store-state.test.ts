@@ -26,10 +26,10 @@ function expectRefusal(answer: Answered, code: number, name: string, details: ob
   expect(answer.body.error).toMatchObject({ code: name, details });
 }
 
-describe("interfaces 4: state calls on stores", () => {
+describe("state calls on stores [interfaces 4]", () => {
   const row = "store_files/vs_handbook:file_policies";
 
-  it("interfaces 4: store_files show the progress of this moment and nothing of the server's own", async () => {
+  it("store_files show the current progress and no internal fields [interfaces 4]", async () => {
     await api.advance(3_000);
     expect((await state("GET", row)).body).toEqual({
       id: "vs_handbook:file_policies",
@@ -46,7 +46,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await state("GET", "store_files?status=failed")).body.items[0].file_id).toBe("file_broken");
   });
 
-  it("G11 PATCH to failed keeps the progress reached and stops the clock's work", async () => {
+  it("PATCH to failed keeps the progress and removes the timer [G11]", async () => {
     const { status: code, body } = await state("PATCH", row, {
       status: "failed",
       error_message: "disk on fire",
@@ -64,7 +64,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect(fileEvents()).toEqual([]);
   });
 
-  it("G11 PATCH to completed emits file.processed, unless it is silent", async () => {
+  it("PATCH to completed emits file.processed unless it is silent [G11]", async () => {
     const { body } = await state("PATCH", row, { status: "completed" });
     expect(body).toMatchObject({ status: "completed", progress_percent: 100, current_step: null });
     expect(fileEvents()).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await status("file_broken")).body).toMatchObject({ status: "completed", error_message: null });
   });
 
-  it("G11 PATCH back to processing starts anew; a given progress is where it goes on from", async () => {
+  it("PATCH to processing restarts, from the given progress if there is one [G11]", async () => {
     const again = await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
     expect(again.body).toMatchObject({
       status: "processing",
@@ -91,7 +91,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await status("file_handbook")).body.progress_percent).toBe(10);
   });
 
-  it("interfaces 4: POST puts a file into a store in any state, and a reference to nothing is 422", async () => {
+  it("POST adds a file to a store in any status, and an unknown reference is 422 [interfaces 4]", async () => {
     const made = await state("POST", "store_files", {
       store_id: "vs_empty",
       file_id: "file_loose",
@@ -118,7 +118,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await status("file_policies", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("interfaces 4: POST finds a store and a file of one organization that are not together yet", async () => {
+  it("POST picks a store and a file of one organization [interfaces 4]", async () => {
     const store_id = (await state("POST", "vector_stores", { organization_id: "org_globex" })).body.id;
     const none = await state("POST", "store_files", { store_id });
     expect([none.status, none.body.field]).toEqual([422, "file_id"]);
@@ -137,7 +137,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect([full.status, full.body.field]).toEqual([422, "store_id"]);
   });
 
-  it("interfaces 4: DELETE of a store takes its files along and leaves no timer", async () => {
+  it("DELETE of a store deletes its files and their timers [interfaces 4]", async () => {
     expect((await state("DELETE", "vector_stores/vs_handbook")).status).toBe(204);
     expectRefusal(await status("file_policies"), 404, "FILE_NOT_IN_STORE", {});
     const { world } = api.understudy.sandboxes.get("default")!;
@@ -146,7 +146,7 @@ describe("interfaces 4: state calls on stores", () => {
     expect((await state("GET", "files/file_policies")).status).toBe(200);
   });
 
-  it("G31 stores are audited: created, updated, deleted, by whom", async () => {
+  it("the audit log has the creation, update and deletion of a store and the user [G31]", async () => {
     const entries = () =>
       [...api.understudy.sandboxes.get("default")!.world.read().all(auditLogs)].filter(
         ({ timestamp, entity_type }) => timestamp === 0 && entity_type === "vector_store",

@@ -27,8 +27,8 @@ function expectRefusal(answer: Answered, code: number, name: string, details: ob
   expect(answer.body.error).toMatchObject({ code: name, details });
 }
 
-describe("4.9 processing status", () => {
-  it("4.9 3.1 shows a completed file", async () => {
+describe("processing status [4.9]", () => {
+  it("a completed file has 100 percent and no step [4.9, 3.1]", async () => {
     expect((await status("file_handbook")).body).toEqual({
       status: "completed",
       progress_percent: 100,
@@ -39,7 +39,7 @@ describe("4.9 processing status", () => {
     });
   });
 
-  it("4.9 G11 shows one that is 27 of 60 seconds in: 45 percent, embedding", async () => {
+  it("after 27 of 60 seconds a file has 45 percent and the step embedding [4.9, G11]", async () => {
     expect((await status("file_policies")).body).toEqual({
       status: "processing",
       progress_percent: 45,
@@ -50,7 +50,7 @@ describe("4.9 processing status", () => {
     });
   });
 
-  it("4.9 G11 shows one that failed, with its message and the progress it reached", async () => {
+  it("a failed file has its message and keeps its progress [4.9, G11]", async () => {
     const { body } = await status("file_broken");
     expect(body).toMatchObject({
       status: "failed",
@@ -61,7 +61,7 @@ describe("4.9 processing status", () => {
     expect(Date.parse(body.completed_at)).toBeGreaterThan(Date.parse(body.started_at));
   });
 
-  it("3.1 the file of the fixture goes on with the clock and completes to the second", async () => {
+  it("a file of the fixture progresses with the clock and completes to the second [3.1]", async () => {
     await api.advance(32_999);
     expect((await status("file_policies")).body).toMatchObject({
       status: "processing",
@@ -81,27 +81,27 @@ describe("4.9 processing status", () => {
     ["a file that is elsewhere", "vs_handbook", "file_loose"],
     ["a file that does not exist", "vs_handbook", "file_none"],
     ["a store that does not exist", "vs_none", "file_handbook"],
-  ])("4.9 %s is 404 FILE_NOT_IN_STORE", async (_what, store, file_id) => {
+  ])("%s is 404 FILE_NOT_IN_STORE [4.9]", async (_what, store, file_id) => {
     const answer = await status(file_id, { store });
     expectRefusal(answer, 404, "FILE_NOT_IN_STORE", { file_id, store_id: store });
   });
 
-  it("4.9 G08 malformed ids are 422 and name the parameter", async () => {
+  it("malformed ids are 422 with the parameter [4.9, G08]", async () => {
     expectRefusal(await status("handbook"), 422, "INVALID_INPUT", { field: "file_id", value: "handbook" });
     expectRefusal(await status("file_handbook", { store: "handbook" }), 422, "INVALID_INPUT", {
       field: "store_id",
     });
   });
 
-  it("G03 a stranger may not look, and a store of another organization is none of this one", async () => {
+  it("a non-member is refused, and a store of another organization is unknown [G03]", async () => {
     expectRefusal(await status("file_handbook", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
     const path = "/v1/organizations/org_initech/stores/vs_handbook/files/file_handbook/status";
     expectRefusal(await api.call("ada", "GET", path), 404, "FILE_NOT_IN_STORE", {});
   });
 });
 
-describe("G12 attaching", () => {
-  it("G12 G11 is 202 and goes through parsing, chunking and embedding to completed", async () => {
+describe("attaching [G12]", () => {
+  it("an attached file is 202 and goes through parsing, chunking and embedding [G12, G11]", async () => {
     const first = await attach("file_loose");
     expect(first.status).toBe(202);
     expect(first.body).toEqual({
@@ -128,7 +128,7 @@ describe("G12 attaching", () => {
     ]);
   });
 
-  it("G12 a file already there is 200, and nothing is restarted", async () => {
+  it("a file that the store has is 200 and is not restarted [G12]", async () => {
     await attach("file_loose");
     await api.advance(30_000);
     const again = await attach("file_loose");
@@ -139,7 +139,7 @@ describe("G12 attaching", () => {
     expect((await attach("file_broken", { store: "vs_handbook" })).body.status).toBe("failed");
   });
 
-  it("G11 one step of 400 days equals many small ones, and reports what ran", async () => {
+  it("one advance of 400 days equals many small ones and lists the timers [G11]", async () => {
     await attach("file_loose");
     const { world } = api.understudy.sandboxes.get("default")!;
     const ran = await world.advance((now) => now + 400 * 86_400_000);
@@ -155,7 +155,7 @@ describe("G12 attaching", () => {
     expect(world.pending()).toEqual([]);
   });
 
-  it("G25 completion emits file.processed with the file, the store and the status", async () => {
+  it("a completed file emits file.processed with the store and the status [G25]", async () => {
     await attach("file_loose");
     await api.advance(60_000);
     expect(fileEvents().find(({ data }) => data["store_id"] === "vs_empty")?.data).toEqual({
@@ -173,7 +173,7 @@ describe("G12 attaching", () => {
     });
   });
 
-  it("G11 a type that cannot be read fails when parsing ends, without an event", async () => {
+  it("an unsupported type fails when parsing ends, without an event [G11]", async () => {
     expect((await attach("file_broken")).status).toBe(202);
     await api.advance(9_000);
     expect((await status("file_broken", { store: "vs_empty" })).body).toEqual({
@@ -220,7 +220,7 @@ describe("G12 attaching", () => {
     ["a page without text", "a.html", "text/html", "<p><script>1</script></p>", 40, "the file holds no text"],
     ["signs without words", "a.csv", "text/csv", "--,!?\n..,--", 99, "the text holds no words"],
   ] as const)(
-    "G34 %s fails at the step that finds out, and says why",
+    "%s fails at its step with a message [G34]",
     async (_what, name, type, content, progress_percent, message) => {
       const form = fileForm(content, { name, type });
       const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
@@ -244,7 +244,7 @@ describe("G12 attaching", () => {
     ["notes.md", "application/octet-stream", "Words."],
     ["utf16.txt", "text/plain", Buffer.from("\ufeffWords.", "utf16le")],
     ["old.doc", "application/msword", Buffer.from("d0cf11e0a1b11ae1", "hex")],
-  ])("G34 %s as %s is what it says and completes", async (name, type, content) => {
+  ])("%s as %s completes [G34]", async (name, type, content) => {
     const form = fileForm(content, { name, type });
     const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload", form);
     await attach(body.id);
@@ -252,7 +252,7 @@ describe("G12 attaching", () => {
     expect((await status(body.id, { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("G11 one file in two stores is processed in each", async () => {
+  it("one file in two stores is processed in each [G11]", async () => {
     await attach("file_loose");
     await api.advance(20_000);
     await attach("file_loose", { store: "vs_handbook" });
@@ -267,7 +267,7 @@ describe("G12 attaching", () => {
     [10, 5_000, 50],
     [0.5, 250, 50],
     [86_400, 8_640_000, 10],
-  ])("G11 setting processing_seconds %d", async (processing_seconds, after, percent) => {
+  ])("setting processing_seconds %d [G11]", async (processing_seconds, after, percent) => {
     api.understudy.sandboxes.get("default")!.configure({ processing_seconds });
     await attach("file_loose");
     await api.advance(after);
@@ -278,7 +278,7 @@ describe("G12 attaching", () => {
     expect((await status("file_loose", { store: "vs_empty" })).body.status).toBe("completed");
   });
 
-  it("G11 processing that takes no time is done by the next request, the clock frozen", async () => {
+  it("processing of 0 seconds is complete at the next request on a frozen clock [G11]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ processing_seconds: 0 });
     expect((await attach("file_loose")).body.status).toBe("processing");
     expect((await status("file_loose", { store: "vs_empty" })).body).toMatchObject({
@@ -287,7 +287,7 @@ describe("G12 attaching", () => {
     });
   });
 
-  it("G12 an unknown store or file, or one of another organization, is 404 RESOURCE_NOT_FOUND", async () => {
+  it("an unknown store or file, or one of another organization, is 404 RESOURCE_NOT_FOUND [G12]", async () => {
     expectRefusal(await attach("file_loose", { store: "vs_none" }), 404, "RESOURCE_NOT_FOUND", {
       store_id: "vs_none",
     });
@@ -303,7 +303,7 @@ describe("G12 attaching", () => {
     expectRefusal(await attach("file_loose", { who: "eve" }), 403, "ORGANIZATION_ACCESS_DENIED", {});
   });
 
-  it("4.6 4.9 a file that was really uploaded completes", async () => {
+  it("an uploaded file completes [4.6, 4.9]", async () => {
     const file = await uploadedFile(api, "Hello, store.");
     await attach(file.id);
     await api.advance(60_000);

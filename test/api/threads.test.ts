@@ -12,9 +12,9 @@ const remove = (who: Who | undefined, id: string) => api.call(who, "DELETE", `/v
 const threads = () => stateRules(api, "threads");
 const messages = () => stateRules(api, "messages");
 
-describe("4.7 threads.delete", () => {
+describe("threads.delete [4.7]", () => {
   it.each(["dan", "ada", "ben"] as const)(
-    "4.7 G02 lets its owner and administrators delete (%s)",
+    "the thread's owner and administrators may delete it (%s) [4.7, G02]",
     async (who) => {
       const answer = await remove(who, "thread_welcome");
       expect(answer.status).toBe(200);
@@ -28,7 +28,7 @@ describe("4.7 threads.delete", () => {
     },
   );
 
-  it("3.8 takes all messages of the thread along, for good, and no others", async () => {
+  it("the messages of a deleted thread are deleted, and no others [3.8]", async () => {
     expect(messages().size()).toBe(256);
     await remove("dan", "thread_long");
     expect(messages().size()).toBe(6);
@@ -41,7 +41,7 @@ describe("4.7 threads.delete", () => {
     ["another's thread", "dan", "thread_ada"],
     ["a colleague's thread with another capability", "cleo", "thread_welcome"],
     ["a stranger's organization", "eve", "thread_welcome"],
-  ] as const)("4.7 G02 refuses %s with 403 in envelope B", async (_, who, id) => {
+  ] as const)("%s is 403 in envelope B [4.7, G02]", async (_, who, id) => {
     const answer = await remove(who, id);
     expect(answer.status).toBe(403);
     expect(answer.body).toEqual({
@@ -51,7 +51,7 @@ describe("4.7 threads.delete", () => {
     expect(threads().get(id)).toBeDefined();
   });
 
-  it("4.7 answers 404 thread_not_found in envelope B", async () => {
+  it("an unknown thread is 404 thread_not_found in envelope B [4.7]", async () => {
     const answer = await remove("ada", "thread_none");
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({
@@ -59,7 +59,7 @@ describe("4.7 threads.delete", () => {
     });
   });
 
-  it("4.7 answers 401 missing_authentication in envelope B", async () => {
+  it("missing credentials are 401 missing_authentication in envelope B [4.7]", async () => {
     const answer = await remove(undefined, "thread_welcome");
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual({
@@ -67,7 +67,7 @@ describe("4.7 threads.delete", () => {
     });
   });
 
-  it("4.7 G08 answers 422 to a malformed id, with param, in envelope B", async () => {
+  it("a malformed id is 422 with param in envelope B [4.7, G08]", async () => {
     const answer = await remove("dan", "welcome");
     expect(answer.status).toBe(422);
     expect(answer.body.error).toEqual({
@@ -78,7 +78,7 @@ describe("4.7 threads.delete", () => {
     });
   });
 
-  it("4.7 G05 a rate limit speaks envelope B", async () => {
+  it("a rate limit is answered in envelope B [4.7, G05]", async () => {
     for (let i = 0; i < 100; i++) await remove("eve", "thread_none");
     const answer = await remove("eve", "thread_none");
     expect(answer.status).toBe(429);
@@ -87,8 +87,8 @@ describe("4.7 threads.delete", () => {
   });
 });
 
-describe("G18 state rules of threads and messages", () => {
-  it("G25 a thread that is deleted tells so once, without its messages", () => {
+describe("state rules of threads and messages [G18]", () => {
+  it("a deleted thread emits one event, without its messages [G25]", () => {
     const { emitted } = threads().remove("thread_long");
     expect(emitted).toEqual([
       {
@@ -100,7 +100,7 @@ describe("G18 state rules of threads and messages", () => {
     expect(messages().size()).toBe(6);
   });
 
-  it("G25 created and updated threads carry their public fields", () => {
+  it("events of created and updated threads have the public fields [G25]", () => {
     const created = threads().post({ id: "thread_new", owner_id: "usr_ben", title: "Hello" });
     const data = {
       thread_id: "thread_new",
@@ -117,7 +117,7 @@ describe("G18 state rules of threads and messages", () => {
     expect(threads().patch("thread_new", { title: "Ho" }, { silent: true }).emitted).toEqual([]);
   });
 
-  it("G25 messages tell of themselves", () => {
+  it("created, updated and deleted messages emit events [G25]", () => {
     const { record, emitted } = messages().post({ thread_id: "thread_ada", content: "One more thing" });
     expect(emitted).toEqual([
       {
@@ -145,7 +145,7 @@ describe("G18 state rules of threads and messages", () => {
     ["threads", { organization_id: "org_none" }, "organization_id"],
     ["threads", { owner_id: "usr_none" }, "owner_id"],
     ["messages", { thread_id: "thread_none" }, "thread_id"],
-  ] as const)("interfaces 4: refuses %s with %j", (collection, fields, field) => {
+  ] as const)("a state call on %s with %j is refused [interfaces 4]", (collection, fields, field) => {
     expect(() => stateRules(api, collection).post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );

@@ -29,8 +29,8 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("G13 broken connections", () => {
-  it("G13 what arrived before the cut is kept, at whichever byte it came", async () => {
+describe("broken connections [G13]", () => {
+  it("the bytes before a broken connection are stored, at whichever byte it broke [G13]", async () => {
     const content = noise(40);
     const { upload_url } = await announce(api, { file_size: 40 });
     for (let held = 0; held < 40; held += 5) {
@@ -47,7 +47,7 @@ describe("G13 broken connections", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("G13 a probe does not finish an upload whose last byte is there but whose body goes on", async () => {
+  it("a probe does not complete an upload whose body goes on [G13]", async () => {
     const { upload_url, gcs_path, announced } = await announce(api);
     const register = () =>
       api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });
@@ -64,7 +64,7 @@ describe("G13 broken connections", () => {
     expect((await register()).status).toBe(201);
   });
 
-  it("G13 a body that turns out longer than announced takes back nothing that a probe called whole", async () => {
+  it("a body that is too long does not undo what a probe called complete [G13]", async () => {
     const { upload_url } = await announce(api);
     const status = new Promise<number>((resolve, reject) => {
       const sender = request(
@@ -83,7 +83,7 @@ describe("G13 broken connections", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
-  it("G13 many PUTs of the same bytes at once take turns and all end well", async () => {
+  it("many PUTs of the same bytes at once all succeed [G13]", async () => {
     const content = noise(3 * MB);
     const { upload_url } = await announce(api, { file_size: content.length });
     const answers = await Promise.all(Array.from({ length: 6 }, () => put(upload_url, content)));
@@ -91,7 +91,7 @@ describe("G13 broken connections", () => {
     expect(temporary.bytes().equals(content)).toBe(true);
   });
 
-  it("G13 G37 an upload that is cancelled, reset or goes with its organization while its bytes come in is over", async () => {
+  it("an upload ends if it is cancelled, reset or deleted while its bytes arrive [G13, G37]", async () => {
     for (const end of ["cancel", "reset", "organization"]) {
       const { upload_url } = await announce(api, { file_size: 2 * MB });
       const status = new Promise<number>((resolve, reject) => {
@@ -116,7 +116,7 @@ describe("G13 broken connections", () => {
     }
   });
 
-  it("G13 G37 a form whose organization goes while its file comes in is refused, and leaves nothing", async () => {
+  it("a form whose organization is deleted while its file arrives is refused and leaves nothing behind [G13, G37]", async () => {
     const status = new Promise<number>((resolve, reject) => {
       const url = `${api.url}/v1/organizations/org_acme/files/upload`;
       const headers = { "content-type": "multipart/form-data; boundary=cut", "api-key": KEYS.dan };
@@ -138,7 +138,7 @@ describe("G13 broken connections", () => {
     await eventually(() => expect(temporary.files()).toEqual([]));
   });
 
-  it("G13 a refusal reaches a client that is still sending", async () => {
+  it("a refusal reaches a client that is still sending [G13]", async () => {
     for (let i = 0; i < 5; i++) {
       const answer = await put(`${api.url}/upload/storage/v1/b/uploads/o?upload_id=none`, noise(20 * MB));
       expect(answer.status).toBe(404);
@@ -146,7 +146,7 @@ describe("G13 broken connections", () => {
   });
 });
 
-describe("4.6 the official client", () => {
+describe("the official client [4.6]", () => {
   const storageFor = (url: string, autoRetry: boolean) =>
     new Storage({
       apiEndpoint: url,
@@ -192,7 +192,7 @@ describe("4.6 the official client", () => {
     });
   }
 
-  it("4.6 uploads 20 MB in chunks, is cut off in the middle, resumes by itself, and finishes", async () => {
+  it("the official client resumes 20 MB in chunks after a broken connection [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await cuttingRelay(api.url, 11 * MB);
     const uri = await announceThrough(relay.url, content.length);
@@ -203,7 +203,7 @@ describe("4.6 the official client", () => {
     await relay.close();
   });
 
-  it("4.6 uploads 20 MB in one request, fails in the middle, and is resumed by another client from its beginning", async () => {
+  it("another client resumes 20 MB that failed in one request [4.6]", async () => {
     const content = noise(20 * MB);
     const relay = await cuttingRelay(api.url, 7 * MB);
     const uri = await announceThrough(relay.url, content.length);

@@ -14,10 +14,10 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("interfaces 4: half-finished uploads", () => {
+describe("half-finished uploads [interfaces 4]", () => {
   const sandbox = (name = "default") => api.understudy.sandboxes.get(name)!;
 
-  it("4.6 a snapshot holds them, and a restore goes on from there", async () => {
+  it("a restored snapshot has the bytes of half-finished uploads [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     sandbox().saveSnapshot("half");
@@ -33,7 +33,7 @@ describe("interfaces 4: half-finished uploads", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: "bytes=0-4" });
   });
 
-  it("4.6 a fork goes its own way", async () => {
+  it("a fork's upload is independent [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     api.understudy.sandboxes.fork(sandbox(), "twin");
@@ -48,7 +48,7 @@ describe("interfaces 4: half-finished uploads", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("4.6 a snapshot can leave the server as JSON and come back", async () => {
+  it("a snapshot is exported as JSON and imported again [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     const snapshots = "/_control/sandboxes/default/snapshots";
@@ -71,7 +71,7 @@ describe("interfaces 4: half-finished uploads", () => {
     );
   });
 
-  it("4.6 what is too large for a document is left out, and its client starts again", async () => {
+  it("bytes that are too large for a document are left out, and the client starts again [4.6]", async () => {
     const { upload_url } = await announce(api, { file_size: 40 * MB });
     await chunk(upload_url, noise(33 * MB), 0, 40 * MB);
     const keeper = api.understudy.sandboxes.blobs!;
@@ -83,7 +83,7 @@ describe("interfaces 4: half-finished uploads", () => {
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null });
   });
 
-  it("4.6 reset, deletion and the end of the server leave nothing on disk, snapshots included", async () => {
+  it("reset, deletion and shutdown leave nothing on disk, snapshots included [4.6]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     sandbox().saveSnapshot("half");
@@ -104,7 +104,7 @@ describe("disk use is bounded", () => {
   const small = () =>
     startReference({ shared: { token: "a-token-of-tests", limits: { upload_bytes: 1000 } } });
 
-  it("4.6 an upload that does not fit the sandbox's share is 413 and says so", async () => {
+  it("an upload that exceeds the sandbox's share is 413 [4.6]", async () => {
     const bounded = await small();
     const first = await announce(bounded, { file_size: 700 });
     expect((await put(first.upload_url, noise(700))).status).toBe(200);
@@ -127,7 +127,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("interfaces 7 the text that is read from files counts, also when their bytes are gone", async () => {
+  it("the text of files counts, also after their bytes are deleted [interfaces 7]", async () => {
     const limits = { upload_bytes: 40_000 };
     const bounded = await startReference({ shared: { token: "a-token-of-tests", limits } });
     const text = "All work and no play makes Jack a dull boy.\n".repeat(200);
@@ -157,7 +157,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("interfaces 7 what uploaded snapshots bring along counts, what they share with each other once", async () => {
+  it("the bytes of imported snapshots count, shared ones once [interfaces 7]", async () => {
     const bounded = await small();
     const snapshots = "/_control/sandboxes/default/snapshots";
     const control = (method: string, path: string, body?: unknown) =>
@@ -176,7 +176,7 @@ describe("disk use is bounded", () => {
     await bounded.close();
   });
 
-  it("4.6 what a fork brought along counts for it, too", async () => {
+  it("the bytes of a fork count for it [4.6]", async () => {
     const bounded = await small();
     const { sandboxes } = bounded.understudy;
     const { upload_url } = await announce(bounded, { file_size: 900 });

@@ -15,8 +15,8 @@ afterEach(async () => {
   temporary.remove();
 });
 
-describe("G13 the upload URL", () => {
-  it("4.6 G13 points back at this server, with a token that cannot be guessed", async () => {
+describe("the upload URL [G13]", () => {
+  it("an upload URL names this server and has an unguessable token [4.6, G13]", async () => {
     const first = await announce(api);
     const second = await announce(api);
     expect(first.method).toBe("PUT");
@@ -29,7 +29,7 @@ describe("G13 the upload URL", () => {
     expect(new URL(second.upload_url).searchParams.get("upload_id")).not.toBe(token);
   });
 
-  it("G13 stays within its sandbox, and is unknown to the others", async () => {
+  it("an upload URL is unknown in other sandboxes [G13]", async () => {
     api.understudy.sandboxes.create({ name: "other", clock: { mode: "frozen" } });
     const answer = await api.call("dan", "POST", "/_s/other/v1/organizations/org_acme/files/upload-url", {
       filename: "a.txt",
@@ -43,7 +43,7 @@ describe("G13 the upload URL", () => {
     expect((await put(upload_url, "hello")).status).toBe(200);
   });
 
-  it("G13 needs no credentials, and takes none for a token", async () => {
+  it("an upload URL needs no credentials, and credentials do not replace its token [G13]", async () => {
     const { upload_url } = await announce(api);
     const url = new URL(upload_url);
     url.searchParams.set("upload_id", "AAAA");
@@ -54,7 +54,7 @@ describe("G13 the upload URL", () => {
     expect((await put(upload_url, "0123456789", { "api-key": "ak_whatever" })).status).toBe(200);
   });
 
-  it("G13 setting upload_url_lifetime_seconds: expired is 410 for PUT, probe and DELETE, and frees the disk", async () => {
+  it("after upload_url_lifetime_seconds PUT, probe and DELETE are 410, and the disk is freed [G13]", async () => {
     const short = await startReference({ settings: { upload_url_lifetime_seconds: 60 } });
     const { upload_url, expires_at, gcs_path, announced } = await announce(short);
     expect(expires_at).toBe("2026-03-15T12:01:00.000Z");
@@ -77,8 +77,8 @@ describe("G13 the upload URL", () => {
   });
 });
 
-describe("G13 the resumable protocol", () => {
-  it("4.6 takes a whole PUT and answers the object's metadata with its checksum", async () => {
+describe("the resumable protocol [G13]", () => {
+  it("a whole PUT is answered with the object's metadata and checksum [4.6]", async () => {
     const { upload_url, gcs_path } = await announce(api);
     const answer = await put(upload_url, "0123456789", { "content-type": "text/plain" });
     expect(answer.status).toBe(200);
@@ -92,7 +92,7 @@ describe("G13 the resumable protocol", () => {
     expect(`gs://uploads/${answer.body.name}`).toBe(gcs_path);
   });
 
-  it("G13 takes chunks: 308 with the range held, 200 with the last byte", async () => {
+  it("a chunk is answered 308 with the stored range, the last one 200 [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await chunk(upload_url, "0123", 0, 10)).toMatchObject({ status: 308, range: "bytes=0-3" });
     expect(await chunk(upload_url, "456", 4, "*")).toMatchObject({ status: 308, range: "bytes=0-6" });
@@ -100,13 +100,13 @@ describe("G13 the resumable protocol", () => {
     expect(temporary.bytes().toString()).toBe("0123456789");
   });
 
-  it("G13 takes an open end as the official client sends it", async () => {
+  it("a Content-Range with an open end is accepted [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "0123", 0, 10);
     expect((await put(upload_url, "456789", { "content-range": "bytes 4-*/*" })).status).toBe(200);
   });
 
-  it("G13 a probe never changes anything", async () => {
+  it("a probe never changes anything [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await probe(upload_url)).toMatchObject({ status: 308, range: null, body: undefined });
     await chunk(upload_url, "0123", 0, 10);
@@ -118,7 +118,7 @@ describe("G13 the resumable protocol", () => {
     expect((await probe(upload_url)).body.size).toBe("10");
   });
 
-  it("G13 a probe whose total contradicts what was announced is 422, whole or not", async () => {
+  it("a probe with another total than announced is 422 [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "0123", 0, 10);
     const refused = async (total: number) => {
@@ -134,7 +134,7 @@ describe("G13 the resumable protocol", () => {
     await refused(11);
   });
 
-  it("G13 a repeated or overlapping chunk is taken once", async () => {
+  it("a repeated or overlapping chunk is stored once [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     expect(await chunk(upload_url, "01234", 0, 10)).toMatchObject({ status: 308, range: "bytes=0-4" });
@@ -145,7 +145,7 @@ describe("G13 the resumable protocol", () => {
     expect((await chunk(upload_url, "789", 7, 10)).status).toBe(200);
   });
 
-  it("G13 a chunk that leaves a gap stores nothing and is told what is held", async () => {
+  it("a chunk after a gap stores nothing and is answered with the stored range [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await chunk(upload_url, "56", 5, 10)).toMatchObject({ status: 308, range: null });
     await chunk(upload_url, "012", 0, 10);
@@ -153,7 +153,7 @@ describe("G13 the resumable protocol", () => {
     expect(temporary.bytes().toString()).toBe("012");
   });
 
-  it("G13 a whole PUT that is too short is not complete", async () => {
+  it("a whole PUT that is too short does not complete the upload [G13]", async () => {
     const { upload_url } = await announce(api);
     expect(await put(upload_url, "01234")).toMatchObject({ status: 308, range: "bytes=0-4" });
   });
@@ -167,7 +167,7 @@ describe("G13 the resumable protocol", () => {
     ["bytes -5/10", "56789"],
     ["items 0-4/10", "01234"],
     ["bytes=0-4", "01234"],
-  ])("G13 Content-Range %s is 422 and stores nothing", async (range, body) => {
+  ])("Content-Range %s is 422 and stores nothing [G13]", async (range, body) => {
     const { upload_url } = await announce(api);
     const answer = await put(upload_url, body, { "content-range": range });
     expect(answer.status).toBe(422);
@@ -179,7 +179,7 @@ describe("G13 the resumable protocol", () => {
     expect(temporary.files()).toEqual([]);
   });
 
-  it("G13 more than announced is 422, told beforehand or found out on the way, and leaves what was held", async () => {
+  it("more bytes than announced are 422 and leave the stored ones, with and without a Content-Length [G13]", async () => {
     const { upload_url } = await announce(api);
     await chunk(upload_url, "012", 0, 10);
     expect((await put(upload_url, "0123456789!")).status).toBe(422);
@@ -198,7 +198,7 @@ describe("G13 the resumable protocol", () => {
     expect((await chunk(upload_url, "3456789", 3, 10)).status).toBe(200);
   });
 
-  it("G13 an empty file is complete from the start", async () => {
+  it("an empty file is complete from the start [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api, { file_size: 0 });
     expect(await probe(upload_url, 0)).toMatchObject({ status: 200 });
     expect((await put(upload_url)).body).toMatchObject({ size: "0", crc32c: "AAAAAA==" });
@@ -209,7 +209,7 @@ describe("G13 the resumable protocol", () => {
     expect(file.status).toBe(201);
   });
 
-  it("G13 DELETE cancels with 499; later PUTs, probes and DELETEs are 404, and nothing stays on disk", async () => {
+  it("DELETE cancels with 499, later calls are 404, and nothing stays on disk [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await chunk(upload_url, "01234", 0, 10);
     const expiries = () =>
@@ -233,7 +233,7 @@ describe("G13 the resumable protocol", () => {
     expect([file.status, file.body.error.details.field]).toEqual([422, "gcs_path"]);
   });
 
-  it("G13 a registered upload cannot be cancelled, and says that it is whole", async () => {
+  it("a registered upload cannot be cancelled and is complete [G13]", async () => {
     const { upload_url, announced, gcs_path } = await announce(api);
     await put(upload_url, "0123456789");
     await api.call("dan", "POST", "/v1/organizations/org_acme/files", { ...announced, gcs_path });

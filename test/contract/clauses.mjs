@@ -22,10 +22,18 @@ const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|
 const ELSEWHERE = /^(?:quality|interfaces) [\d.]+[\s,:]*/;
 const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])(?:[\s,:]+|$)/;
 
-/** The clauses that a title begins with. */
+/** The citations in brackets at the end of a title. */
+const BRACKETS = /\[([^\]]+)\]$/;
+
+/** The clauses that a title names, in brackets at its end or at its beginning. */
 export function clausesOf(title) {
+  const cited = BRACKETS.exec(title)?.[1];
+  return [...leadingClauses(title), ...(cited === undefined ? [] : leadingClauses(cited))];
+}
+
+function leadingClauses(text) {
   const found = [];
-  let rest = title;
+  let rest = text;
   for (;;) {
     const match = ELSEWHERE.exec(rest) ?? CLAUSE.exec(rest);
     if (match === null) return found;
@@ -61,8 +69,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const missing = unproved();
   const total = SECTIONS.length + GAPS.length;
   process.stdout.write(
-    `${total - missing.length} of ${total} sections and gaps stand in the title of a test\n`,
+    `${total - missing.length} of ${total} sections and gaps are in the title of a test\n`,
   );
-  for (const clause of missing) process.stdout.write(`no test begins with ${clause}\n`);
+  for (const clause of missing) process.stdout.write(`no test names ${clause}\n`);
   process.exit(missing.length === 0 ? 0 : 1);
 }

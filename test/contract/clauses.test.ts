@@ -32,6 +32,9 @@ describe("clauses", () => {
     ["quality 2.10 G13 slow clients", ["G13"]],
     ["200 rounds", []],
     ["a file of 4.6", []],
+    ["a department cannot become its own descendant [4.3]", ["4.3"]],
+    ["a client that leaves ends its stream [interfaces 7, G16]", ["G16"]],
+    ["an empty list [none]", []],
   ])("reads %j as %j", (title, clauses) => {
     expect(clausesOf(title)).toEqual(clauses);
   });

@@ -38,8 +38,8 @@ const saying = (text: string) => Buffer.from(`BT /F1 12 Tf 14 TL 72 720 Td (${te
 const plain = (bytes: Buffer) => ({ bytes, filter: "" });
 const folded = (bytes: Buffer) => ({ bytes: deflateSync(bytes), filter: "/Filter /FlateDecode" });
 
-describe("G20 the text of a PDF", () => {
-  it("G20 is read page by page, compressed or not", async () => {
+describe("the text of a PDF [G20]", () => {
+  it("is read page by page, compressed or not [G20]", async () => {
     const document = pdf([plain(saying("The pump runs.")), folded(saying("The valve opens."))]);
     expect(await read(document)).toEqual({
       text: "The pump runs.\nThe valve opens.\n",
@@ -47,7 +47,7 @@ describe("G20 the text of a PDF", () => {
     expect(await read(document, 8)).toEqual({ text: "The pump" });
   });
 
-  it("G20 a page that unfolds into a hundred megabytes ends the reading; what came before is kept", async () => {
+  it("a page that unfolds into a hundred megabytes ends the reading and keeps the text before it [G20]", async () => {
     const bomb = folded(Buffer.alloc(100 * MB, " "));
     const { text } = await read(
       pdf([plain(saying("The pump runs.")), bomb, plain(saying("Never reached."))]),
@@ -56,7 +56,7 @@ describe("G20 the text of a PDF", () => {
     expect(text).not.toContain("Never reached.");
   });
 
-  it("G20 G34 what is no PDF has no text, and is told from one without words", async () => {
+  it("invalid bytes have a problem, a PDF without words has an empty text [G20, G34]", async () => {
     const unreadable = { text: "", problem: "the PDF cannot be read" };
     expect(await read(Buffer.from("%PDF-1.4 garbage"))).toEqual(unreadable);
     expect(await read(Buffer.alloc(0))).toEqual(unreadable);
@@ -64,7 +64,7 @@ describe("G20 the text of a PDF", () => {
     expect(scanned).toEqual({ text: "\n" });
   });
 
-  it("interfaces 7 a client that leaves takes its thread along", async () => {
+  it("the thread ends with its client [interfaces 7]", async () => {
     const client = new AbortController();
     const started = once(process, "worker") as Promise<[Worker]>;
     const reading = readPdf(pdf([plain(saying("never read"))]), {

@@ -13,16 +13,16 @@ describe("progress of a file", () => {
     [24, 40, "embedding"],
     [27, 45, "embedding"],
     [59.999, 99, "embedding"],
-  ])("G11 after %d of 60 seconds it is at %d percent, %s", (seconds, progress_percent, current_step) => {
+  ])("after %d of 60 seconds it is at %d percent, %s [G11]", (seconds, progress_percent, current_step) => {
     expect(at(seconds)).toEqual({ progress_percent, current_step });
   });
 
-  it("3.1 never says 100 while processing, whatever the clock shows", () => {
+  it("the progress stays below 100 during processing [3.1]", () => {
     expect(at(3600).progress_percent).toBe(99);
     expect(progressAt({ started_at: 0, processing_ms: 0 }, 0).progress_percent).toBe(99);
   });
 
-  it("G11 each step ends when the next begins, for any duration", () => {
+  it("each step ends when the next begins, for any duration [G11]", () => {
     for (const processing_ms of [0, 1, 7, 333, 7000, 60_000, 86_400_001]) {
       const processing = { started_at: -5, processing_ms };
       const ends: number[] = [];
@@ -39,7 +39,7 @@ describe("progress of a file", () => {
     }
   });
 
-  it("G11 documents are readable, other bytes are not", () => {
+  it("documents are readable, other types are not [G11]", () => {
     for (const type of [
       "text/plain",
       "text/markdown; charset=utf-8",
