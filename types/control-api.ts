@@ -1045,11 +1045,11 @@ export interface RuleDefinition {
   effect?: {
     /** A catalogue code; CODE! also where it is never answered */
     error?: AnyCode;
-    /** Laid over the details that the operation itself would give */
+    /** Merged over the details that the operation itself would give */
     details?: {
       [k: string]: unknown;
     };
-    /** Headers of the answer, besides those that every answer carries */
+    /** Headers of the answer, added to those that every answer carries */
     headers?: {
       [k: string]: string | number;
     };
@@ -1111,11 +1111,11 @@ export interface FaultRule {
   effect?: {
     /** A catalogue code; CODE! also where it is never answered */
     error?: AnyCode;
-    /** Laid over the details that the operation itself would give */
+    /** Merged over the details that the operation itself would give */
     details?: {
       [k: string]: unknown;
     };
-    /** Headers of the answer, besides those that every answer carries */
+    /** Headers of the answer, added to those that every answer carries */
     headers?: {
       [k: string]: string | number;
     };
