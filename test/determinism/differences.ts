@@ -1,6 +1,6 @@
 import type { Answer, AnswerBody, Entry } from "./recording.ts";
 
-/** So many differing answers are shown; the rest is only counted. */
+/** The number of differing answers that are shown; the rest are counted. */
 const SHOWN = 10;
 const AROUND = 60;
 
@@ -10,17 +10,18 @@ export interface Differences {
   report: string;
 }
 
-/** Compares the answers of two recordings of the same requests, except those that are excused. */
+/** Compares the answers of two recordings of the same requests. `reduce` removes the parts that may differ; undefined skips the answer. */
 export function listDifferences(
   recorded: readonly Entry[],
   answered: readonly Entry[],
-  isExcused: (entry: Entry, position: number) => boolean,
+  reduce: (entry: Entry, answered: Entry, position: number) => [Answer, Answer] | undefined,
 ): Differences {
   const lines: string[] = [];
   let count = 0;
   for (const [position, entry] of recorded.entries()) {
-    if (isExcused(entry, position)) continue;
-    const found = describeDifferences(entry.answer, answered[position]!.answer);
+    const pair = reduce(entry, answered[position]!, position);
+    if (pair === undefined) continue;
+    const found = describeDifferences(...pair);
     if (found.length === 0) continue;
     count += 1;
     if (count > SHOWN) continue;
