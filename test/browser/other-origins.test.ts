@@ -10,7 +10,7 @@ import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-// Chromium guards loopback itself when a public site asks for it; what is to be seen here is our own guard.
+// Disables Chromium's own protection of loopback, so that the server's is tested.
 const chromium = useChromium([
   "--host-resolver-rules=MAP evil.test 127.0.0.1",
   "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests",
@@ -20,7 +20,7 @@ const BLANK = '<!doctype html><html lang="en"><title>another page</title><body><
 
 let api: Api;
 let port: string;
-/** Serves an empty page under any name, as a foreign site or the user's own frontend would. */
+/** Serves an empty page under any host name, as a foreign site or the user's frontend. */
 let site: http.Server;
 let sitePort: number;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ afterEach(async () => {
   await api.close();
 });
 
-// Never with page.route(): Playwright then answers preflights itself.
+// Not page.route(): Playwright would answer preflights itself.
 async function visit(url: string): Promise<Page> {
   const { page } = await openPage(chromium());
   pages.push(page);
@@ -58,7 +58,7 @@ async function visit(url: string): Promise<Page> {
   return page;
 }
 
-/** A frame that a page has put into a sandbox, whose origin is `null`. */
+/** A sandboxed frame, whose origin is `null`. */
 async function sandboxedFrame(page: Page): Promise<Frame> {
   await page.setContent(`<iframe sandbox="allow-scripts allow-forms" srcdoc="<body></body>"></iframe>`);
   const frame = (await (await page.waitForSelector("iframe")).contentFrame())!;
@@ -67,7 +67,7 @@ async function sandboxedFrame(page: Page): Promise<Frame> {
   return frame;
 }
 
-/** Everything that the attacks aim at. */
+/** The state that the attacks try to change. */
 async function state() {
   const { text } = await api.call(undefined, "GET", "/_control/sandboxes");
   const { status } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
@@ -92,7 +92,7 @@ const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => st
   },
   {
     name: "a site whose name was rebound, at its own origin",
-    // Its refusal lends the origin that the attacker's page would have had.
+    // The error page has the origin of the attacker's page.
     open: () => visit(`http://evil.test:${port}/v1/models`),
     target: () => `http://evil.test:${port}`,
   },
@@ -110,8 +110,8 @@ const SITES: { name: string; open: () => Promise<Page | Frame>; target: () => st
 
 const slow = { timeout: 4 * PATIENCE_MS };
 
-describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
-  it.each(SITES)("interfaces 7 $name: nothing is read, nothing changes", async ({ open, target }) => {
+describe("pages of other origins in Chromium", slow, () => {
+  it.each(SITES)("$name: nothing is read, nothing changes [interfaces 7]", async ({ open, target }) => {
     const page = await open();
     const before = await state();
     expect(before).toMatchObject({ thread: 200 });
@@ -119,12 +119,12 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
     expect(Object.keys(outcomes).length).toBeGreaterThanOrEqual(29);
     const got = Object.entries(outcomes).filter(([, outcome]) => !/^(refused|sent)$/.test(outcome));
     expect(got).toEqual([]);
-    // A beacon and a simple request tell nobody when they have arrived; a request after them on the same way has.
+    // Beacons and simple requests report no arrival; a later request on the same connection does.
     await page.evaluate(fetchFromPage(`${target()}/_control/health`, { mode: "no-cors", cache: "no-store" }));
     expect(await state()).toEqual(before);
   });
 
-  it("interfaces 3 a page whose name was rebound reads and changes nothing of the emulated API", async () => {
+  it("a page with a rebound name reads and changes nothing of the emulated API [interfaces 3]", async () => {
     const page = await visit(`http://evil.test:${port}/v1/models`);
     const before = await state();
     const base = `http://evil.test:${port}`;
@@ -146,7 +146,7 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
     expect(await state()).toEqual(before);
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
     expect(body.total).toBe(0);
-    // The user who means it says so; then the same page works.
+    // With the host name allowed, the same page works.
     const open = await startReference({ allowHosts: ["evil.test"] });
     const own = await visit(`http://evil.test:${new URL(open.url).port}/v1/models`);
     const mine = `http://evil.test:${new URL(open.url).port}/v1/models`;
@@ -154,14 +154,14 @@ describe("interfaces 7 pages of other origins, in Chromium", slow, () => {
     await open.close();
   });
 
-  it("interfaces 7 the same attempts succeed for a page on loopback, which is the user's own", async () => {
+  it("the same attempts succeed for a page on loopback [interfaces 7]", async () => {
     const page = await visit(`http://127.0.0.1:${sitePort}/`);
     const before = await state();
     const outcomes = (await page.evaluate(attack(api.url, consoleFiles()))) as Record<string, string>;
     expect(outcomes).toMatchObject({
       "read /health": expect.stringMatching(/^got 200/),
       EventSource: "got",
-      // Even so the console is for nobody's frame or script, and a stream is no WebSocket.
+      // The console still cannot be framed or loaded as a script, and streams are not WebSockets.
       "read console": "refused",
       "<iframe> console": "refused",
       "<script> console": "refused",
@@ -186,9 +186,9 @@ interface Seen {
   headers: Record<string, string>;
 }
 
-describe("G30 the emulated API in Chromium", slow, () => {
+describe("the emulated API in Chromium", slow, () => {
   it.each(["127.0.0.1", "localhost"])(
-    "G30 a page on %s calls it with its headers and reads its answers",
+    "a page on %s sends its headers and reads the responses [G30]",
     async (host) => {
       const page = await visit(`http://${host}:${sitePort}/`);
       const models = (await page.evaluate(
@@ -220,7 +220,7 @@ describe("G30 the emulated API in Chromium", slow, () => {
     },
   );
 
-  it("G30 a page of another origin reads nothing, and its preflighted requests are never sent", async () => {
+  it("a page of another origin reads nothing, and its preflighted requests are not sent [G30]", async () => {
     const page = await visit(`http://evil.test:${sitePort}/`);
     const frame = await sandboxedFrame(await visit(`http://127.0.0.1:${sitePort}/`));
     for (const place of [page, frame]) {
@@ -233,7 +233,7 @@ describe("G30 the emulated API in Chromium", slow, () => {
       method,
       status,
     ]);
-    // What needs no preflight reaches the server, without a key and without the page seeing the answer.
+    // Simple requests reach the server without a key, and the page cannot read the response.
     expect(sent).toEqual([
       ["GET", 401],
       ["GET", 401],
@@ -241,7 +241,7 @@ describe("G30 the emulated API in Chromium", slow, () => {
     expect(await state()).toMatchObject({ thread: 200 });
   });
 
-  it("G30 `cors_origins` lets a configured origin in, and no other", async () => {
+  it("`cors_origins` admits only the configured origin [G30]", async () => {
     await api.call(undefined, "PATCH", "/_control/sandboxes/default", {
       settings: { cors_origins: [`http://evil.test:${sitePort}`] },
     });
@@ -253,7 +253,7 @@ describe("G30 the emulated API in Chromium", slow, () => {
     expect(await frame.evaluate(fetchFromPage(`${api.url}/v1/models`, PREFLIGHTED))).toBe("refused");
   });
 
-  it("interfaces 11 `cors_headers` and `cors_credentials` let a page send headers of its own, and cookies", async () => {
+  it("`cors_headers` and `cors_credentials` let a page send custom headers and cookies [interfaces 11]", async () => {
     const origin = `http://evil.test:${sitePort}`;
     const configure = (settings: object) =>
       api.call(undefined, "PATCH", "/_control/sandboxes/default", {

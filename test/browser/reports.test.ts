@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), "understudy-reports-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const SECRET = "whsec_9b1d4f2c7a60e358";
-/** Would load something, run something, or push the page apart, were it read as anything but text. */
+/** Loads a file, runs a script or breaks the layout unless it is escaped. */
 const HOSTILE = `<img src="http://127.0.0.1:9/x.png" onerror="document.title=1"><script>document.title=1</script>${"long".repeat(80)}`;
 
 async function receiverReport(): Promise<string> {
@@ -80,7 +80,7 @@ async function coverageReport(): Promise<string> {
   return coverageHtml(body, `Coverage of sandbox ${HOSTILE}`);
 }
 
-/** What failed, and what is only assumed to be so, of a service that is an Understudy. */
+/** A report with a failed and an assumed check, of a target that is an Understudy. */
 async function verifyReport(
   console = "http://127.0.0.1:4747/_console/s/default",
   request = "req_5e1f",
@@ -114,7 +114,7 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
     ["coverage", coverageReport, /^Coverage of sandbox <img/],
     ["verify", verifyReport, /^Fail: contract of http/],
   ])(
-    "interfaces 2 the report of %s asks nobody for anything, runs nothing and fits a phone",
+    "the report of %s loads nothing, runs nothing and fits a phone [interfaces 2]",
     async (name, make, title) => {
       const file = join(folder, `${name}.html`);
       writeFileSync(file, await make());
@@ -126,24 +126,24 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
       await page.goto(url, { waitUntil: "networkidle" });
       expect(await page.title()).toMatch(title);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
-      // No column is hidden beside what is seen.
-      const beside = `[...document.querySelectorAll("[role=region]")].map((one) => one.scrollWidth - one.clientWidth)`;
-      for (const hidden of (await page.evaluate(beside)) as number[]) expect(hidden).toBe(0);
+      // No column is cut off.
+      const overflow = `[...document.querySelectorAll("[role=region]")].map((one) => one.scrollWidth - one.clientWidth)`;
+      for (const hidden of (await page.evaluate(overflow)) as number[]) expect(hidden).toBe(0);
       expect(await page.locator("html[lang=en]").count()).toBe(1);
       expect(await page.locator("h1").count()).toBe(1);
       expect(await page.locator("footer").textContent()).toMatch(
         /^Understudy \d+\.\d+\.\d+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
       );
-      // Every link within the page leads somewhere.
+      // Every internal link has a target.
       for (const link of await page.locator('a[href^="#"]').all()) {
         const target = (await link.getAttribute("href"))!.slice(1);
         expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
       }
       const unseen = page.locator('h2:text-is("What cannot be seen from outside") + ul > li');
-      const told = name === "receiver-test" ? MANUAL_CHECKS : [];
-      expect(await unseen.locator("b").allTextContents()).toEqual(told.map(({ what }) => `${what}.`));
+      const manual = name === "receiver-test" ? MANUAL_CHECKS : [];
+      expect(await unseen.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
       for (const item of await unseen.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
-      // What failed comes first, and leads into the console while the server runs.
+      // Failures come first and link to the console.
       const outcomes = await page.locator("td .badge, .check .badge").allTextContents();
       const failed = outcomes.map((outcome) => outcome === "failed");
       expect(failed).toEqual(failed.toSorted((a, b) => Number(b) - Number(a)));
@@ -157,7 +157,7 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
     },
   );
 
-  it("interfaces 2 what a report names opens in the console, from a file on the disk", async () => {
+  it("links of a report file open in the console [interfaces 2]", async () => {
     consoleFiles();
     const api = await startReference();
     const S = "/_control/sandboxes/default";
@@ -179,8 +179,8 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
     );
     for (const [page, link, region] of [
       ["coverage-of-command.html", "threads.delete", "Outcomes of threads.delete"],
-      ["sent.html", /^what it was sent/, `Receiver ${receiver.id}`],
-      ["verified.html", /models/, `Entry ${requestId}`],
+      ["sent.html", /^each request/, `Receiver ${receiver.id}`],
+      ["verified.html", /models/, /^Entry \d+$/],
     ] as const) {
       const { page: report } = await openPage(chromium(), pathToFileURL(join(folder, page)).href);
       await report.getByRole("link", { name: link }).first().click();

@@ -3,7 +3,7 @@ import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
 const { api, openAt, control } = useConsole("timeline");
-/** What addresses below name in braces, as it is called in this world. */
+/** Ids for the names in braces below. */
 const names: Record<string, string> = {};
 const ROWS = 40;
 
@@ -32,7 +32,7 @@ describe("what an address chooses", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await openAt(`/s/default/${address}`, { height: 640 });
     const list = page.getByRole(role as "grid").first();
     await see(list.getByRole("row", { selected: true })).toBeInViewport();
-    // It had stood below.
+    // The row was below the visible part.
     expect(await list.evaluate((element: { scrollTop: number }) => element.scrollTop)).toBeGreaterThan(0);
   });
 });

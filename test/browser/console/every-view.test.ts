@@ -7,7 +7,7 @@ import { eventually } from "../../support/eventually.ts";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { api, openAt, walkTo, control } = useConsole("timeline");
-/** What addresses below name in braces, as it is called in this world. */
+/** Ids for the names in braces below. */
 const names: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     "%s is accessible in both themes, fits every window, and calls no other host [interfaces 2]",
     async (part) => {
       const address = part.replace(/\{(\w+)\}/g, (_, name) => names[name]!);
-      // Other hosts are among the complaints.
+      // Calls to other hosts count as complaints.
       const { page, complaints } = await walkTo(`/s/default/${address}`);
       const view = `/_console/s/default/${address.split("?")[0]}`;
       const current = page.getByRole("navigation", { name: "Views" }).locator("[aria-current=page]");
@@ -100,7 +100,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
     await page.getByRole("searchbox", { name: /^Search views/ }).fill("dept_m");
     await see(page.getByRole("menuitem", { name: /dept_ml/ })).toBeVisible();
     await expectAccessible(page);
-    // Once for what was typed, once for itself.
+    // The first press clears the text, the second closes the palette.
     for (const _ of [1, 2]) await page.keyboard.press("Escape");
     await see(page.getByRole("dialog")).toHaveCount(0);
     await page.setViewportSize({ width: 360, height: 740 });
@@ -113,7 +113,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
   it("every view can be used by keyboard: open it, open a row, close it [interfaces 2]", async () => {
     const { page, complaints } = await openAt("/s/default/timeline");
     await seeWhole(page);
-    /** Presses Tab until what is focused is it; each stop shows that it is focused. */
+    /** Presses Tab until the element is focused; every stop must show its focus. */
     const tabTo = async (wanted: string | RegExp, key = "Tab") => {
       for (let stop = 0; stop < MOST_STOPS; stop += 1) {
         await page.keyboard.press(key);
@@ -141,7 +141,7 @@ describe("every view of the console", { timeout: 6 * PATIENCE_MS }, () => {
       await seeWhole(page);
       await see(page.locator("[role=grid], [role=treegrid]").first()).toBeVisible();
       await tabTo(/^(tree)?grid$/);
-      // What is due opens nothing.
+      // Pending timers have no details.
       if (view === "Time") continue;
       await page.keyboard.press("ArrowDown");
       await page.keyboard.press("Enter");

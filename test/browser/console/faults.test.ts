@@ -98,7 +98,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await put(["slow-network"]);
     await row.getByRole("switch").press("Space");
     await see(row.getByRole("switch")).toBeChecked();
-    // The switch moves at once, and the server a moment later.
+    // The switch moves before the server has switched.
     await expect.poll(async () => (await api.call("dan", "GET", "/v1/models")).status).toBe(429);
     await see(row).toContainText("1");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
@@ -126,7 +126,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row.getByRole("switch")).toBeChecked();
     await see(page.getByRole("button", { name: "Deactivate all" })).toBeVisible();
     writeFileSync(file, "rules:\n  - match: { operation: model.list }\n    effect: { status: 503 }\n");
-    // What the watch of a started server does.
+    // A started server does this when a file changes.
     api.understudy.scenarios.refresh(file);
     await see(row).toContainText("invalid file");
     await row.click();

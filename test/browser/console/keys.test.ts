@@ -39,7 +39,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await page.reload();
     await see(page.getByRole("row", { name: /Pipeline/ })).toBeVisible();
     expect(await page.content()).not.toContain(key);
-    // Nor any that was there before.
+    // Existing keys are not shown either.
     for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
     expect(complaints).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await make.click();
     await see(at).toHaveAccessibleDescription(/not the text "tomorrow"/);
     await see(page.getByRole("textbox", { name: "Name" })).toHaveValue("Until then");
-    // A second attempt that is as wrong is refused again, and the third is right.
+    // The second attempt is wrong too, the third is right.
     await at.fill("next week");
     await make.click();
     await see(at).toHaveAccessibleDescription(/not the text "next week"/);

@@ -222,7 +222,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_first");
     await see(rowOf(page, /thread_first/)).toHaveCount(1);
     api.understudy.server.closeAllConnections();
-    // This process, too, has to notice that its connections are gone.
+    // The test's own connections must be reopened too.
     const health = () =>
       api.call(undefined, "GET", "/_control/health").then(
         ({ status }) => status,

@@ -1,7 +1,7 @@
 /**
- * What a page can try against the control API and the console without anybody's help, run inside the page.
- * Text and not a function, since it is written for a browser. Takes the server's base URL and the console's files; gives each try's
- * outcome: `refused`, `sent` for what nobody can see the answer of, or what was got.
+ * Attempts of a page to use the control API and the console, as source text that runs in the browser. Takes the
+ * server's base URL and the console's files; returns each outcome: `refused`, `sent` if the response cannot be read, or
+ * the response.
  */
 const ATTACKS = `async (base, { script, style }) => {
   const control = base + "/_control/sandboxes";
@@ -90,7 +90,7 @@ export function attack(base: string, files: { script: string; style: string }): 
   return `(${ATTACKS})(${JSON.stringify(base)}, ${JSON.stringify(files)})`;
 }
 
-/** A fetch of the emulated API from within a page: what the page's script may see of the answer. */
+/** Fetches the emulated API from a page: the parts of the response that its script can read. */
 export function fetchFromPage(url: string, options: object): string {
   return `fetch(${JSON.stringify(url)}, ${JSON.stringify(options)}).then(
     async (response) => ({ status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() }),

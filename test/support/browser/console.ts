@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 export interface OpenedConsole {
   page: Page;
-  /** What the browser and the page's policy complained of, and every other host that was asked; a journey ends with none. */
+  /** Console errors, policy violations and calls to other hosts; a test expects none. */
   complaints: string[];
 }
 
@@ -20,10 +20,10 @@ export interface ConsoleOptions {
   theme?: "light" | "dark";
 }
 
-/** Where a test says nothing else. */
+/** Default size of the window. */
 export const WINDOW = { width: 1280, height: 800 };
 
-/** In a process of its own, as the scripts do: vitest's environment is that of tests. */
+/** Runs in its own process, since vitest sets NODE_ENV to test. */
 const BUILD = new URL("../../../scripts/build-console.mjs", import.meta.url);
 let isBuilt = false;
 function buildConsole(): void {
@@ -32,7 +32,7 @@ function buildConsole(): void {
   isBuilt = true;
 }
 
-/** Pages of the console share a profile, whose cache holds their scripts; what a tab keeps is each tab's own. */
+/** Pages share a profile, so that scripts are cached; session storage is per tab. */
 const profiles = new WeakMap<Browser, Promise<BrowserContext>>();
 function profileOf(browser: Browser): Promise<BrowserContext> {
   const profile = profiles.get(browser) ?? browser.newContext();
@@ -40,7 +40,7 @@ function profileOf(browser: Browser): Promise<BrowserContext> {
   return profile;
 }
 
-/** Pages that were left, by profile: to open another starts a process, which takes longer than all that a page shows. */
+/** Emptied pages for reuse, since opening a page starts a process. */
 const spare = new WeakMap<BrowserContext, Page[]>();
 
 async function takePage(profile: BrowserContext): Promise<{ page: Page; complaints: string[] }> {
@@ -49,9 +49,8 @@ async function takePage(profile: BrowserContext): Promise<{ page: Page; complain
 }
 
 /**
- * Goes by the page itself, which keeps its process so. What is hidden follows nothing: a stream that the document
- * leaves open would hold one of the six connections that its process has. An address that the console still writes
- * would call the way back off.
+ * Empties the page without ending its process. Hiding it closes its live stream, which would keep one of six
+ * connections; history changes are disabled, since they would cancel the navigation.
  */
 const EMPTY = `sessionStorage.clear();
   Object.defineProperty(document, "hidden", { value: true });
@@ -60,7 +59,7 @@ const EMPTY = `sessionStorage.clear();
   history.pushState = history.replaceState = () => {};
   location.replace("about:blank")`;
 
-/** Keeps a page for the next who opens one, with nothing in it of what this one did; what cannot be emptied is closed. */
+/** Empties a page for reuse, or closes it if that fails. */
 export async function leavePage(page: Page): Promise<void> {
   page.removeAllListeners();
   const profile = page.context();
@@ -75,7 +74,7 @@ export async function leavePage(page: Page): Promise<void> {
   spare.set(profile, [...(spare.get(profile) ?? []), page]);
 }
 
-/** The script and the style sheet that the page begins with. */
+/** The entry script and style sheet of the build. */
 export function consoleFiles(): { script: string; style: string } {
   buildConsole();
   const page = readFileSync(new URL("../../../dist/console/index.html", import.meta.url), "utf8");
@@ -85,8 +84,8 @@ export function consoleFiles(): { script: string; style: string } {
 }
 
 /**
- * The console at an address below `/_console`, such as `/s/default/timeline`, once it follows the sandbox. Builds it
- * before, where its sources are newer.
+ * Opens the console at an address below `/_console`, such as `/s/default/timeline`. Builds it first if its sources are
+ * newer.
  */
 export async function openConsole(
   browser: Browser,
@@ -104,17 +103,17 @@ export async function openConsole(
     if (protocol.startsWith("http") && host !== new URL(base).host) complaints.push(`${host} was asked`);
   });
   const arrived = await page.goto(`${base}/_console${address}`);
-  // Vitest does not count what Playwright expects.
+  // Vitest does not count Playwright's assertions.
   expect(arrived?.ok()).toBe(true);
   return { page, complaints };
 }
 
-/** Follows the sandbox: what happens from now on is shown. */
+/** Waits until the live stream is connected. */
 export async function seeLive(page: Page): Promise<void> {
   await see(page.getByRole("img", { name: "live", exact: true })).toBeVisible();
 }
 
-/** What a page has asked for and not been answered yet; the stream of what happens has no end. */
+/** Pending requests of a page, except the live stream. */
 const awaited = new WeakMap<Page, ReadonlySet<Request>>();
 
 function followRequests(page: Page): ReadonlySet<Request> {
@@ -143,39 +142,38 @@ export async function seeWhole(page: Page): Promise<void> {
 }
 
 /**
- * Opens a choice by the name of its field, and takes the option of this name. Once more, where what was pressed was
- * drawn anew under the pointer.
+ * Opens a select by its label and picks an option. Retries, since the option may render again while it is clicked.
  */
 export async function choose(page: Page, label: string, choice: string | RegExp): Promise<void> {
-  // A choice is called by what is chosen and its field's name; the head of a column may be called so too.
+  // The accessible name of a select is its value and label; a column header may have the same name.
   const named = page.getByRole("button", { name: new RegExp(`(^| )${label}$`) });
   await chooseOf(named.and(page.locator(".select")), choice);
 }
 
-/** The same of a choice that is found otherwise. */
+/** Like `choose`, for any select. */
 export async function chooseOf(field: Locator, choice: string | RegExp): Promise<void> {
   const option = field.page().getByRole("option", { name: choice });
   await see(async () => {
-    // What is there already was opened by an attempt before; with nothing to offer it is disabled, and no press counts.
+    // An earlier attempt may have opened the list.
     if (!(await option.isVisible())) await field.click({ timeout: SOON_MS });
     await option.click({ timeout: SOON_MS });
     await see(option).toHaveCount(0, { timeout: SOON_MS });
   }).toPass({ timeout: PATIENCE_MS });
 }
 
-/** Until the next attempt. */
+/** Timeout of one attempt. */
 const SOON_MS = 5000;
 
-/** No violation of WCAG 2.2 A and AA that axe can find, in both themes. */
+/** Expects that axe finds no violation of WCAG 2.2 A and AA in either theme. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // A hint that the pointer happens to open stands outside of everything.
+  // A tooltip is outside all landmarks.
   await page.mouse.move(0, 0);
   await see(page.getByRole("tooltip")).toHaveCount(0);
-  // Evaluated, since the page's policy lets no other script in; once for a document.
+  // Evaluated, since the page's policy forbids other scripts.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   expect(await violations(page), "light").toEqual([]);
   await page.emulateMedia({ colorScheme: "dark" });
-  // The rest is the same in every colour.
+  // Other rules do not depend on the theme.
   expect(await violations(page, { runOnly: ["color-contrast", "link-in-text-block"] }), "dark").toEqual([]);
   await page.emulateMedia({ colorScheme: "light" });
 }
@@ -183,14 +181,14 @@ export async function expectAccessible(page: Page): Promise<void> {
 async function violations(page: Page, rules: object = {}): Promise<string[]> {
   const options = JSON.stringify({ resultTypes: ["violations"], ...rules });
   const found = (await page.evaluate(
-    // What was announced last names a button that may have gone since.
+    // The live region may name a button that no longer exists.
     `axe.run({ exclude: "[data-live-announcer]" }, ${options}).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html, any }) => html + " " + any.map(({ message }) => message).join()).slice(0, 3).join(" | ")))`,
   )) as string[];
   return found;
 }
 
-/** Nothing is wider than the window. */
+/** Expects that nothing is wider than the window. */
 export async function expectToFit(page: Page): Promise<void> {
   const [wide, width] = (await page.evaluate(
     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",

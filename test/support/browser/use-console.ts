@@ -12,22 +12,21 @@ import {
 import { useChromium } from "./with-chromium.ts";
 
 export interface ConsoleStage {
-  /** Of the file; filled before its first test. */
+  /** Set before the first test of the file. */
   api: Api;
-  /** A page of the view at `?search`, once it follows the sandbox; closed after the test. */
+  /** Opens the view at `?search` and waits for the live stream. Closed after the test. */
   open: (search?: string, options?: ConsoleOptions) => Promise<OpenedConsole>;
-  /** The same at any address below `/_console`, of any server, whether it follows or not. */
+  /** Opens any address below `/_console` of any server, without waiting. */
   openAt: (address: string, options?: ConsoleOptions, base?: string) => Promise<OpenedConsole>;
   /**
-   * One page for all tests of the file, led to an address as by a link within it; another where a test has failed on
-   * it. For what is the same however one came there.
+   * One page for all tests of the file, navigated without a reload; replaced after a failed test.
    */
   walkTo: (address: string) => Promise<OpenedConsole>;
-  /** A call below `S` of the sandbox. */
+  /** A control call of the sandbox. */
   control: (method: string, path: string, body?: unknown) => ReturnType<Api["call"]>;
 }
 
-/** One server and one view of its console for a file, and one browser for all files of a worker. */
+/** One server and one view per test file, one browser per worker. */
 export function useConsole(
   view: string,
   { sandbox = "default", ...options }: Parameters<typeof startReference>[0] & { sandbox?: string } = {},

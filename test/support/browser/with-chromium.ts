@@ -2,13 +2,13 @@ import { type Browser, type BrowserContext, chromium, expect, type Page } from "
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { findBrowser, whyNone } from "../../../scripts/browser.mjs";
 
-/** Generous, since continuous integration has two busy cores; nothing waits as long when all is well. */
+/** Long enough for two busy cores in CI. */
 export const PATIENCE_MS = 30_000;
 
-/** Playwright's expectations, each with that patience: its own five seconds are too few beside other work. */
+/** Playwright's `expect` with this timeout instead of five seconds. */
 export const see = expect.configure({ timeout: PATIENCE_MS });
 
-/** How many times slower pages shall run, as on a machine that is busy: `UNDERSTUDY_SLOW_PAGES=6 npx vitest run test/browser`. */
+/** Slows pages down to simulate a busy machine: `UNDERSTUDY_SLOW_PAGES=6 npx vitest run test/browser`. */
 const SLOWER = Number(process.env["UNDERSTUDY_SLOW_PAGES"] ?? 1);
 
 const START_MS = 90_000;
@@ -26,7 +26,7 @@ const ARGS = [
 
 type Started = { browser: Browser } | { reason: string };
 
-/** Of this worker, for all its files: Playwright ends it with the process. */
+/** Shared by all test files of this worker; ends with its process. */
 let ofWorker: Promise<Started> | undefined;
 
 async function startChromium(args: readonly string[]): Promise<Started> {
@@ -34,7 +34,7 @@ async function startChromium(args: readonly string[]): Promise<Started> {
   if (executablePath === undefined) return { reason: whyNone() };
   const start = () => chromium.launch({ executablePath, args: [...ARGS, ...args], timeout: START_MS });
   try {
-    // Once more, since a machine under load may have been short of something for a moment.
+    // One retry, for a machine under load.
     return { browser: await start().catch(start) };
   } catch (error) {
     return { reason: `${executablePath} does not start: ${(error as Error).message.split("\n")[0]}` };
@@ -42,14 +42,14 @@ async function startChromium(args: readonly string[]): Promise<Started> {
 }
 
 /**
- * The worker's browser, or one of the file's own where it needs other arguments. Where there is none, tests are
- * skipped with the reason, which test/support/counts-reporter.ts says aloud at the end of the run.
+ * The worker's browser, or a separate one if the file needs other arguments. Without a browser, tests are skipped with
+ * the reason, which test/support/counts-reporter.ts prints.
  */
 export function useChromium(args: readonly string[] = []): () => Browser {
   let started: Started;
   beforeAll(
     async () => {
-      // One that died under another file is not handed on.
+      // Replace a browser that crashed in another file.
       const former = await ofWorker;
       if (former && "browser" in former && !former.browser.isConnected()) ofWorker = undefined;
       const isOwn = args.length > 0;
@@ -68,7 +68,7 @@ export function useChromium(args: readonly string[] = []): () => Browser {
   return () => (started as { browser: Browser }).browser;
 }
 
-/** A page, by default of a profile of its own; `complaints` collects what the browser's console and policies say of it. */
+/** Opens a page, by default in a new profile. `complaints` collects console errors and policy violations. */
 export async function openPage(
   profile: Browser | BrowserContext,
   url?: string,
@@ -84,7 +84,7 @@ export async function openPage(
   return { page, complaints };
 }
 
-/** From now on, until the page's listeners are removed. */
+/** Collects until the page's listeners are removed. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
