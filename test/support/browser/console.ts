@@ -126,10 +126,10 @@ function followRequests(page: Page): ReadonlySet<Request> {
   return open;
 }
 
-/** What an answer leads to, be it drawn or asked for, has come about by then. */
+/** Two frames, after which React has rendered and sent follow-up requests. */
 const DRAWN = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
 
-/** Whatever it shows has come: some of what is still asked for leaves no mark on the page until it is there. */
+/** Waits until the page has loaded all its data. */
 export async function seeWhole(page: Page): Promise<void> {
   await seeLive(page);
   await see(page.getByRole("heading", { level: 1 })).toHaveCount(1);

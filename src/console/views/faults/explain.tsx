@@ -155,7 +155,7 @@ function toOutcome({ decision, status }: Explanation): Outcome {
 
 function describeExplanation({ decision, status, code, principal }: Explanation): string {
   const caller = principal ?? "An anonymous caller";
-  if (decision === null) return "Not decided: fill in the empty fields for a complete answer.";
+  if (decision === null) return "Not decided: fill in the empty fields for a complete result.";
   const response = status === 0 ? "no response" : [status ?? "a response", code].filter(Boolean).join(" ");
   return `${caller} would get ${response}${decision === "ok" ? "" : ` (${decision})`}.`;
 }

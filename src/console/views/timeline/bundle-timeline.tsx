@@ -72,7 +72,7 @@ function Step({ row: { step, title, status, outcome, at } }: { row: StepRow }) {
       <div role="gridcell" className="cell entry-what">
         <Mark outcome={outcome} />
         <span className={isControl ? "entry-kind quiet" : "entry-status"}>
-          {isControl ? "control call" : status === 0 ? "none" : status}
+          {isControl ? "control call" : status === 0 ? "no response" : status}
         </span>
         <span className="clip mono">{title}</span>
       </div>

@@ -10,12 +10,14 @@ import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
+import { nodeTitle } from "./words.ts";
 
 type Opened = "fail" | "rewind" | "branch" | undefined;
 
 /** Copy, repeat, fail the next call, rewind, branch. */
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry } = node;
+  const title = nodeTitle(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
   const [opened, setOpened] = useState<Opened>();
@@ -62,8 +64,8 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         <RepeatedNotice repeated={repeat.data} onShow={() => set({ entry: repeat.data.request })} />
       )}
       {opened === "fail" && journal && <FailDialog entry={journal} onClose={close} />}
-      {opened === "rewind" && entry && <RewindDialog entry={entry} onClose={close} />}
-      {opened === "branch" && entry && <BranchDialog entry={entry} onClose={close} />}
+      {opened === "rewind" && entry && <RewindDialog entry={entry} title={title} onClose={close} />}
+      {opened === "branch" && entry && <BranchDialog entry={entry} title={title} onClose={close} />}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { DetailPane, Section } from "../../components/layout.tsx";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
 import { RecordChangeLists } from "../../components/record-changes.tsx";
+import { PathText } from "../../components/text.tsx";
 import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
@@ -40,7 +41,11 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
   const { request, entry, outcome } = node;
   return (
     <DetailPane
-      title={<span className={request ? "mono" : ""}>{nodeTitle(node)}</span>}
+      title={
+        <span className={request ? "mono" : ""}>
+          <PathText>{nodeTitle(node)}</PathText>
+        </span>
+      }
       label={`Entry ${node.seq}`}
       onClose={onClose}
     >
@@ -69,12 +74,14 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
 }
 
 function Why({ entry }: { entry: JournalEntry }) {
+  const sentence = explainDecision(entry);
+  const reasons = entry.reasons.filter((reason) => !sentence.includes(reason));
   return (
     <Section title="Why">
-      <p className="why">{explainDecision(entry)}</p>
-      {entry.reasons.length > 0 && (
+      <p className="why">{sentence}</p>
+      {reasons.length > 0 && (
         <ul className="reasons">
-          {entry.reasons.map((reason) => (
+          {reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
         </ul>

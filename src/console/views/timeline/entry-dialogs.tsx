@@ -77,15 +77,12 @@ function toRule({ operation, method, path, principal }: JournalEntry, chosen: st
 
 interface EntryDialogProps {
   entry: HistoryEntry;
+  title: string;
   onClose: () => void;
 }
 
-function quotedTitle({ title }: HistoryEntry): string {
-  return title.replace(/\.$/, "");
-}
-
 /** Rewinding can itself be undone: undone entries stay in the history. */
-export function RewindDialog({ entry, onClose }: EntryDialogProps) {
+export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }));
   const restarted = rewind.data?.restarted_uploads ?? [];
   if (restarted.length > 0) {
@@ -113,9 +110,8 @@ export function RewindDialog({ entry, onClose }: EntryDialogProps) {
         }
       >
         <p>
-          Restores data, credentials, clock, timers and pending deliveries to the state before “{" "}
-          {quotedTitle(entry)}”. This entry and all later ones are marked as undone. They stay in the list,
-          and you can rewind to them.
+          Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
+          entry and all later ones are marked as undone. They stay in the list, and you can rewind to them.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>
@@ -124,7 +120,7 @@ export function RewindDialog({ entry, onClose }: EntryDialogProps) {
 }
 
 /** Creates a sandbox in the state before an entry. */
-export function BranchDialog({ entry, onClose }: EntryDialogProps) {
+export function BranchDialog({ entry, title, onClose }: EntryDialogProps) {
   const [name, setName] = useState("");
   const go = useGo();
   const branch = useSandboxChange((calls) =>
@@ -139,7 +135,7 @@ export function BranchDialog({ entry, onClose }: EntryDialogProps) {
         onCancel={onClose}
         onSubmit={() => branch.mutate(undefined, { onSuccess: ({ name }) => go("timeline", {}, name) })}
       >
-        <p>Creates a sandbox in the state before “{quotedTitle(entry)}”. This sandbox does not change.</p>
+        <p>Creates a sandbox in the state before “{title}”. This sandbox does not change.</p>
         <Field
           label="Name"
           name="name"

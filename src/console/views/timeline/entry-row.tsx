@@ -18,7 +18,7 @@ export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait:
       <div role="gridcell" className={`cell entry-what level-${Math.min(level, MAX_LEVEL)}`}>
         <Mark outcome={outcome} />
         {request ? (
-          <span className="entry-status">{request.status === 0 ? "none" : request.status}</span>
+          <span className="entry-status">{request.status === 0 ? "no response" : request.status}</span>
         ) : (
           <span className="entry-kind quiet">{nodeKind(row)}</span>
         )}

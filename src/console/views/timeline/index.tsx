@@ -75,7 +75,7 @@ function Live({ opening }: { opening: BundleOpening }) {
             value={filter.text}
             onChange={(find) => set({ find }, { replace: true })}
           >
-            <Input className="input" placeholder="Filter by path, code, user, id" />
+            <Input className="input" placeholder="Filter entries" />
           </SearchField>
           {OUTCOMES.map(([outcome, word]) => (
             <ToggleButton
