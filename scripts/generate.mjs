@@ -1,4 +1,4 @@
-// Writes the files under docs/ that follow from the declarations (src/generated.ts lists them), or with --check
+// Writes the files under docs/ that follow from the declarations (src/control/generated-files.ts lists them), or with --check
 // says which of them no longer says what is true.
 
 import { spawnSync } from "node:child_process";

@@ -19,7 +19,8 @@ const ENGINE = [
   "faults",
   "pipeline",
 ];
-const engine = ENGINE.map((room) => `engine/${room}`);
+const rooms = ENGINE.map((room) => `engine/${room}`);
+const engine = [...rooms, "engine/index.ts"];
 
 /** Files of the engine that import nothing and that every room may import. */
 const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts"];
@@ -45,21 +46,15 @@ export const ROOMS = {
   ],
   "engine/faults": ["engine/state", "engine/contract", "engine/documents", "engine/sandbox"],
   "engine/pipeline": ["engine/state", "engine/contract", "engine/sandbox"],
+  "engine/services.ts": ["engine/state", "engine/contract", "engine/sandbox", "engine/webhooks"],
+  "engine/index.ts": [...rooms, "engine/services.ts"],
   "hosts/node": engine,
   documents: engine,
   persistence: [...engine, "hosts/node", "documents"],
   fleet: [...engine, "hosts/node", "persistence"],
   tools: [...engine, "hosts/node", "documents"],
   control: [...engine, "hosts/node", "documents", "persistence", "tools"],
-  "generated.ts": [...engine, "hosts/node", "tools", "control"],
-  "understudy-options.ts": [...engine, "hosts/node", "documents", "persistence", "tools", "control", "fleet"],
-  "understudy-services.ts": [...engine, "hosts/node"],
-  "understudy-itself.ts": ["hosts/node", "control"],
-  "understudy.ts": [
-    ...engine,
-    ...["hosts/node", "documents", "persistence", "fleet", "tools", "control"],
-    ...["understudy-options.ts", "understudy-services.ts", "understudy-itself.ts"],
-  ],
+  "understudy.ts": [...engine, ...["hosts/node", "documents", "persistence", "fleet", "tools", "control"]],
   client: [...engine, "hosts/node", "documents", "tools", "control", "understudy.ts"],
   console: [],
   cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],

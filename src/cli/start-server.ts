@@ -1,3 +1,4 @@
+import type { HttpServing } from "../client/mcp/serve-http.ts";
 import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
@@ -14,7 +15,7 @@ import { ENDINGS } from "./until-ended.ts";
  */
 export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
-  const understudy = assemble(options.server);
+  const understudy = assemble({ ...options.server, mcp: loadMcp });
   const stops: (() => Promise<void>)[] = [];
   const noLonger = stopOnSignals(understudy, stops);
   const token = options.server.shared?.token ?? null;
@@ -38,6 +39,12 @@ export async function startServer(flags: StartFlags): Promise<void> {
   if (!options.watch) return;
   const watch = await watchFiles(understudy);
   stops.push(() => watch.close());
+}
+
+/** Loaded with the first client: most servers never see one. */
+async function loadMcp(own: HttpServing) {
+  const { mcpOverHttp } = await import("../client/mcp/serve-http.ts");
+  return mcpOverHttp(own);
 }
 
 /** Watching starts once requests are accepted; what is edited before it is noticed then. */

@@ -47,6 +47,7 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
   const { clock, settings, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
+    mcp: async (own) => (await import("./mcp/serve-http.ts")).mcpOverHttp(own),
     settings: checkSettings(settings ?? {}),
     clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });

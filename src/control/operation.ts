@@ -15,6 +15,7 @@ import type { Act } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { RequestTally } from "../engine/sandbox/request-tally.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { BeforeAnswer } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { Recordings } from "../tools/bundle/recordings.ts";
@@ -45,7 +46,7 @@ export interface ControlServer {
   receivers: SimulatedReceivers;
   log: Log;
   /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
-  durability?: ControlDurability | undefined;
+  durability?: BeforeAnswer | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
   /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
@@ -54,16 +55,6 @@ export interface ControlServer {
   recordings: Recordings;
   /** Whether every answer is held to its declaration, as where tests run (answer-judge.ts). */
   judgesAnswers: boolean;
-}
-
-export interface ControlDurability {
-  /** To be asked before anything changes. */
-  mark(): number;
-  /**
-   * @param sandbox that of the call, if its path names one
-   * @throws StoreRefusal when a change after the mark was undone instead
-   */
-  settled(sandbox: Sandbox | undefined, mark: number, reads: boolean): undefined | Promise<void>;
 }
 
 export interface Limits {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, Unsaved } from "../engine/pipeline/engine-parts.ts";
+import type { BeforeAnswer } from "../hosts/node/hooks.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
-import type { ControlDurability } from "./operation.ts";
 import { storeProblem } from "./problem.ts";
 import { sendProblem } from "./send-answer.ts";
 
@@ -13,7 +13,7 @@ export function refuseFullDisk(error: unknown) {
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
-export function settleOrUnsaved({ settled }: ControlDurability): Durability["settle"] {
+export function settleOrUnsaved({ settled }: BeforeAnswer): Durability["settle"] {
   return (sandbox, mark) => {
     try {
       return settled(sandbox, mark, true)?.then(nothing, unsaved);

@@ -56,14 +56,14 @@ export class Fleet implements BeforeAnswer {
   }
 
   /** Finds the sandbox of a request. If no node can serve it now, the request is refused, and so answered. */
-  findSandbox(name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> {
+  readonly findSandbox = (name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> => {
     const found = this.node.route(name, connection);
     if (!(found instanceof Promise) || connection === undefined) return found;
     return found.catch((error) => {
       this.refuse(connection.request, connection.response, error);
       return "answered" as const;
     });
-  }
+  };
 
   /** Calls below `prefix` name a sandbox; the node that owns it handles them. */
   handleAtOwner(prefix: string, handle: Handle): Handle {

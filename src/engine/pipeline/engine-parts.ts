@@ -10,7 +10,6 @@ import type { Router } from "./router.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {
-  findSandbox: (name: string) => Sandbox | undefined;
   router: Router;
   identify: (
     tx: Transaction,

@@ -11,19 +11,12 @@ export interface Connection {
 export type FoundSandbox = Sandbox | undefined | "answered";
 
 /**
- * The places where a fleet takes part in a server (interfaces 15). Only the composition root knows that there is a
- * fleet; a server that runs alone fills the same hooks with its own registry, or leaves them out.
+ * Called for each request that names a sandbox: of the emulated API, of the control API below
+ * `/_control/sandboxes/NAME`, and of receivers. In a fleet another node may own the sandbox (interfaces 15): it answers
+ * the request; without a connection, the sandbox is undefined.
+ * @throws StoreRefusal if no node can serve it now
  */
-export interface HostHooks {
-  /**
-   * Called for each request that names a sandbox: of the emulated API, of the control API below
-   * `/_control/sandboxes/NAME`, and of receivers. Without a connection, a sandbox that another node owns is undefined.
-   * @throws StoreRefusal if no node can serve it now
-   */
-  findSandbox: (name: string, connection?: Connection) => FoundSandbox | Promise<FoundSandbox>;
-  /** Absent where answers need not wait for anything. */
-  beforeAnswer?: BeforeAnswer | undefined;
-}
+export type FindSandbox = (name: string, connection?: Connection) => FoundSandbox | Promise<FoundSandbox>;
 
 /** Holds an answer back until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
 export interface BeforeAnswer {

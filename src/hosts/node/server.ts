@@ -5,7 +5,7 @@ import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
 import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { MAX_HEADER_BYTES } from "../../engine/pipeline/router.ts";
 import type { ExpressServer } from "./express-server.ts";
-import type { HostHooks } from "./hooks.ts";
+import type { FindSandbox } from "./hooks.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -52,7 +52,7 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
 
 export interface RequestParts {
   engine: EngineParts;
-  hooks: HostHooks;
+  findSandbox: FindSandbox;
   /** Refuses a browser that uses a foreign name for this server; false for any other client. */
   refuses: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The product's own paths: control API, console, receivers. */
@@ -72,7 +72,7 @@ export function answerRequests(server: Server, parts: RequestParts): void {
 }
 
 async function answerRequest(
-  { engine, hooks, refuses, application, wires }: RequestParts,
+  { engine, findSandbox, refuses, application, wires }: RequestParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -84,7 +84,7 @@ async function answerRequest(
     return refuseRequest(response, 400, "no Host header");
   if (refuses(request, response)) return;
   const address = readAddress(plain);
-  const found = hooks.findSandbox(address.sandbox, { request, response });
+  const found = findSandbox(address.sandbox, { request, response });
   const sandbox = found instanceof Promise ? await found : found;
   if (sandbox === "answered") return;
   const answer = await handleRequest(engine, plain, { sandbox, address });

@@ -1,8 +1,14 @@
-import type { Limits } from "./control/operation.ts";
-import type { Settings } from "./engine/contract/settings.ts";
-import type { ClockSetting } from "./engine/sandbox/sandbox.ts";
-import type { Log } from "./hosts/node/log.ts";
-import type { Outbound } from "./hosts/node/outbound/outbound.ts";
+import type { Server } from "node:http";
+import type { FixtureLibrary } from "../documents/fixture-library.ts";
+import type { ScenarioLibrary } from "../documents/scenario-library.ts";
+import type { Settings } from "../engine/contract/settings.ts";
+import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
+import type { Log } from "../hosts/node/log.ts";
+import type { Outbound } from "../hosts/node/outbound/outbound.ts";
+import type { Mount } from "./application.ts";
+import type { Login } from "./login.ts";
+import type { Limits } from "./operation.ts";
 
 export interface UnderstudyOptions {
   fixture?: string | object;
@@ -37,6 +43,15 @@ export interface UnderstudyOptions {
   /** Holds every answer of the control API to its declaration; for this project's own tests. */
   judgeAnswers?: boolean;
   replay?: ReplaySeams;
+  /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
+  mcp?: (own: OwnServer) => Promise<Mount["handle"]>;
+}
+
+/** How a server is called by its own clients. */
+export interface OwnServer {
+  url: () => string;
+  token: string | undefined;
+  version: string;
 }
 
 /** What a replay puts in place of the world outside. */
@@ -45,4 +60,18 @@ export interface ReplaySeams {
   outbound: Outbound;
   /** Called before each change of a sandbox looks at its clock. */
   beforeChange: () => void;
+}
+
+/** A server that has been put together. */
+export interface Understudy {
+  readonly sandboxes: SandboxRegistry;
+  readonly fixtures: FixtureLibrary;
+  readonly scenarios: ScenarioLibrary;
+  readonly server: Server;
+  /** Of a shared server: the way into its console without the token, once. */
+  readonly login: Login | undefined;
+  /** Binds and resolves with the base URL. */
+  listen(port: number, host: string): Promise<string>;
+  /** Stops accepting, lets open requests finish, and leaves nothing behind. */
+  close(): Promise<void>;
 }

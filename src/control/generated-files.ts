@@ -1,17 +1,17 @@
-import packageJson from "../package.json" with { type: "json" };
-import "./hosts/node/platform.ts";
-import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./control/api-schemas.ts";
-import { CONTROL_OPERATIONS } from "./control/operations/index.ts";
-import { scenarioSchemaText } from "./engine/faults/rule-document.ts";
-import { fixtureSchemaText } from "./engine/fixtures/fixture-schema.ts";
-import { API, RESOURCES } from "./engine/resources/index.ts";
-import { type ApiDocument, apiPage } from "./tools/reports/api-page.ts";
-import { assumptionsPage } from "./tools/reports/assumptions-page.ts";
-import { controlApiDocument } from "./tools/reports/control-openapi.ts";
-import { eventCatalogue, eventsPage } from "./tools/reports/event-catalogue.ts";
-import { fidelityLedger, fidelityMarkdown } from "./tools/reports/fidelity.ts";
-import { openApiDocument } from "./tools/reports/openapi.ts";
-import { withTables } from "./tools/reports/page-tables.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import "../hosts/node/platform.ts";
+import { scenarioSchemaText } from "../engine/faults/rule-document.ts";
+import { fixtureSchemaText } from "../engine/fixtures/fixture-schema.ts";
+import { API, RESOURCES } from "../engine/resources/index.ts";
+import { type ApiDocument, apiPage } from "../tools/reports/api-page.ts";
+import { assumptionsPage } from "../tools/reports/assumptions-page.ts";
+import { controlApiDocument } from "../tools/reports/control-openapi.ts";
+import { eventCatalogue, eventsPage } from "../tools/reports/event-catalogue.ts";
+import { fidelityLedger, fidelityMarkdown } from "../tools/reports/fidelity.ts";
+import { openApiDocument } from "../tools/reports/openapi.ts";
+import { withTables } from "../tools/reports/page-tables.ts";
+import { API_NAMES, API_SCHEMAS, RECORD_SCHEMAS } from "./api-schemas.ts";
+import { CONTROL_OPERATIONS } from "./operations/index.ts";
 
 /** Pages with tables of calls, problems or settings. */
 const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"];

@@ -1,0 +1,139 @@
+import { type FaultOptions, Faults } from "./faults/faults.ts";
+import { handleRequest } from "./pipeline/engine.ts";
+import type { EngineParts } from "./pipeline/engine-parts.ts";
+import { type PlainAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
+import { Router } from "./pipeline/router.ts";
+import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
+import { listDeletedKeys } from "./resources/api-keys/rules.ts";
+import { explainCredentials, identify } from "./resources/auth/credentials.ts";
+import { uploadsToRelease } from "./resources/files/rules.ts";
+import { API, RESOURCES } from "./resources/index.ts";
+import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
+import {
+  DELIVERY_RULES,
+  knownSecrets,
+  nextStep,
+  secretOfWebhook,
+} from "./resources/webhooks/lifecycle.ts";
+import { eventListeners } from "./sandbox/event-listeners.ts";
+import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
+import { RequestTally } from "./sandbox/request-tally.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { createServices, type ServiceParts } from "./services.ts";
+import { forwardClock } from "./state/clock.ts";
+import { combinedTimers } from "./state/combined-timers.ts";
+import type { Commit } from "./state/world-parts.ts";
+import { createDeliveries } from "./webhooks/dispatcher.ts";
+import { journaledAttempt } from "./webhooks/journal-attempt.ts";
+
+/** The parts that a host gives the engine. */
+export interface EngineOptions
+  extends Pick<EngineParts, "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "log">,
+    Pick<RegistryParts, "fixtures" | "defaults" | "serverKey">,
+    Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
+  outbound: ServiceParts["outbound"] & Parameters<typeof createDeliveries>[0]["outbound"];
+  uploads: ServiceParts["uploads"] & RegistryParts["blobs"] & { discard(sandbox: Sandbox): void };
+  /** Follows the changes of all sandboxes, for bundles. */
+  recordings: {
+    onCommit(sandbox: Sandbox, commit: Commit): void;
+    onChange: RegistryParts["onChange"];
+  };
+  /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
+  readyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
+  /** For a replay: called before each change looks at the clock; deliveries are answered as they were, so no fault strikes. */
+  replay: { beforeChange: () => void } | undefined;
+}
+
+/** Sandboxes, and all that answers requests to them. */
+export interface Engine {
+  readonly sandboxes: SandboxRegistry;
+  readonly faults: Faults;
+  readonly receivers: SimulatedReceivers;
+  /** Counts of all requests, for metrics. */
+  readonly tally: RequestTally;
+  /** Milliseconds since 1970; never runs backwards. */
+  readonly wallClock: () => number;
+  readonly parts: EngineParts;
+  /** Answers a request of the emulated API. Undefined if its client left. */
+  handle(request: PlainRequest): Promise<PlainAnswer | undefined>;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { log, outbound, uploads, recordings, replay } = options;
+  const tally = new RequestTally();
+  const wallClock = forwardClock(Date.now);
+  const timerHandlers = combinedTimers(RESOURCES);
+  const faults = new Faults({
+    scenarios: options.scenarios,
+    api: API,
+    spending: spendingFigures,
+    overrides: options.overrides,
+    delay: options.delay,
+  });
+  const deliveries = createDeliveries<Sandbox>({
+    outbound,
+    rules: DELIVERY_RULES,
+    fault: (sandbox, facts) => (replay ? undefined : sandbox.faults.delivery(facts)),
+    onError: (err) => log.error({ err }, "a delivery's outcome could not be recorded"),
+    onAttempt: ({ journal, history, world }, attempt) => {
+      const present = world.read();
+      const next = nextStep(present, attempt.row, attempt.outcome.response_code);
+      journal.add(journaledAttempt(attempt, { present, nextStep: next, newest: history.newest }));
+    },
+    readyToSend: options.readyToSend,
+  });
+  const services = createServices({ outbound, uploads, deliveries });
+  const sandboxes = new SandboxRegistry({
+    fixtures: options.fixtures,
+    defaults: options.defaults,
+    wallClock,
+    tally,
+    serverKey: options.serverKey,
+    faults: (sandbox) => faults.of(sandbox),
+    worldParts: (sandbox) => {
+      const sender = deliveries.worldParts(sandbox);
+      return {
+        ...(replay && { beforeChange: replay.beforeChange }),
+        timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
+        onEmit: eventListeners(RESOURCES, () => services(sandbox)),
+        onReplace: sender.onReplace,
+        onCommit: (world, commit) => {
+          sender.onCommit(world, commit);
+          recordings.onCommit(sandbox, commit);
+          for (const key of listDeletedKeys(commit)) sandbox.windows.forget(key);
+          for (const upload of uploadsToRelease(commit)) uploads.of(sandbox).remove(upload);
+        },
+        onTimerError: (err, timer) => log.error({ err, timer }, "a timer's work failed"),
+      };
+    },
+    followSettings: (tx, settings) => {
+      for (const { followSettings } of RESOURCES) followSettings?.(tx, settings);
+    },
+    onDiscard: (sandbox) => uploads.discard(sandbox),
+    onChange: recordings.onChange,
+    blobs: uploads,
+  });
+  const receivers = new SimulatedReceivers({
+    world: (name) => sandboxes.get(name)?.world,
+    secretOf: secretOfWebhook,
+    candidates: knownSecrets,
+  });
+  const parts: EngineParts = {
+    router: new Router(API.operations),
+    identify,
+    explainCredentials,
+    requireBudget,
+    refuseGrowth: options.refuseGrowth,
+    services,
+    readForm: options.readForm,
+    formSpace: (sandbox) => uploads.of(sandbox),
+    durability: options.durability,
+    refuseFullDisk: options.refuseFullDisk,
+    log,
+  };
+  const handle = (request: PlainRequest) => {
+    const address = readAddress(request);
+    return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
+  };
+  return { sandboxes, faults, receivers, tally, wallClock, parts, handle };
+}

@@ -1,0 +1,44 @@
+import type { ByteStore, FormSpace, HeavyWork, OutboundClient, Services } from "./contract/services.ts";
+import { FairQueue } from "./sandbox/fair-queue.ts";
+import type { Actor } from "./sandbox/history-entry.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { nextChange } from "./state/next-change.ts";
+import type { Deliveries } from "./webhooks/dispatcher.ts";
+
+export interface ServiceParts {
+  outbound: OutboundClient;
+  /** The bytes of a sandbox's uploads. */
+  uploads: { of(sandbox: Sandbox): ByteStore & FormSpace };
+  deliveries: Deliveries<Sandbox>;
+}
+
+/** What handlers of a sandbox may ask of the server. Changes that they make have `by` as their source. */
+export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: Actor) => Services {
+  const { outbound, uploads, deliveries } = parts;
+  // A document is read in a thread with memory of its own, and decoded images are large, so few at a time; at most one of
+  // each for a sandbox, so that a flood in one leaves the second place to others. A text is read in the server's own
+  // thread, in turns of some milliseconds; a second text would make each turn longer.
+  const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
+    document: new FairQueue({ size: 2, each: 1 }),
+    image: new FairQueue({ size: 2, each: 1 }),
+    text: new FairQueue({ size: 1, each: 1 }),
+  };
+  return (sandbox, by) => {
+    const { world } = sandbox;
+    return {
+      outbound,
+      inTurn: (kind, signal, work) => queues[kind].run(sandbox, signal, work),
+      attemptDelivery: (attempt_id) => deliveries.attempt(sandbox, attempt_id),
+      bytes: uploads.of(sandbox),
+      get settings() {
+        return sandbox.settings;
+      },
+      read: () => world.read(),
+      transact: (change) => world.transact(change, by),
+      changed: (signal) => nextChange(world, signal),
+      get isClosed() {
+        return world.isClosed;
+      },
+    };
+  };
+}

@@ -1,0 +1,58 @@
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { BeforeAnswer } from "../hosts/node/hooks.ts";
+import type { PersistenceParts, Place } from "./open-persistence.ts";
+import type { Saver, SavingFailure } from "./saver.ts";
+
+/**
+ * The stored sandboxes of a server that runs alone (`--persist`). It opens after the server's parts are made and
+ * before the first request; its code is loaded then, so that a server without it does not pay for it.
+ */
+export class LocalPersistence implements BeforeAnswer {
+  private readonly place: Place & { durable?: boolean };
+  private opening: Promise<Saver> | undefined;
+  private saver: Saver | undefined;
+
+  constructor(place: Place & { durable?: boolean }) {
+    this.place = place;
+  }
+
+  /** Whether answers wait until their changes are on disk (`--durable`). */
+  get isDurable(): boolean {
+    return "folder" in this.place && this.place.durable === true;
+  }
+
+  /** Brings stored sandboxes back. @throws PersistenceError */
+  async open(parts: Omit<PersistenceParts, "place">): Promise<void> {
+    this.opening = import("./open-persistence.ts").then(({ openPersistence }) =>
+      openPersistence({ ...parts, place: this.place }),
+    );
+    this.saver = await this.opening;
+  }
+
+  /** Saves what the start has made, for `--durable`. @throws PersistenceError */
+  async begin(): Promise<void> {
+    if (this.isDurable) await this.saver!.begin();
+  }
+
+  readonly mark = (): number => this.saver!.mark();
+
+  /** A call that changes something may have made another sandbox, so it waits for all. */
+  readonly settled = (sandbox: Sandbox | undefined, mark: number, reads: boolean): Promise<void> =>
+    this.saver!.settled(reads ? sandbox : undefined, mark);
+
+  /** A sandbox that is brought back may have deliveries to send before all are. */
+  async readyToSend(sandbox: Sandbox): Promise<void> {
+    const saver = await this.opening!;
+    await saver.readyToSend(sandbox);
+  }
+
+  /** Why changes cannot be saved at the moment; null while they can. */
+  get failure(): SavingFailure | null {
+    return this.saver?.failure ?? null;
+  }
+
+  /** The last save. @throws PersistenceError */
+  async close(): Promise<void> {
+    await this.saver?.close();
+  }
+}
