@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../engine/contract/declared-api.ts";
+import type { DeclaredApi } from "../engine/contract/event.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import { nearest } from "../engine/documents/nearest.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";

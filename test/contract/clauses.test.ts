@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ASSUMPTIONS } from "../../src/engine/contract/assumptions.ts";
+import { ASSUMPTIONS } from "../../src/engine/contract/assumptions/index.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { clausesOf, GAPS, provedClauses, SECTIONS, unproved } from "./clauses.mjs";
 

@@ -1,8 +1,10 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
-import type { Random } from "../state/random.ts";
+import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
+import { View } from "../state/view.ts";
 import type { FactoryContext, RecordLookup } from "./factory.ts";
+import type { AnyOperation } from "./operation.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 
 /** What events tell of: records of a collection, or values that are made from such records. */
@@ -159,4 +161,35 @@ export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
 
 function isInstant(schema: TSchema): boolean {
   return "x-instant" in schema;
+}
+
+/** Where there is no sandbox: what is told of stands alone. */
+export const NOWHERE: SampleOf["world"] = {
+  iso: (at) => new Date(at).toISOString(),
+  get: () => undefined,
+  all: <R>() => View.ofList<R>([]),
+  index: <R>() => View.ofList<R>([]),
+};
+
+/** When the reference world begins. */
+const AT = Date.UTC(2026, 2, 15, 12);
+const KNOWN = { organization_id: "org_acme", webhook_id: "wh_example" };
+
+/** A payload of section 6.2, always the same one. */
+export function samplePayload(event: AnyEvent): Record<string, unknown> {
+  const random = new Random(0, "sample", event.name);
+  return {
+    event: event.name,
+    data: sampleData(event, { world: NOWHERE, at: AT, random, known: KNOWN }),
+    timestamp: NOWHERE.iso(AT),
+    webhook_id: KNOWN.webhook_id,
+    delivery_id: "del_example",
+  };
+}
+
+/** All that is declared of the emulated API, for those who speak of it as a whole. */
+export interface DeclaredApi {
+  operations: readonly AnyOperation[];
+  /** What receivers are called with: what webhooks can subscribe to, and 4.21's test. */
+  events: readonly AnyEvent[];
 }

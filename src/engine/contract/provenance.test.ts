@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../resources/index.ts";
-import { ASSUMPTIONS } from "./assumptions.ts";
+import { ASSUMPTIONS } from "./assumptions/index.ts";
 import { type AnyOperation, successesOf } from "./operation.ts";
 import { assumedEndpoint, assumedParts, assumedPlace } from "./provenance.ts";
 import { describedSettings, settingsOf } from "./settings.ts";

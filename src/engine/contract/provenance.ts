@@ -80,3 +80,12 @@ export function assumedParts(operation: Declared): AssumedPart[] {
   ];
   return parts.flatMap(([part, assumption]) => (assumption === undefined ? [] : [{ part, assumption }]));
 }
+
+/** A choice where the published reference is silent. */
+export interface Assumption {
+  id: string;
+  topic: string;
+  chosen: string;
+  /** What rests on it in particular, for docs/reference/assumptions.md. */
+  details?: readonly string[];
+}

@@ -1,5 +1,11 @@
-import { type DetailSources, type Details, detailSources } from "./error-details.ts";
-import { CATALOGUE, codeOf, type ErrorCode } from "./errors.ts";
+import {
+  CATALOGUE,
+  codeOf,
+  type DetailSources,
+  type Details,
+  detailSources,
+  type ErrorCode,
+} from "./errors.ts";
 import { type AnyOperation, errorCodesOf } from "./operation.ts";
 
 /** One reason to refuse a request. */
@@ -31,4 +37,33 @@ function reasonsFor({ errors, path }: AnyOperation, code: ErrorCode): Refusal[] 
     const details: Details | undefined = typeof error === "string" ? CATALOGUE[code].details : error.details;
     return { code, details: detailSources(details, path) };
   });
+}
+
+/** One limit of section 8's hierarchy, in the currency of 4.17. */
+export interface SpendingFigures {
+  scope: string;
+  /** Null: no limit. */
+  monthly_limit: number | null;
+  current_usage: number;
+}
+
+/**
+ * G05: the figures with which a caller is refused who may well be within his limits, where the request is refused on
+ * purpose: his own, moved up to the limit that he has used up or has.
+ * @param scope the limit that is to refuse him; by default the first that is used up, else the first that there is
+ */
+export function refusedFigures(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
+  const own =
+    figures.find((one) => one.scope === scope) ??
+    figures.find(
+      ({ monthly_limit, current_usage }) => monthly_limit !== null && current_usage >= monthly_limit,
+    ) ??
+    figures.find(({ monthly_limit }) => monthly_limit !== null);
+  const used = own?.current_usage ?? 0;
+  const monthly_limit = own?.monthly_limit ?? Math.max(100, Math.ceil(used / 100) * 100);
+  return {
+    scope: own?.scope ?? scope ?? "organization",
+    monthly_limit,
+    current_usage: Math.max(used, monthly_limit),
+  };
 }

@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/declared-api.ts";
+import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
 import { nearest } from "../documents/nearest.ts";

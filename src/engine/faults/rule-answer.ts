@@ -1,9 +1,7 @@
-import type { DetailSource } from "../contract/error-details.ts";
-import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
+import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { refusalOf } from "../contract/refusals.ts";
-import { refusedFigures, type SpendingFigures } from "../contract/spending-figures.ts";
+import { refusalOf, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { codeForStatus } from "./codes.ts";

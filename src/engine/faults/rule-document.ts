@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
-import type { DeclaredApi } from "../contract/declared-api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
+import type { DeclaredApi } from "../contract/event.ts";
 import { typed } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";

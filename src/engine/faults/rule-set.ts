@@ -1,9 +1,8 @@
-import type { DeclaredApi } from "../contract/declared-api.ts";
+import type { DeclaredApi } from "../contract/event.ts";
 import type { FaultState } from "../sandbox/fault-gate.ts";
 import { ArmedRule, newProgress, type Progress } from "./armed-rule.ts";
 import type { Leases } from "./leases.ts";
-import type { Rule } from "./rule.ts";
-import { readInlineRule } from "./rule.ts";
+import { type Rule, readInlineRule } from "./rule.ts";
 import type { Scenario, ScenarioSource } from "./scenario.ts";
 
 /** A rule's id is in use among the inline ones. */

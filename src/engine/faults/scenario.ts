@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/declared-api.ts";
+import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { validatorOf } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";

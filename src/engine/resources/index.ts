@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/declared-api.ts";
+import type { DeclaredApi } from "../contract/event.ts";
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/index.ts";
 import { assistantsResource } from "./assistants/index.ts";

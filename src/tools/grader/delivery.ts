@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { type SampleOf, sampleData } from "../../engine/contract/event.ts";
-import { NOWHERE } from "../../engine/contract/event-sample.ts";
+import { NOWHERE, type SampleOf, sampleData } from "../../engine/contract/event.ts";
 import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/events.ts";

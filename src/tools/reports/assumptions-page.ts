@@ -1,4 +1,4 @@
-import { ASSUMPTIONS } from "../../engine/contract/assumptions.ts";
+import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { type DescribedSetting, describedSettings } from "../../engine/contract/settings.ts";
 

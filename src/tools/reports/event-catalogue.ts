@@ -1,6 +1,5 @@
 import Type, { type Static } from "typebox";
-import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
-import { samplePayload } from "../../engine/contract/event-sample.ts";
+import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
 import { Closed } from "../../engine/contract/schema.ts";
 
 export const CataloguedEvent = Closed(

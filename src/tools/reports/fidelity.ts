@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { ASSUMPTIONS } from "../../engine/contract/assumptions.ts";
+import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, errorCodesOf } from "../../engine/contract/operation.ts";
 import { type AssumedPart, assumedEndpoint, assumedParts } from "../../engine/contract/provenance.ts";
 import { Closed, Words } from "../../engine/contract/schema.ts";

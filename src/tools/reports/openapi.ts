@@ -1,5 +1,5 @@
-import { ASSUMPTIONS } from "../../engine/contract/assumptions.ts";
-import type { DeclaredApi } from "../../engine/contract/declared-api.ts";
+import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
+import type { DeclaredApi } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
 import { type Json, openApiOf } from "./openapi-document.ts";

@@ -1,4 +1,4 @@
-import { ASSUMPTIONS } from "../../engine/contract/assumptions.ts";
+import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import type { AssumptionReport, CheckReport, VerifyReport } from "./report.ts";
 import type { Verdict } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-import type { Assumption } from "../assumption.ts";
+import type { Assumption } from "../provenance.ts";
 
 /** Credentials, permissions, the order of checks, envelopes, headers. */
 export const ACCESS: readonly Assumption[] = [

@@ -1,4 +1,4 @@
-import type { Assumption } from "../assumption.ts";
+import type { Assumption } from "../provenance.ts";
 
 /** Bodies, states and endpoints of single resources. */
 export const RESOURCES: readonly Assumption[] = [

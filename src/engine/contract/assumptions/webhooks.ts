@@ -1,4 +1,4 @@
-import type { Assumption } from "../assumption.ts";
+import type { Assumption } from "../provenance.ts";
 
 /** Management, deliveries and data of events. */
 export const WEBHOOKS: readonly Assumption[] = [

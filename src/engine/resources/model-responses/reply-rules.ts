@@ -1,7 +1,7 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { ApiError, type ErrorCode } from "../../contract/errors.ts";
 import type { Call } from "../../contract/operation.ts";
-import { refusedFigures } from "../../contract/spending-figures.ts";
+import { refusedFigures } from "../../contract/refusals.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { sleep } from "../../webhooks/attempt.ts";
 import { organizations, requestsPerMinute } from "../organizations/schema.ts";

@@ -1,6 +1,5 @@
 import { codeInB } from "../../../engine/contract/envelopes.ts";
-import type { DetailSource } from "../../../engine/contract/error-details.ts";
-import { CATALOGUE, type ErrorCode } from "../../../engine/contract/errors.ts";
+import { CATALOGUE, type DetailSource, type ErrorCode } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, errorCodesOf } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { type Refusal, refusalsOf } from "../../../engine/contract/refusals.ts";

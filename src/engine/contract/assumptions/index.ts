@@ -1,7 +1,7 @@
-import type { Assumption } from "./assumption.ts";
-import { ACCESS } from "./assumptions/access.ts";
-import { RESOURCES } from "./assumptions/resources.ts";
-import { WEBHOOKS } from "./assumptions/webhooks.ts";
+import type { Assumption } from "../provenance.ts";
+import { ACCESS } from "./access.ts";
+import { RESOURCES } from "./resources.ts";
+import { WEBHOOKS } from "./webhooks.ts";
 
 /**
  * The fidelity ledger: everything the published reference leaves open, and what this emulator does
