@@ -3,7 +3,7 @@ import Type from "typebox";
 import { checkSettings, SettingsInput } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
 import { Closed } from "../engine/contract/schema.ts";
-import { validatorOf } from "../engine/contract/validator.ts";
+import { toValidator } from "../engine/contract/validator.ts";
 import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { problemAt, readDocument } from "../engine/documents/read-document.ts";
@@ -43,7 +43,7 @@ const Document = Closed({
 export function readConfiguration(file: string): Configuration {
   const document = readDocument(read(file), { file });
   if (document.value === null) return {};
-  const problems = checkDocument(document, validatorOf(Document));
+  const problems = checkDocument(document, toValidator(Document));
   if (problems.length > 0) throw new DocumentError(problems, document.text);
   const { settings, ...options } = document.value as Configuration;
   if (settings === undefined) return options;

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
-import { type AnyDeclaration, type Success, successesOf } from "../engine/contract/operation.ts";
-import { ProblemBody, problemKindsOf } from "../engine/contract/problems.ts";
+import { type AnyDeclaration, listSuccesses, type Success } from "../engine/contract/operation.ts";
+import { listProblemKinds, ProblemBody } from "../engine/contract/problems.ts";
 import { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import { validatorOf } from "../engine/contract/validator.ts";
+import { toValidator } from "../engine/contract/validator.ts";
 import { asProblem } from "./problem.ts";
 
 /** An answer of the control API that is not what its operation declares: a defect of ours. */
@@ -17,8 +17,8 @@ export class Undeclared extends Error {
 export class AnswerJudge {
   /** Returns the value itself, or a stream that is validated event by event. @throws Undeclared */
   answer(operation: AnyDeclaration, params: Readonly<Record<string, string>>, value: unknown): unknown {
-    const reply = value instanceof Reply ? value : new Reply(successesOf(operation)[0]!.status, value);
-    const success = successesOf(operation).find(({ status }) => status === reply.status);
+    const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
+    const success = listSuccesses(operation).find(({ status }) => status === reply.status);
     if (success === undefined) throw new Undeclared(`${operation.id} answered the status ${reply.status}`);
     const { body } = reply;
     if (body instanceof RawBody || body instanceof StreamBody) {
@@ -41,7 +41,7 @@ export class AnswerJudge {
     const problem = asProblem(error);
     if (problem === undefined) return undefined;
     try {
-      if (!problemKindsOf(operation).includes(problem.kind))
+      if (!listProblemKinds(operation).includes(problem.kind))
         throw new Undeclared(`${operation.id} refused with ${problem.kind}: ${problem.message}`);
       requireFit(operation, ProblemBody, JSON.parse(JSON.stringify(problem.body)));
       return undefined;
@@ -52,7 +52,7 @@ export class AnswerJudge {
 }
 
 function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): void {
-  const validate = validatorOf(schema);
+  const validate = toValidator(schema);
   if (validate(body)) return;
   const said = validate.errors!.map(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,

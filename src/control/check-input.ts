@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import { fieldName, pointerTo, valueAt } from "../engine/contract/invalid-field.ts";
 import { Closed } from "../engine/contract/schema.ts";
-import { validatorOf } from "../engine/contract/validator.ts";
+import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/diagnose.ts";
 import { explain } from "../engine/documents/schema-message.ts";
 import { readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
@@ -12,7 +12,7 @@ import { type Problem, unprocessable } from "./problem.ts";
  * @throws Problem 422 that names the first field at fault and the nearest right word
  */
 export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
-  const validate = validatorOf(schema);
+  const validate = toValidator(schema);
   if (!validate(value)) throw inputProblem(value, diagnose(value, validate)[0]!, prefix);
 }
 

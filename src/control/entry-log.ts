@@ -1,6 +1,6 @@
 import Type, { type TObject } from "typebox";
 import { parseDateOrInstant } from "../engine/contract/instant.ts";
-import { Closed, examplesOf } from "../engine/contract/schema.ts";
+import { Closed, getExamples } from "../engine/contract/schema.ts";
 import { unprocessable } from "./problem.ts";
 
 /** More than a journal or a history may hold. */
@@ -29,7 +29,7 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
     },
     {
       $id: `${log.charAt(0).toUpperCase()}${log.slice(1)}`,
-      examples: [{ entries: examplesOf(entry), total: 1, dropped: 0 }],
+      examples: [{ entries: getExamples(entry), total: 1, dropped: 0 }],
     },
   );
 }

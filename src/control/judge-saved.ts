@@ -1,7 +1,7 @@
 import Type from "typebox";
 import type { Resource } from "../engine/contract/resource.ts";
 import { Words } from "../engine/contract/schema.ts";
-import { validatorOf } from "../engine/contract/validator.ts";
+import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
@@ -99,7 +99,7 @@ export function savedJudge(resources: readonly Resource[]) {
     world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
     /** Has what both take compiled, a piece at each step. */
     *prepare(): Generator<void> {
-      validatorOf(Saved);
+      toValidator(Saved);
       yield;
       yield* prepareJudging(resources);
     },

@@ -2,9 +2,9 @@ import Type, { type TProperties } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import {
   type AnyOperation,
+  type GenericOperation,
   type Input,
-  type OperationOf,
-  operationOf,
+  operationFactory,
 } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { Resource } from "../engine/contract/resource.ts";
@@ -89,12 +89,12 @@ export interface ControlContext {
 export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> & ControlContext;
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
-export type ControlOperation = OperationOf<ControlContext, ProblemKind, any, any, any, any>;
+export type ControlOperation = GenericOperation<ControlContext, ProblemKind, any, any, any, any>;
 
 /**
  * Declares one call of the control API. Handlers throw Problem; ApiError and DocumentError become 422.
  */
-export const operation = operationOf<ControlContext, ProblemKind>();
+export const operation = operationFactory<ControlContext, ProblemKind>();
 
 /** The `S` of interfaces 4. */
 export const S = "/_control/sandboxes/{name}";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
@@ -36,7 +36,7 @@ describe("a former member", () => {
       await leave(world, good.who!);
       const { root } = api.understudy.sandboxes.get(world.name)!.world;
       const refused = await world.call(operation.path, operation.method, good);
-      const said = errorCodesOf(operation).includes("ORGANIZATION_ACCESS_DENIED");
+      const said = listErrorCodes(operation).includes("ORGANIZATION_ACCESS_DENIED");
       expect(codeOf(refused)).toBe(said ? "403 ORGANIZATION_ACCESS_DENIED" : codeOf(stranger));
       expect(api.understudy.sandboxes.get(world.name)!.world.root).toBe(root);
       await world.delete();

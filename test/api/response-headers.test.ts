@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { successesOf } from "../../src/engine/contract/operation.ts";
+import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
 
@@ -98,7 +98,7 @@ describe("G30: browsers", () => {
     // The page may read this one without being allowed to (fetch, 2.2.6).
     const safelisted = ["cache-control"];
     const declared = API.operations.flatMap((operation) =>
-      successesOf(operation).flatMap(({ headers = [] }) => headers.map((name) => name.toLowerCase())),
+      listSuccesses(operation).flatMap(({ headers = [] }) => headers.map((name) => name.toLowerCase())),
     );
     expect(declared).toContain("x-pii-policies");
     for (const name of [...declared, "retry-after", "x-request-id", "x-ratelimit-reset-tokens"])

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { toValidator } from "../../src/engine/contract/validator.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { KEYS } from "../support/harness.ts";
 import { runCommand, scratch } from "../support/run-understudy.ts";
@@ -33,7 +33,7 @@ describe("interfaces 14 the catalogue of events", () => {
     const { items, total } = JSON.parse((await runCommand(["events", "--json"])).stdout);
     expect(total).toBe(API.events.length);
     for (const { name, schema, sample, fields } of items) {
-      const validate = validatorOf(schema);
+      const validate = toValidator(schema);
       expect(validate(sample), `${name} ${JSON.stringify(validate.errors)}`).toBe(true);
       expect(fields, name).toEqual(expect.arrayContaining(Object.keys(sample.data)));
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
@@ -33,7 +33,7 @@ function pathOf(operation: AnyOperation, malformed = false): string {
 function expectError(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
   const { status } = CATALOGUE[code];
   expect(answer.status, answer.text).toBe(status);
-  expect(errorCodesOf(operation)).toContain(code);
+  expect(listErrorCodes(operation)).toContain(code);
   expect(JUDGE.problems(operation, answer)).toEqual([]);
   const envelope = envelopeFor({ code, status }, operation.envelope ?? "A", "operation");
   if (envelope === "A") expect(answer.body.error.code).toBe(code);
@@ -48,7 +48,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     const codes = Object.values(documented.responses).flatMap(
       (response) => (response as { "x-error-codes"?: string[] })["x-error-codes"] ?? [],
     );
-    expect(codes).toEqual(expect.arrayContaining([...errorCodesOf(operation)]));
+    expect(codes).toEqual(expect.arrayContaining([...listErrorCodes(operation)]));
   });
 
   if (operation.credentials !== false) {
@@ -70,7 +70,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     );
   }
 
-  it.each(errorCodesOf(operation))(
+  it.each(listErrorCodes(operation))(
     `${operation.section} ${operation.id} answers %s in its envelope when a fault asks for it`,
     async (code) => {
       const who = operation.credentials === false ? undefined : "ivan";
@@ -84,7 +84,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   it(`interfaces 3 ${operation.id} refuses to be asked for a code that it never answers`, async () => {
     const never = (Object.keys(CATALOGUE) as ErrorCode[]).find(
-      (code) => code !== "INTERNAL_ERROR" && !errorCodesOf(operation).includes(code),
+      (code) => code !== "INTERNAL_ERROR" && !listErrorCodes(operation).includes(code),
     )!;
     const answer = await api.call("ivan", operation.method, pathOf(operation), undefined, {
       "x-sandbox-fault": never,

@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { successesOf } from "../../src/engine/contract/operation.ts";
+import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../../src/engine/contract/problems.ts";
-import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { toValidator } from "../../src/engine/contract/validator.ts";
 import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
 describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
   "%s",
   (id, operation) => {
-    const [success] = successesOf(operation);
+    const [success] = listSuccesses(operation);
 
     // A stream never ends; it has a test of its own.
     if (success!.events === undefined)
@@ -78,7 +78,7 @@ it("interfaces 11 journal.stream answers with events of the shape that is docume
     if (/^data: .*\n\n/m.test(text)) break;
   }
   const [, data] = /^data: (.*)$/m.exec(text)!;
-  const validate = validatorOf(successesOf(operation)[0]!.events!);
+  const validate = toValidator(listSuccesses(operation)[0]!.events!);
   expect(validate(JSON.parse(data!)), JSON.stringify(validate.errors)).toBe(true);
   await world.delete();
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
@@ -100,7 +100,7 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
       await world.delete();
     });
 
-    const codes = errorCodesOf(operation).filter((code) => refusalFor(operation, code));
+    const codes = listErrorCodes(operation).filter((code) => refusalFor(operation, code));
     it.each(codes)(`interfaces 11 explain foretells %s of ${id}`, async (code) => {
       const world = await FreshWorld.create(api);
       const good = await RECIPES[id]![0]!.request(world);

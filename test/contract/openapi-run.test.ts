@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeInB, envelopeFor } from "../../src/engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf, successesOf } from "../../src/engine/contract/operation.ts";
-import { refusalOf } from "../../src/engine/contract/refusals.ts";
+import { type AnyOperation, listErrorCodes, listSuccesses } from "../../src/engine/contract/operation.ts";
+import { findRefusal } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
@@ -44,7 +44,7 @@ function expectCode(operation: AnyOperation, answer: Answered, code: ErrorCode):
  */
 function namesTheRequest(operation: AnyOperation, code: ErrorCode): boolean {
   const { body, envelope = "A" } = operation;
-  const sources = Object.values(refusalOf(operation, code).details);
+  const sources = Object.values(findRefusal(operation, code).details);
   const own = sources.every(
     (source) => source === "organization" || source === "sent" || typeof source === "object",
   );
@@ -55,7 +55,7 @@ const isAnswer = (value: Sent | Answered): value is Answered => "status" in valu
 
 it("every registered operation has a recipe for each documented success", () => {
   const missing = OPERATIONS.flatMap((operation) =>
-    successesOf(operation)
+    listSuccesses(operation)
       .filter(({ status }) => !RECIPES[operation.id]?.some((recipe) => recipe.status === status))
       .map(({ status }) => `${operation.id} ${status}`),
   );
@@ -97,7 +97,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     },
   );
 
-  it.each(errorCodesOf(operation).filter((code) => refusalFor(operation, code)))(
+  it.each(listErrorCodes(operation).filter((code) => refusalFor(operation, code)))(
     `${operation.section} ${id} is really brought to answer %s`,
     async (code) => {
       const world = await FreshWorld.create(api);
@@ -113,7 +113,9 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   );
 
   it.each(
-    errorCodesOf(operation).filter((code) => refusalFor(operation, code) && namesTheRequest(operation, code)),
+    listErrorCodes(operation).filter(
+      (code) => refusalFor(operation, code) && namesTheRequest(operation, code),
+    ),
   )(`interfaces 6 ${id} as a fault has the details of its real %s`, async (code) => {
     const world = await FreshWorld.create(api);
     const good = await recipes[0]!.request(world);
@@ -123,7 +125,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     const headers = { ...spoiled.headers, "x-sandbox-fault": code };
     const fault = await world.call(operation.path, operation.method, { ...spoiled, headers });
     expect(fault.headers.get("x-sandbox-decision")).toBe(`fault:header/${code}`);
-    const likeliest = Object.keys(refusalOf(operation, code).details);
+    const likeliest = Object.keys(findRefusal(operation, code).details);
     expect(Object.keys(fault.body.error.details)).toEqual(likeliest);
     // Another reason for the same code, such as an unknown parent instead of an unknown department.
     if (likeliest.every((name) => name in real.body.error.details))

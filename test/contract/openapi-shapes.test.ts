@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/engine/contract/errors.ts";
-import { errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { FreshWorld } from "../support/openapi/fresh-world.ts";
@@ -134,7 +134,7 @@ describe("G27: other 404s", () => {
     (operation) =>
       operation.envelope !== "B" &&
       !operation.id.startsWith("models.") &&
-      errorCodesOf(operation).includes("RESOURCE_NOT_FOUND"),
+      listErrorCodes(operation).includes("RESOURCE_NOT_FOUND"),
   );
 
   it.each(found.map((operation) => [operation.id, operation] as const))(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
-import { refusalsOf } from "../../src/engine/contract/refusals.ts";
+import { listRefusals } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import type { CheckReport, VerifyReport } from "../../src/tools/verify/report.ts";
 import { type Api, KEYS, startReference, type Who } from "../support/harness.ts";
@@ -47,7 +47,7 @@ const NO_COLLECTION = ["music_collections.list_tracks"];
 function notObservableFor(who: "ada" | "ben" | "cleo" | "dan", { write }: { write: boolean }): Set<string> {
   const forAdministrators = API.operations
     .filter((operation) => write || readsOnly(operation))
-    .filter((operation) => refusalsOf(operation).some(({ details }) => "required_role" in details))
+    .filter((operation) => listRefusals(operation).some(({ details }) => "required_role" in details))
     .map(({ id }) => id);
   const role = who === "cleo" || who === "dan" ? forAdministrators : [];
   return new Set([...role, ...(who === "ben" || who === "cleo" ? NO_COLLECTION : [])]);

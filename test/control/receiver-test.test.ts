@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ReceiverTestEvent } from "../../src/control/operations/receiver-test.ts";
-import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { toValidator } from "../../src/engine/contract/validator.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
 const TOKEN = "a-token-of-tests";
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([api.close(), shared.close()]);
 });
 
-const fits = validatorOf(ReceiverTestEvent);
+const fits = toValidator(ReceiverTestEvent);
 
 function grade(body: object, on: Api = api) {
   const headers: Record<string, string> = on === shared ? { authorization: `Bearer ${TOKEN}` } : {};

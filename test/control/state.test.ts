@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutInternal } from "../../src/engine/contract/public-view.ts";
 import type { Resource } from "../../src/engine/contract/resource.ts";
-import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { toValidator } from "../../src/engine/contract/validator.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type Api, EPOCH, startReference } from "../support/harness.ts";
 
@@ -40,7 +40,7 @@ describe("interfaces 4 state calls", () => {
   describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField, schema }) => {
     it("shows every record of the reference world as its schema says", async () => {
       const { body } = await control("GET", `/default/state/${name}?limit=10000`);
-      const valid = validatorOf(withoutInternal(schema));
+      const valid = toValidator(withoutInternal(schema));
       for (const record of body.items) {
         expect(valid(record), `${record[idField]}: ${JSON.stringify(valid.errors)}`).toBe(true);
       }
@@ -61,7 +61,7 @@ describe("interfaces 4 state calls", () => {
         const before = (await control("GET", `/${sandbox}`)).body.counts[name];
         const created = await control("POST", `/${sandbox}/state/${name}`, {});
         expect(created.status, created.text).toBe(201);
-        const valid = validatorOf(withoutInternal(schema));
+        const valid = toValidator(withoutInternal(schema));
         expect(valid(created.body), JSON.stringify(valid.errors)).toBe(true);
         const id = created.body[idField];
         expect(id.startsWith(prefix)).toBe(true);

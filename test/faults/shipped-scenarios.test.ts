@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { ScenarioLibrary } from "../../src/documents/scenario-library.ts";
 import { CATALOGUE, type ErrorCode } from "../../src/engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { activate, decisionOf } from "../support/fault-calls.ts";
@@ -36,7 +36,7 @@ function scenarioFor({ id }: AnyOperation, code: ErrorCode): string | undefined 
 
 describe("scenarios derived from the operations", () => {
   const documented = OPERATIONS.flatMap((operation) =>
-    errorCodesOf(operation)
+    listErrorCodes(operation)
       .filter((code) => [401, 403, 404, 422, 429].includes(CATALOGUE[code].status))
       .map((code) => ({ operation, code })),
   );

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type AnyOperation, errorCodesOf } from "../../src/engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { until } from "../support/eventually.ts";
 import { type Answered, type Api, startReference, type Who } from "../support/harness.ts";
@@ -143,7 +143,7 @@ describe("quality 2.14 canary secrets", () => {
     const recipes = RECIPES[operation.id]!;
     for (const recipe of recipes) list.push([`the recipe for ${recipe.status}`, await recipe.request(world)]);
     const good = await recipes[0]!.request(world);
-    for (const code of errorCodesOf(operation)) {
+    for (const code of listErrorCodes(operation)) {
       list.push([`a fault ${code}`, { ...good, headers: { ...good.headers, "x-sandbox-fault": code } }]);
       // Refusals that change the whole sandbox would leave nothing to look at.
       if (["RATE_LIMIT_EXCEEDED", "PAYLOAD_TOO_LARGE", "UPLOAD_EXPIRED"].includes(code)) continue;

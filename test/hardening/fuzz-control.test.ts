@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
-import { successesOf } from "../../src/engine/contract/operation.ts";
+import { listSuccesses } from "../../src/engine/contract/operation.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { broken, HOSTILE_TEXTS, hostileJson } from "../support/fuzz/values.ts";
 import { type Answered, type Api, EPOCH, startReference } from "../support/harness.ts";
@@ -16,7 +16,9 @@ const COLLECTIONS = RESOURCES.flatMap(({ collections }) => collections)
   .filter(({ internal }) => internal !== true)
   .map(({ name }) => name);
 /** Streams never end, and are tested beside what they tell of. */
-const OPERATIONS = CONTROL_OPERATIONS.filter((operation) => successesOf(operation)[0]!.events === undefined);
+const OPERATIONS = CONTROL_OPERATIONS.filter(
+  (operation) => listSuccesses(operation)[0]!.events === undefined,
+);
 /** Recipes that are plain data, to see what the API says of a world that state calls have made. */
 const LOOKS = RESOURCES.flatMap(({ operations }) => operations).flatMap((operation) =>
   RECIPES[operation.id]!.filter(({ request }) => request.length === 0).map((recipe) => ({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { validatorOf } from "../../src/engine/contract/validator.ts";
+import { toValidator } from "../../src/engine/contract/validator.ts";
 import { ForwardedEvent } from "../../src/engine/receivers/forwarding.ts";
 import { followed } from "../support/openapi/control-calls.ts";
 import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
@@ -50,7 +50,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
       "User-Agent": "Service-Webhook/1.0",
     });
     expect(Object.keys(headers).map((name) => name.toLowerCase())).not.toContain("host");
-    const validate = validatorOf(ForwardedEvent);
+    const validate = toValidator(ForwardedEvent);
     expect(events.filter((event) => !validate(event))).toEqual([]);
     const taken = {
       status: 202,

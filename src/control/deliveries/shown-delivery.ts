@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { Closed, examplesOf, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import { bodyOf } from "../../engine/resources/webhooks/deliveries.ts";
+import { Closed, getExamples, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import { toBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { presentDelivery } from "../../engine/resources/webhooks/operations.ts";
 import {
   type Delivery,
@@ -69,7 +69,7 @@ export const DeliveryDetail = Closed(
   },
   {
     $id: "DeliveryDetail",
-    examples: [{ ...examplesOf(ListedDelivery)[0]!, body: "{}", log: [], exchanges: [] }],
+    examples: [{ ...getExamples(ListedDelivery)[0]!, body: "{}", log: [], exchanges: [] }],
   },
 );
 
@@ -98,7 +98,7 @@ export function detailOf(
   { journal }: Sandbox,
   world: Transaction,
 ): Static<typeof DeliveryDetail> {
-  const body = bodyOf(delivery, world);
+  const body = toBody(delivery, world);
   return {
     ...presentListed(delivery, world),
     body,

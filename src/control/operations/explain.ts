@@ -3,7 +3,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
-import { keyOfUser } from "../../engine/resources/auth/identity.ts";
+import { findKeyOfUser } from "../../engine/resources/auth/identity.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/har/secret-redactor.ts";
@@ -197,7 +197,7 @@ function filled({ id, path }: AnyOperation, params: Readonly<Record<string, stri
 /** @throws Problem 422 */
 function keyOf({ world }: Sandbox, user_id: string): string {
   const present = world.read();
-  const key = keyOfUser(present, user_id);
+  const key = findKeyOfUser(present, user_id);
   if (key !== undefined) return key.key;
   if (present.get(users, user_id) !== undefined) {
     const advice = "make one with POST S/state/api_keys, or leave the principal away";

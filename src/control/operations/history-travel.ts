@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
-import { Closed, examplesOf } from "../../engine/contract/schema.ts";
+import { Closed, getExamples } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
@@ -32,7 +32,7 @@ export const RewoundBody = Closed(
   {
     $id: "Rewound",
     description: "The sandbox as it was then",
-    examples: [{ ...(examplesOf(SandboxBody)[0] as object), restarted_uploads: [] }],
+    examples: [{ ...(getExamples(SandboxBody)[0] as object), restarted_uploads: [] }],
   },
 );
 

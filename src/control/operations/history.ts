@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { Closed, examplesOf, Words } from "../../engine/contract/schema.ts";
+import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
 import { causesOf, effectsOf } from "../../engine/sandbox/history-causes.ts";
 import { HISTORY_KINDS } from "../../engine/sandbox/history-entry.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
@@ -71,7 +71,7 @@ export const HistoryDetailBody = Closed(
   },
   {
     $id: "HistoryDetail",
-    examples: [{ ...(examplesOf(HistoryEntryBody)[0] as object), causes: [], effects: ["h_13"] }],
+    examples: [{ ...(getExamples(HistoryEntryBody)[0] as object), causes: [], effects: ["h_13"] }],
   },
 );
 

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Closed, examplesOf, ListOf } from "../../engine/contract/schema.ts";
+import { Closed, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
@@ -25,7 +25,7 @@ export const ActiveScenariosBody = Closed(
   },
   {
     $id: "ActiveScenarios",
-    examples: [{ names: ["flaky-uploads"], items: examplesOf(ScenarioBody), total: 1 }],
+    examples: [{ names: ["flaky-uploads"], items: getExamples(ScenarioBody), total: 1 }],
   },
 );
 

@@ -4,7 +4,7 @@ import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
 import { isInternal, withoutInternal } from "../../engine/contract/public-view.ts";
 import type { Resource, StateRules } from "../../engine/contract/resource.ts";
-import { validatorOf } from "../../engine/contract/validator.ts";
+import { toValidator } from "../../engine/contract/validator.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { WorldReader } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
@@ -82,7 +82,7 @@ export class StateCollection {
 
   /** Has what judges a whole record compiled, which the first one would wait for. */
   prepare(): void {
-    validatorOf(this.whole);
+    toValidator(this.whole);
   }
 
   /** The same for a whole record in public form. */

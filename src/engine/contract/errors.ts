@@ -23,9 +23,9 @@ const entry = (
   message: string,
   system_message: string,
   details?: Details,
-): CatalogueEntry => ({ status, type: typeOf(status), message, system_message, source, details });
+): CatalogueEntry => ({ status, type: toErrorType(status), message, system_message, source, details });
 
-function typeOf(status: number): ErrorType {
+function toErrorType(status: number): ErrorType {
   if (status === 401) return "authentication_error";
   if (status === 403) return "authorization_error";
   return status >= 500 ? "server_error" : "client_error";
@@ -176,7 +176,7 @@ export type ErrorCode = keyof typeof CATALOGUE;
 /** A code as an operation declares it: with the catalogue's details, or with its own. */
 export type DeclaredError = ErrorCode | { code: ErrorCode; details: Details };
 
-export function codeOf(error: DeclaredError): ErrorCode {
+export function toErrorCode(error: DeclaredError): ErrorCode {
   return typeof error === "string" ? error : error.code;
 }
 

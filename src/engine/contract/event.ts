@@ -57,7 +57,7 @@ export function event<const N extends string, S extends object, F extends string
 }
 
 /** Records as they are stored. `id`: what data calls the record's id, where the record says just `id`. */
-export function recordsOf<R extends StoredRecord, Own extends string = keyof R & string>(
+export function aboutRecords<R extends StoredRecord, Own extends string = keyof R & string>(
   collection: Collection<R>,
   {
     id,
@@ -120,7 +120,7 @@ export function eventData<S extends object>(
 const HOUR_MS = 3_600_000;
 const MAX_AGE_HOURS = 30 * 24;
 
-export interface SampleOf {
+export interface SampleContext {
   world: RecordLookup & Pick<WorldReader, "iso">;
   /** When it happens. */
   at: number;
@@ -130,7 +130,10 @@ export interface SampleOf {
 }
 
 /** Data of an event that is about nothing in the sandbox: as if it were about a thing that fits in there. */
-export function sampleData(event: AnyEvent, { world, at, random, known }: SampleOf): Record<string, unknown> {
+export function sampleData(
+  event: AnyEvent,
+  { world, at, random, known }: SampleContext,
+): Record<string, unknown> {
   const { own, fields, invent } = event.about;
   const given: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(known))
@@ -164,7 +167,7 @@ function isInstant(schema: TSchema): boolean {
 }
 
 /** Where there is no sandbox: what is told of stands alone. */
-export const NOWHERE: SampleOf["world"] = {
+export const NOWHERE: SampleContext["world"] = {
   iso: (at) => new Date(at).toISOString(),
   get: () => undefined,
   all: <R>() => View.ofList<R>([]),

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { fixtureRecord } from "./fixture-record.ts";
 import { Id, Instant, internal, Nullable, NullableInstant, UserId } from "./schema.ts";
-import { validatorOf } from "./validator.ts";
+import { toValidator } from "./validator.ts";
 
 const Crate = Type.Object({
   crate_id: Id("crate_"),
@@ -20,7 +20,7 @@ const record = fixtureRecord(Crate, {
   names: { crate_id: "id", owner_id: "owner" },
   more: { items: Type.Optional(Type.Integer()) },
 });
-const fits = (entry: object) => validatorOf(record.schema)(entry);
+const fits = (entry: object) => toValidator(record.schema)(entry);
 const base = { instant: (iso: string) => Date.parse(iso) };
 
 describe("a fixture's record", () => {

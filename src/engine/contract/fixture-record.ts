@@ -110,7 +110,7 @@ interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" 
 }
 
 /** The reader of a key that is simply a list of a collection's records. */
-export function listOf<R extends StoredRecord, E extends object>(
+export function listReader<R extends StoredRecord, E extends object>(
   collection: Collection<R>,
   { record, factory, ...rest }: Listed<E, R>,
 ): FixtureReader {
@@ -120,7 +120,7 @@ export function listOf<R extends StoredRecord, E extends object>(
     keys: { [name]: Type.Array(record.schema) },
     seed(fixture, base) {
       base.fill(collection, () =>
-        entriesOf(fixture, name, record).map((entry) =>
+        readEntries(fixture, name, record).map((entry) =>
           factory(record.given(entry, base), base.context(name, String(entry[record.id]))),
         ),
       );
@@ -129,7 +129,7 @@ export function listOf<R extends StoredRecord, E extends object>(
 }
 
 /** The entries under a key of a fixture; none where it has none. */
-export function entriesOf<E, R>(
+export function readEntries<E, R>(
   fixture: FixtureData,
   key: string,
   _record: FixtureRecord<E, R>,

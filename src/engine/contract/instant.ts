@@ -21,7 +21,7 @@ export function parseInstant(text: unknown): number | undefined {
   if (parts === null) return undefined;
   const day = calendarDay(parts);
   const time = timeOfDay(parts);
-  const offset = offsetOf(parts);
+  const offset = parseOffset(parts);
   if (day === undefined || time === undefined || offset === undefined) return undefined;
   const instant = day + time - offset;
   return instant < EARLIEST || instant > LATEST ? undefined : instant;
@@ -57,7 +57,7 @@ function timeOfDay(parts: RegExpExecArray): number | undefined {
   return ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
 }
 
-function offsetOf(parts: RegExpExecArray): number | undefined {
+function parseOffset(parts: RegExpExecArray): number | undefined {
   if (parts[9] === undefined) return 0;
   const [hours, minutes] = [Number(parts[10]), Number(parts[11] ?? 0)];
   if (hours > 23 || minutes > 59) return undefined;

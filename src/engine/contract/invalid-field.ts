@@ -15,18 +15,18 @@ export interface InvalidField {
 export function invalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   let best = errors[0]!;
   for (const error of errors) {
-    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && depthOf(error) > depthOf(best))
+    if (error.keyword !== "anyOf" && error.keyword !== "oneOf" && getDepth(error) > getDepth(best))
       best = error;
   }
-  const pointer = pointerOf(best);
-  return { field: fieldName(pointer), pointer, value: valueAt(value, pointer), message: messageOf(best) };
+  const pointer = toPointer(best);
+  return { field: fieldName(pointer), pointer, value: valueAt(value, pointer), message: toMessage(best) };
 }
 
-function depthOf(error: ErrorObject): number {
+function getDepth(error: ErrorObject): number {
   return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
 }
 
-function messageOf({ keyword, params, message }: ErrorObject): string {
+function toMessage({ keyword, params, message }: ErrorObject): string {
   if (keyword === "required") return "is required";
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
   if (keyword === "additionalProperties") return "is not known";
@@ -34,7 +34,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
 }
 
 /** A JSON pointer to what an error is about, also where that is missing or should be. */
-function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+function toPointer({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword === "required") return pointerTo(instancePath, params["missingProperty"]);
   if (keyword === "additionalProperties") return pointerTo(instancePath, params["additionalProperty"]);
   return instancePath;
@@ -45,7 +45,7 @@ export function pointerTo(pointer: string, key: string): string {
   return `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-function stepsOf(pointer: string): string[] {
+function toSteps(pointer: string): string[] {
   return pointer
     .split("/")
     .slice(1)
@@ -55,7 +55,7 @@ function stepsOf(pointer: string): string[] {
 /** `/inputs/0/role` becomes `inputs[0].role` (G08); an error of the whole document is `body`. */
 export function fieldName(pointer: string): string {
   if (pointer === "") return "body";
-  return stepsOf(pointer).reduce(
+  return toSteps(pointer).reduce(
     (name, part) => (/^\d+$/.test(part) ? `${name}[${part}]` : name === "" ? part : `${name}.${part}`),
     "",
   );
@@ -64,7 +64,7 @@ export function fieldName(pointer: string): string {
 /** Null where there is nothing. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const step of stepsOf(pointer)) {
+  for (const step of toSteps(pointer)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return null;
     value = (value as Record<string, unknown>)[step];
   }

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
-import { codeOf, type DeclaredError, type ErrorCode } from "./errors.ts";
+import { type DeclaredError, type ErrorCode, toErrorCode } from "./errors.ts";
 import type { Assumed } from "./provenance.ts";
 import type { RawBody, Reply, StreamBody } from "./reply.ts";
 import type { Services } from "./services.ts";
@@ -211,7 +211,7 @@ export function operation<
 export type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
 
 /** An endpoint of another API, whose handlers see `C` besides the input and answer when all is done. */
-export interface OperationOf<
+export interface GenericOperation<
   C extends object,
   E extends string,
   P extends TObject = TObject,
@@ -237,14 +237,14 @@ export interface Description {
 }
 
 /** `operation()` for another API. */
-export function operationOf<C extends object, E extends string>() {
+export function operationFactory<C extends object, E extends string>() {
   return <
     P extends TObject = TObject,
     Q extends TObject = TObject,
     B extends TSchema = TSchema,
     S extends TSchema = TSchema,
   >(
-    declaration: OperationOf<C, E, P, Q, B, S>,
+    declaration: GenericOperation<C, E, P, Q, B, S>,
   ) => declaration;
 }
 
@@ -252,15 +252,15 @@ export function readsOnly({ method, reads = method === "GET" }: AnyDeclaration):
   return reads;
 }
 
-export function successesOf(operation: AnyDeclaration): readonly Success[] {
+export function listSuccesses(operation: AnyDeclaration): readonly Success[] {
   return Array.isArray(operation.success) ? operation.success : [operation.success as Success];
 }
 
 /** Every code the operation can answer, its own first, then those its declaration implies (G04). */
-export function errorCodesOf(operation: AnyOperation): readonly ErrorCode[] {
+export function listErrorCodes(operation: AnyOperation): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>();
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
-  for (const error of operation.errors) codes.add(codeOf(error));
+  for (const error of operation.errors) codes.add(toErrorCode(error));
   // G09: also where nothing is asked for, a query parameter that nobody knows can be refused.
   codes.add("INVALID_INPUT");
   const { body } = operation;

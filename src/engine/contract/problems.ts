@@ -171,7 +171,7 @@ const OF_BODIES = [
 ] as const satisfies readonly ProblemKind[];
 
 /** Every kind of problem that an operation can be answered with, by rising status. */
-export function problemKindsOf({ path, method, errors }: AnyDeclaration): readonly ProblemKind[] {
+export function listProblemKinds({ path, method, errors }: AnyDeclaration): readonly ProblemKind[] {
   const kinds = new Set<ProblemKind>([...ALWAYS, ...(errors as readonly ProblemKind[])]);
   if (path.includes("/sandboxes/{name}")) kinds.add("unknown-sandbox");
   // Also where no body is asked for: one that is sent must be JSON.

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../resources/index.ts";
 import { ASSUMPTIONS } from "./assumptions/index.ts";
-import { type AnyOperation, successesOf } from "./operation.ts";
+import { type AnyOperation, listSuccesses } from "./operation.ts";
 import { assumedEndpoint, assumedParts, assumedPlace } from "./provenance.ts";
-import { describedSettings, settingsOf } from "./settings.ts";
+import { describeSettings, listSettings } from "./settings.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
@@ -18,15 +18,15 @@ describe("provenance", () => {
 
   it("interfaces 4 a setting names an assumption of the ledger, and the ledger names it", () => {
     const gaps = ASSUMPTIONS.map(({ id }) => id);
-    const named = describedSettings().flatMap(({ assumption }) => assumption ?? []);
+    const named = describeSettings().flatMap(({ assumption }) => assumption ?? []);
     expect(named.filter((id) => !gaps.includes(id))).toEqual([]);
-    expect(settingsOf("G24")).toEqual(["webhook_timeout_seconds", "retry_schedule"]);
+    expect(listSettings("G24")).toEqual(["webhook_timeout_seconds", "retry_schedule"]);
   });
 
   it("2 names places that the declared bodies have", () => {
     for (const operation of OPERATIONS) {
       const { fields = {}, types = {} } = operation.assumed ?? {};
-      const { schema } = successesOf(operation)[0]!;
+      const { schema } = listSuccesses(operation)[0]!;
       for (const place of Object.keys({ ...fields, ...types })) {
         const steps = place.split("/").slice(1);
         expect(hasPlace(schema as Shape, steps), `${operation.id} ${place}`).toBe(true);

@@ -40,7 +40,7 @@ const walks = new WeakMap<object, Walk | null>();
 
 /** Visits every id in a value that its schema declares to be a reference. */
 export function visitReferences(schema: TSchema | object, value: unknown, visit: Visit): void {
-  walkOf(schema)?.(value, [], visit);
+  compileWalk(schema)?.(value, [], visit);
 }
 
 /** The references that a schema declares, wherever they stand in it. */
@@ -63,7 +63,7 @@ interface Shape {
 }
 
 /** Null where nothing below refers to anything, so that most of a large value is never looked at. */
-function walkOf(schema: Shape | object): Walk | null {
+function compileWalk(schema: Shape | object): Walk | null {
   let walk = walks.get(schema);
   if (walk === undefined) {
     walk = compiled(schema as Shape);
@@ -74,12 +74,12 @@ function walkOf(schema: Shape | object): Walk | null {
 
 function compiled(schema: Shape): Walk | null {
   const { "x-refers-to": reference, items, anyOf = [] } = schema;
-  const steps: Walk[] = anyOf.flatMap((part) => walkOf(part) ?? []);
+  const steps: Walk[] = anyOf.flatMap((part) => compileWalk(part) ?? []);
   if (reference !== undefined)
     steps.push((value, path, visit) => {
       if (typeof value === "string") visit({ reference, id: value, path, atKey: false });
     });
-  const item = items === undefined ? null : walkOf(items);
+  const item = items === undefined ? null : compileWalk(items);
   if (item !== null)
     steps.push((value, path, visit) => {
       if (Array.isArray(value)) for (const [at, one] of value.entries()) item(one, [...path, at], visit);
@@ -95,10 +95,10 @@ function ofFields({ properties = {}, patternProperties = {}, ...schema }: Shape)
   const keys = schema["x-keys-refer-to"];
   const named = new Map<string, Walk>();
   for (const [name, part] of Object.entries(properties)) {
-    const walk = walkOf(part);
+    const walk = compileWalk(part);
     if (walk !== null) named.set(name, walk);
   }
-  const values = Object.values(patternProperties).flatMap((part) => walkOf(part) ?? []);
+  const values = Object.values(patternProperties).flatMap((part) => compileWalk(part) ?? []);
   if (keys === undefined && named.size === 0 && values.length === 0) return [];
   return [
     (value, path, visit) => {

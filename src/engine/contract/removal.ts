@@ -18,7 +18,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
   for (let level = levels.shift(); level !== undefined; level = levels.shift()) {
     for (const each of level.ids) tx.remove(level.collection, each);
     for (const dependent of tx.collections()) {
-      if (!ownersOf(dependent).has(level.collection.name)) continue;
+      if (!listOwners(dependent).has(level.collection.name)) continue;
       const ids = dropDependents(tx, dependent, level);
       if (ids.size > 0) levels.push({ collection: dependent, ids });
     }
@@ -28,7 +28,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
 /** Takes map entries away at once; returns the ids of the records that are to go as a whole. */
 function dropDependents(tx: Transaction, dependent: AnyCollection, gone: Gone): Set<string> {
   const ids = new Set<string>();
-  for (const record of holdersOf(tx, dependent, gone)) {
+  for (const record of listHolders(tx, dependent, gone)) {
     const referrals = referralsTo(dependent, record, gone);
     if (referrals.some(({ atKey }) => !atKey)) ids.add(dependent.idOf(record));
     else if (referrals.length > 0)
@@ -50,7 +50,7 @@ function referralsTo({ schema }: AnyCollection, record: StoredRecord, { collecti
 }
 
 /** All records that may name one of those: listed by that field where the collection has such a list. */
-function holdersOf(tx: Transaction, dependent: AnyCollection, gone: Gone): Iterable<StoredRecord> {
+function listHolders(tx: Transaction, dependent: AnyCollection, gone: Gone): Iterable<StoredRecord> {
   const fields = fieldsNaming(dependent, gone.collection.name);
   const [field] = fields;
   if (fields.length !== 1 || field === undefined) return tx.all(dependent);
@@ -64,7 +64,7 @@ function holdersOf(tx: Transaction, dependent: AnyCollection, gone: Gone): Itera
 const owners = new WeakMap<object, ReadonlySet<string>>();
 
 /** Names of the collections that a collection's records belong to. */
-function ownersOf({ schema }: AnyCollection): ReadonlySet<string> {
+function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
   let found = owners.get(schema);
   if (found === undefined) {
     found = new Set(referencesIn(schema).flatMap(({ owned, collection }) => (owned ? [collection] : [])));

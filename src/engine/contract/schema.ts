@@ -45,14 +45,14 @@ export const Id = (prefix: string, options: object = {}) =>
   Type.String({ pattern: `^${prefix}[A-Za-z0-9_-]{1,120}$`, examples: [`${prefix}example`], ...options });
 
 /** The prefix of ids that such a schema takes. */
-export function prefixOf({ pattern }: { pattern?: string }): string | undefined {
+export function getPrefix({ pattern }: { pattern?: string }): string | undefined {
   return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];
 }
 
 /** Those of section 2.1 with which ids of this pattern begin; none where the prefix is ours. */
 export function specifiedPrefixes(pattern: string): string[] {
   const [, either] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
-  const prefixes = either?.split("|").map((word) => `${word}_`) ?? [prefixOf({ pattern }) ?? ""];
+  const prefixes = either?.split("|").map((word) => `${word}_`) ?? [getPrefix({ pattern }) ?? ""];
   return prefixes.filter((prefix) => SPECIFIED_PREFIXES.includes(prefix));
 }
 
@@ -85,9 +85,9 @@ export const Closed = <T extends TProperties>(properties: T, options: object = {
 export const ListOf = <T extends TSchema>(items: T) =>
   Closed(
     { items: Type.Array(items), total: Type.Integer({ minimum: 0 }) },
-    { examples: [{ items: examplesOf(items), total: 1 }] },
+    { examples: [{ items: getExamples(items), total: 1 }] },
   );
 
-export function examplesOf(schema: TSchema): unknown[] {
+export function getExamples(schema: TSchema): unknown[] {
   return (schema as { examples?: unknown[] }).examples ?? [];
 }

@@ -212,7 +212,7 @@ export interface DescribedSetting {
   schema: Readonly<Record<string, unknown>>;
 }
 
-export function describedSettings(): DescribedSetting[] {
+export function describeSettings(): DescribedSetting[] {
   return Object.entries(Settings.properties).map(([name, property]) => {
     const schema = property as unknown as Record<string, unknown>;
     return {
@@ -226,8 +226,8 @@ export function describedSettings(): DescribedSetting[] {
 }
 
 /** The settings that change an assumption, by name. */
-export function settingsOf(assumption: string): string[] {
-  return describedSettings()
+export function listSettings(assumption: string): string[] {
+  return describeSettings()
     .filter((one) => one.assumption === assumption)
     .map(({ name }) => name);
 }

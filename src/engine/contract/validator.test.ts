@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../resources/index.ts";
-import { type AnyOperation, successesOf } from "./operation.ts";
-import { makeAjv, validatorOf } from "./validator.ts";
+import { type AnyOperation, listSuccesses } from "./operation.ts";
+import { makeAjv, toValidator } from "./validator.ts";
 
 const OPERATIONS = RESOURCES.flatMap(({ operations }) => operations);
 
-function schemasOf(operation: AnyOperation): object[] {
+function listSchemas(operation: AnyOperation): object[] {
   const { params, query, body } = operation;
   const ofBody = body?.kind === "json" ? body.schema : body?.kind === "multipart" ? body.fields : undefined;
-  const answers = successesOf(operation).map(({ schema }) => schema);
+  const answers = listSuccesses(operation).map(({ schema }) => schema);
   return [params, query, ofBody, ...answers].filter((schema) => schema !== undefined) as object[];
 }
 
@@ -16,7 +16,7 @@ describe("declared schemas", () => {
   it("2 are schemas themselves, which the server takes for granted", () => {
     const ajv = makeAjv({ validateSchema: true });
     for (const operation of OPERATIONS) {
-      for (const schema of schemasOf(operation))
+      for (const schema of listSchemas(operation))
         expect(ajv.validateSchema(schema), `${operation.id}: ${JSON.stringify(ajv.errors)}`).toBe(true);
     }
     expect(ajv.validateSchema({ type: "text" })).toBe(false);
@@ -25,11 +25,11 @@ describe("declared schemas", () => {
   it("2 may name the same body in several places", () => {
     const body = { $id: "Named", type: "object", required: ["id"] };
     const list = { type: "array", items: body };
-    expect([validatorOf(body)({ id: 1 }), validatorOf(list)([{}]), validatorOf(list)([{ id: 1 }])]).toEqual([
+    expect([toValidator(body)({ id: 1 }), toValidator(list)([{}]), toValidator(list)([{ id: 1 }])]).toEqual([
       true,
       false,
       true,
     ]);
-    expect(validatorOf(body)).toBe(validatorOf(body));
+    expect(toValidator(body)).toBe(toValidator(body));
   });
 });

@@ -25,7 +25,7 @@ const compiled = new WeakMap<object, ValidateFunction>();
  * Judges values by a schema, up to the first error. Compiled once, on first use, so that the start of the
  * server does not pay for what nobody calls.
  */
-export function validatorOf(schema: object): ValidateFunction {
+export function toValidator(schema: object): ValidateFunction {
   let validate = compiled.get(schema);
   if (validate === undefined) {
     ajv ??= makeAjv();

@@ -1,5 +1,5 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 
 export interface ParsedCode {
@@ -22,7 +22,7 @@ const answered = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
 export function documentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
   let codes = answered.get(operation);
   if (codes === undefined) {
-    codes = new Set([...errorCodesOf(operation), "INTERNAL_ERROR"]);
+    codes = new Set([...listErrorCodes(operation), "INTERNAL_ERROR"]);
     answered.set(operation, codes);
   }
   return codes;

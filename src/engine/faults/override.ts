@@ -1,5 +1,5 @@
 import { parseDuration } from "../contract/duration.ts";
-import { type AnyOperation, successesOf } from "../contract/operation.ts";
+import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 import type { FaultFacts } from "../sandbox/fault-gate.ts";
 import { codeForStatus, documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
@@ -100,7 +100,7 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
     );
   }
   const status = Number(digits);
-  if (successesOf(operation).some((success) => success.status === status)) return undefined;
+  if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
   const code = codeForStatus(operation, status);
   if (code !== undefined) return codeFault(code, false);
   throw new RefusedOverride(

@@ -1,5 +1,5 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
 import { UnknownScenario } from "../sandbox/fault-gate.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
@@ -90,7 +90,7 @@ export class RefusalScenarios implements ScenarioSource {
 
 function findRefusals(operations: readonly AnyOperation[]): Map<string, Refusal> {
   const found = operations.flatMap((operation) =>
-    errorCodesOf(operation)
+    listErrorCodes(operation)
       .filter((code) => STATUSES.includes(CATALOGUE[code].status))
       .map((code) => [nameRefusal(operation, code), { operation, code }] as const),
   );

@@ -1,7 +1,7 @@
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors.ts";
 import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import { refusalOf, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
+import { findRefusal, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-gate.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { codeForStatus } from "./codes.ts";
@@ -102,7 +102,7 @@ export function plausibleRefusal(
   context: RefusalContext,
 ): PlausibleRefusal {
   const details: Record<string, unknown> = {};
-  for (const [name, source] of Object.entries(refusalOf(facts.operation, code).details)) {
+  for (const [name, source] of Object.entries(findRefusal(facts.operation, code).details)) {
     details[name] = isFigure(source)
       ? FIGURES[source](facts, context)[name]
       : readDetail(name, source, facts);
@@ -117,7 +117,7 @@ export function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
   const inPath = schemaProperties(operation.params);
   const inBody = schemaProperties(operation.body.schema);
-  return Object.entries(refusalOf(operation, code).details).some(([name, source]) => {
+  return Object.entries(findRefusal(operation, code).details).some(([name, source]) => {
     if (source === "input" || (typeof source === "object" && "body" in source)) return true;
     return namesInRequest(name, source).some((one) => one in inBody && !(one in inPath));
   });

@@ -1,7 +1,7 @@
 import { parseDuration } from "../contract/duration.ts";
 import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { glob } from "../documents/glob.ts";
 import { inlineDocument, problemAt, throwProblems } from "../documents/read-document.ts";
@@ -115,7 +115,7 @@ function matchDeliveries(event: string | undefined, webhook: string | undefined)
  */
 export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
   const document = inlineDocument(value, { file: "rule" });
-  throwProblems(document, checkDocument(document, validatorOf(RuleDocument)));
+  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
   const rule = value as RuleDocument;
   throwProblems(
     document,

@@ -1,6 +1,6 @@
 import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
 import {
@@ -72,7 +72,7 @@ export interface ScenarioText {
 export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredApi): Scenario {
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
   const document = readDocument(text, { file: shown, limits });
-  throwProblems(document, checkDocument(document, validatorOf(ScenarioDocument)));
+  throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
   const written = document.value as ScenarioDocument;
   const name = written.name ?? nameFromPath(file);
   throwProblems(document, findProblems(document, { written, name, api }));

@@ -1,9 +1,9 @@
 import { isLosslessNumber, stringify } from "lossless-json";
 import { envelopeFor, type RenderedError, renderError } from "../contract/envelopes.ts";
 import { ApiError } from "../contract/errors.ts";
-import { type AnyDeclaration, successesOf } from "../contract/operation.ts";
+import { type AnyDeclaration, listSuccesses } from "../contract/operation.ts";
 import { RawBody, Reply, StreamBody } from "../contract/reply.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer } from "./plain-http.ts";
 
@@ -11,7 +11,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /** What a handler returned, as what is to be sent. A bare value is JSON with the success status. */
 export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
-  const reply = value instanceof Reply ? value : new Reply(successesOf(operation)[0]!.status, value);
+  const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
   const { status, headers, body } = reply;
   if (body === undefined) return { status, headers, content_type: undefined, body: undefined };
   if (body instanceof RawBody) return { status, headers, content_type: body.content_type, body: body.bytes };
@@ -52,7 +52,7 @@ export function internalError(): ApiError {
  * user's small request more than its handler does; every test of ours has it on.
  */
 export function checkResponse(operation: AnyDeclaration, value: unknown): void {
-  const successes = successesOf(operation);
+  const successes = listSuccesses(operation);
   const reply = value instanceof Reply ? value : undefined;
   const status = reply?.status ?? successes[0]!.status;
   const body = reply ? reply.body : value;
@@ -60,7 +60,7 @@ export function checkResponse(operation: AnyDeclaration, value: unknown): void {
   const success = successes.find((candidate) => candidate.status === status);
   if (success === undefined) throw new Error(`${operation.id} answered an undeclared status ${status}`);
   if (success.schema === undefined) return;
-  const validate = validatorOf(success.schema);
+  const validate = toValidator(success.schema);
   if (!validate(body)) {
     const { instancePath, message } = validate.errors![0]!;
     throw new Error(

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { fieldName, pointerTo } from "../contract/invalid-field.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 
 export interface UnknownField {
   /** With its path, as in `inputs[0].note`. */
@@ -37,7 +37,7 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
 
 /** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */
 function unknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
-  const taking = branches.find((branch) => validatorOf(branch)(value));
+  const taking = branches.find((branch) => toValidator(branch)(value));
   return taking === undefined ? [] : unknownFields(taking, value, pointer);
 }
 

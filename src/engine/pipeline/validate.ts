@@ -3,7 +3,7 @@ import { invalidInput } from "../contract/errors.ts";
 import { type InvalidField, invalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 import { firstBeyond, writtenAt } from "./json-numbers.ts";
 import { readQuery, withDefaults } from "./read-query.ts";
 import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
@@ -106,7 +106,7 @@ function completed<T>(schema: TSchema, value: T, { judging, sent }: Judged): T {
 }
 
 function requireValid(schema: TSchema, value: unknown, sent: Sent): void {
-  const validate = validatorOf(schema);
+  const validate = toValidator(schema);
   if (validate(value)) return;
   const invalid = invalidField(value, validate.errors!);
   throw invalidInput(invalid.field, sent(invalid), `${invalid.field} ${invalid.message}`);

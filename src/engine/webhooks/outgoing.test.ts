@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { validatorOf } from "../contract/validator.ts";
+import { toValidator } from "../contract/validator.ts";
 import { makeClock } from "../state/clock.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
@@ -48,7 +48,7 @@ describe("the queue of outgoing attempts", () => {
 
   it("what a store or a snapshot says of an attempt is judged [interfaces 4]", () => {
     const row = { ...{ id: "a", kind: "first", webhook_id: "wh_1", delivery_id: "a" }, position: 1 };
-    const judge = validatorOf(outgoing.schema!);
+    const judge = toValidator(outgoing.schema!);
     for (const kind of ["first", "retry", "redelivery"]) {
       expect(judge({ ...row, kind, cancelled: false, again: true })).toBe(true);
     }

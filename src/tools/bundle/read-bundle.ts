@@ -1,4 +1,4 @@
-import { validatorOf } from "../../engine/contract/validator.ts";
+import { toValidator } from "../../engine/contract/validator.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, Bundle } from "./bundle.ts";
 
@@ -24,7 +24,7 @@ export function readBundle(text: string, file: string): Bundle {
       `this bundle has version ${version}, made by a newer Understudy; this one reads up to ${BUNDLE_VERSION}`,
     );
   }
-  const validate = validatorOf(Bundle);
+  const validate = toValidator(Bundle);
   if (!validate(value)) {
     const { instancePath, message } = validate.errors![0]!;
     refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${message}`);

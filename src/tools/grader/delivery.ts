@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { NOWHERE, type SampleOf, sampleData } from "../../engine/contract/event.ts";
+import { NOWHERE, type SampleContext, sampleData } from "../../engine/contract/event.ts";
 import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/events.ts";
@@ -112,7 +112,7 @@ export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest]
  */
 export function drawEventData(
   event: string,
-  { at, known }: { at: number; known: SampleOf["known"] },
+  { at, known }: { at: number; known: SampleContext["known"] },
 ): Record<string, unknown> {
   const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
   if (declared === undefined) return {};

@@ -1,10 +1,10 @@
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { type DescribedSetting, describedSettings } from "../../engine/contract/settings.ts";
+import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
 
 /** The ledger's assumptions as the page docs/reference/assumptions.md, an anchor each: what `G08` leads to. */
 export function assumptionsPage(operations: readonly AnyOperation[]): string {
-  const settings = describedSettings();
+  const settings = describeSettings();
   const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [] }) => {
     const resting = operations
       .filter(({ assumptions }) => assumptions?.includes(id))

@@ -1,10 +1,10 @@
 import type { Declaration } from "../../engine/contract/operation.ts";
 import {
+  listProblemKinds,
   PROBLEM_TYPE,
   PROBLEMS,
   ProblemBody,
   type ProblemKind,
-  problemKindsOf,
 } from "../../engine/contract/problems.ts";
 import { type DocumentComponents, headerRefs, type Json, openApiOf } from "./openapi-document.ts";
 
@@ -48,7 +48,7 @@ export function controlApiDocument(calls: readonly Call[], version: string): Jso
 /** One response per status, with the kinds of problems that may stand in it; many calls share them. */
 function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
   const byStatus = new Map<number, ProblemKind[]>();
-  for (const kind of problemKindsOf(call)) {
+  for (const kind of listProblemKinds(call)) {
     const { status } = PROBLEMS[kind];
     byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
   }

@@ -1,6 +1,11 @@
 import Type, { type Static } from "typebox";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf, METHODS, successesOf } from "../../engine/contract/operation.ts";
+import {
+  type AnyOperation,
+  listErrorCodes,
+  listSuccesses,
+  METHODS,
+} from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
 import type { OutcomeCounts } from "../../engine/sandbox/outcome-counts.ts";
 
@@ -47,8 +52,8 @@ export function coverageMatrix(operations: readonly AnyOperation[], counts: Outc
 function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
   const hits = counts.of(operation);
   const outcomes: CoveredOutcome[] = [
-    ...successesOf(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
-    ...errorCodesOf(operation)
+    ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
+    ...listErrorCodes(operation)
       .map((code) => ({ status: CATALOGUE[code].status as number, code, hits: hits.get(code) ?? 0 }))
       .sort((a, b) => a.status - b.status),
   ];

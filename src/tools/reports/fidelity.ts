@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
-import { type AnyOperation, errorCodesOf } from "../../engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { type AssumedPart, assumedEndpoint, assumedParts } from "../../engine/contract/provenance.ts";
 import { Closed, Words } from "../../engine/contract/schema.ts";
-import { settingsOf } from "../../engine/contract/settings.ts";
+import { listSettings } from "../../engine/contract/settings.ts";
 
 const Texts = Type.Array(Type.String());
 
@@ -60,13 +60,13 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       provenance: assumedEndpoint(operation) === undefined ? "specified" : "assumed",
       assumptions: [...(operation.assumptions ?? [])],
       assumed: [...assumedParts(operation)],
-      error_codes: [...errorCodesOf(operation)],
+      error_codes: [...listErrorCodes(operation)],
     })),
     assumptions: ASSUMPTIONS.map(({ id, topic, chosen }) => ({
       id,
       topic,
       chosen,
-      settings: settingsOf(id),
+      settings: listSettings(id),
       operations: operations.filter(({ assumptions }) => assumptions?.includes(id)).map((one) => one.id),
     })),
   };

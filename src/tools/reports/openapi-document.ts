@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { type AnyDeclaration, type Success, successesOf } from "../../engine/contract/operation.ts";
+import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import { SchemaComponents } from "./schema-components.ts";
 
 export type Json = Record<string, unknown>;
@@ -88,7 +88,10 @@ function operationObject<O extends AnyDeclaration>(
     ...(operation.body ? { requestBody: requestBody(operation, schemas) } : {}),
     responses: {
       ...Object.fromEntries(
-        successesOf(operation).map((success) => [success.status, successResponse(success, headers, schemas)]),
+        listSuccesses(operation).map((success) => [
+          success.status,
+          successResponse(success, headers, schemas),
+        ]),
       ),
       ...api.errorResponses(operation, components),
     },

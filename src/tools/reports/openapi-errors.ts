@@ -1,14 +1,14 @@
 import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../engine/contract/operation.ts";
-import { refusalsOf } from "../../engine/contract/refusals.ts";
+import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
+import { listRefusals } from "../../engine/contract/refusals.ts";
 import { headerRefs, type Json } from "./openapi-document.ts";
 import { STANDARD_HEADERS } from "./openapi-headers.ts";
 
 /** One response per status, with the codes that may stand in it. */
 export function errorResponses(operation: AnyOperation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorCodesOf(operation)) {
+  for (const code of listErrorCodes(operation)) {
     const { status } = CATALOGUE[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -48,7 +48,7 @@ function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json 
 
 /** Which code comes with which details. */
 function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
-  const refusals = refusalsOf(operation).filter(({ code }) => codes.includes(code));
+  const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
   const reasons = refusals.map(({ code, details }): Json => {
     const names = Object.keys(details);
     return {

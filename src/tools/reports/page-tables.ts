@@ -1,11 +1,11 @@
 import {
   type AnyDeclaration,
   type Declaration,
+  listSuccesses,
   type Success,
-  successesOf,
 } from "../../engine/contract/operation.ts";
 import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
-import { type DescribedSetting, describedSettings } from "../../engine/contract/settings.ts";
+import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
 import { tagOf } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
@@ -65,7 +65,7 @@ function takes({ query, body }: AnyDeclaration, shown: Set<string>): string {
 }
 
 function answers(call: Call, shown: Set<string>): string {
-  const successes = successesOf(call);
+  const successes = listSuccesses(call);
   const alone = successes.length === 1;
   const byStatus = new Map<number, string[]>();
   for (const kind of call.errors) {
@@ -128,7 +128,7 @@ function problemTable(): string {
 }
 
 function settingTable(): string {
-  const rows = describedSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
+  const rows = describeSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
     const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
     const gap = assumption && `[${assumption}](reference/assumptions.md#${assumption})`;
     return `| \`${name}\` | \`${shown}\` | ${valuesOf(schema)} | ${description} | ${gap} |\n`;

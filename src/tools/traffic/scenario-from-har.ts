@@ -1,6 +1,6 @@
 import { codeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf, successesOf } from "../../engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/pluralize.ts";
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/each-exchange.ts";
@@ -85,7 +85,7 @@ function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: Operation
   seen.set(operation.id, one);
   one.calls += 1;
   if (wait_ms !== undefined) one.waits.add(wait_ms);
-  if (answer.status < 400 || successesOf(operation).some(({ status }) => status === answer.status)) return;
+  if (answer.status < 400 || listSuccesses(operation).some(({ status }) => status === answer.status)) return;
   const { key, effect } = errorIn(operation, answer);
   const known = one.errors.get(key) ?? { effect, times: 0 };
   known.times += 1;
@@ -95,7 +95,7 @@ function note(seen: Map<string, Seen>, { operation, answer, wait_ms }: Operation
 /** A code that the operation answers, so that the rule answers as it does; else the bare status. */
 function errorIn(operation: AnyOperation, { status, json }: OperationExchange["answer"]) {
   const shown: unknown = json?.error?.code;
-  const codes = errorCodesOf(operation).filter((code) => CATALOGUE[code].status === status);
+  const codes = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const spelled = (code: ErrorCode) =>
     operation.envelope === "B" ? codeInB(code, operation.spellings) : code;
   const code = codes.find((one) => spelled(one) === shown) ?? codes[0];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { successesOf } from "../../engine/contract/operation.ts";
+import { listSuccesses } from "../../engine/contract/operation.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { Contract } from "./contract.ts";
 import { judgeBody } from "./judge-body.ts";
@@ -10,7 +10,7 @@ const CONTRACT = new Contract(RESOURCES);
 function judged(id: string, body: unknown): Verdict {
   const verdict = new Verdict();
   const operation = CONTRACT.operation(id);
-  judgeBody(verdict, operation, successesOf(operation)[0]!.schema!, body);
+  judgeBody(verdict, operation, listSuccesses(operation)[0]!.schema!, body);
   return verdict;
 }
 

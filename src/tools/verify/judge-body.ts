@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { assumedPlace } from "../../engine/contract/provenance.ts";
 import { specifiedPrefixes } from "../../engine/contract/schema.ts";
-import { validatorOf } from "../../engine/contract/validator.ts";
+import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/diagnose.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
 import { MASK } from "../har/secret-redactor.ts";
@@ -24,7 +24,7 @@ export function judgeBody(
   body: unknown,
   { masked = false } = {},
 ): boolean {
-  const validate = validatorOf(schema);
+  const validate = toValidator(schema);
   const own = assumedPlace(operation, "");
   if (validate(body)) {
     noteUnknownFields(verdict, schema, body);

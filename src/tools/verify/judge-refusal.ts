@@ -1,6 +1,6 @@
 import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
-import { errorCodesOf } from "../../engine/contract/operation.ts";
+import { listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
 import { excerpt } from "./judge-body.ts";
 import type { Exchange } from "./target.ts";
@@ -65,7 +65,7 @@ export function judgeAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   const found = judgeEnvelope(verdict, exchange, { envelope: operation.envelope ?? "A", gap });
   if (found === undefined || found === "C") return undefined;
   const shown = String(exchange.json.error.code);
-  const declared = errorCodesOf(operation)
+  const declared = listErrorCodes(operation)
     .filter((code) => CATALOGUE[code].status === exchange.status)
     .map((code) => (found === "B" ? codeInB(code, operation.spellings) : code));
   // Which of several codes answers a missing or foreign object is G03's where the section does not say.

@@ -1,4 +1,4 @@
-import { type AnyOperation, type Success, successesOf } from "../../engine/contract/operation.ts";
+import { type AnyOperation, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import {
   assumedEndpoint,
   assumedHeader,
@@ -27,7 +27,7 @@ export function judgeSuccess(verdict: Verdict, exchange: Exchange): boolean {
     const problem = `${about} answers ${status} instead of a success: ${excerpt(text)}`;
     return verdict.expect(false, problem, assumedEndpoint(operation));
   }
-  const declared = successesOf(operation);
+  const declared = listSuccesses(operation);
   const success = declared.find((one) => one.status === status);
   const statuses = declared.map((one) => one.status).join(" or ");
   verdict.expect(

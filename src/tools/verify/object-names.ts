@@ -1,6 +1,6 @@
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { prefixOf } from "../../engine/contract/schema.ts";
+import { getPrefix } from "../../engine/contract/schema.ts";
 
 const ORGANIZATION = "organization_id";
 const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
@@ -67,6 +67,6 @@ export class ObjectNames {
 function parametersOf({ params }: AnyOperation): [string, string | undefined][] {
   return Object.entries((params?.properties ?? {}) as Record<string, object>).map(([name, schema]) => [
     name,
-    prefixOf(schema),
+    getPrefix(schema),
   ]);
 }

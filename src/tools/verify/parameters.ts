@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { prefixOf } from "../../engine/contract/schema.ts";
+import { getPrefix } from "../../engine/contract/schema.ts";
 import type { Binding, KnownObjects } from "./known-objects.ts";
 import { madeUpId } from "./safety.ts";
 import { USABLE } from "./usable.ts";
@@ -12,7 +12,7 @@ export function parameterNames({ params }: AnyOperation): string[] {
 export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
   const schemas = (params?.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? madeUpId(prefixOf(schema) ?? "")]),
+    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? madeUpId(getPrefix(schema) ?? "")]),
   );
 }
 

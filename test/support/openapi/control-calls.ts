@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { eventData } from "../../../src/client/event-stream.ts";
 import type { ControlOperation } from "../../../src/control/operation.ts";
 import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
-import { problemKindsOf } from "../../../src/engine/contract/problems.ts";
+import { listProblemKinds } from "../../../src/engine/contract/problems.ts";
 import { sign } from "../../../src/engine/webhooks/sign.ts";
 import { until } from "../eventually.ts";
 import type { Answered, Api } from "../harness.ts";
@@ -244,7 +244,7 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
 const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing"]);
 
 export function refusalsOf(operation: ControlOperation): ProblemKind[] {
-  return problemKindsOf(operation).filter((kind) => !ELSEWHERE.has(kind));
+  return listProblemKinds(operation).filter((kind) => !ELSEWHERE.has(kind));
 }
 
 export async function refusedWith(

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { NumberedLists } from "../../contract/resource.ts";
 import { organizations } from "../organizations/schema.ts";
@@ -28,13 +28,13 @@ export const makeApiKey: Factory<ApiKey> = (given, context) => {
 
 const record = fixtureRecord(ApiKey, { needs: ["id", "user_id", "current"], notNull: ["expires_at"] });
 
-export const apiKeysFixture = listOf(apiKeys, {
+export const apiKeysFixture = listReader(apiKeys, {
   record,
   factory: makeApiKey,
   numbered: { api_keys: oneForEach },
   check(fixture, report) {
     const keys = new Map<string, string>();
-    for (const [position, { id, key }] of entriesOf(fixture, "api_keys", record).entries()) {
+    for (const [position, { id, key }] of readEntries(fixture, "api_keys", record).entries()) {
       if (key === undefined) continue;
       const other = keys.get(key);
       if (other !== undefined) report(["api_keys", position, "key"], `${other} has the same key`);

@@ -10,17 +10,17 @@ export const apiKeyState: StateRules<ApiKey> = {
   insert(tx, record) {
     check(tx, record);
     // An earlier key of this id may have left what it spent.
-    for (const row of usageOf(tx, record)) tx.remove(usage, row.id);
+    for (const row of listUsage(tx, record)) tx.remove(usage, row.id);
     return tx.insert(apiKeys, record);
   },
   update(tx, _before, after) {
     check(tx, after);
-    for (const row of usageOf(tx, after)) tx.put(usage, { ...row, api_key_name: after.name });
+    for (const row of listUsage(tx, after)) tx.put(usage, { ...row, api_key_name: after.name });
     return tx.put(apiKeys, after);
   },
 };
 
-function usageOf(tx: Transaction, { id }: ApiKey): Usage[] {
+function listUsage(tx: Transaction, { id }: ApiKey): Usage[] {
   return [...tx.all(usage)].filter(({ api_key_id }) => api_key_id === id);
 }
 

@@ -1,12 +1,12 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/record.ts";
 import type { Change } from "../change-logs/schema.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
@@ -61,7 +61,7 @@ export const makeAssistant: Factory<Assistant> = (given, context) => {
     instructions: given.instructions ?? drawn.instructions,
     model: given.model ?? drawn.model,
     temperature: given.temperature ?? drawn.temperature,
-    created_by: given.created_by ?? authorOf(world, organization_id),
+    created_by: given.created_by ?? findAuthor(world, organization_id),
     created_at: given.created_at ?? now,
     deleted_at: given.deleted_at ?? null,
   };
@@ -153,7 +153,7 @@ interface AssistantLife {
 }
 
 function listEntries(fixture: FixtureData): Entry[] {
-  const given = entriesOf(fixture, "assistants", record);
+  const given = readEntries(fixture, "assistants", record);
   const missing = Math.max(0, Number(fixture.generate?.["assistants"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
     id: `asst_gen${String(i).padStart(7, "0")}`,

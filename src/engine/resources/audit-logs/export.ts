@@ -41,7 +41,7 @@ export function entriesWithin(
 }
 
 /** Whether an entry passes the filters other than the dates; undefined when there are none. */
-export function matcherOf(filter: AuditFilter): ((entry: AuditLog) => boolean) | undefined {
+export function toMatcher(filter: AuditFilter): ((entry: AuditLog) => boolean) | undefined {
   const { entity_type, action_type, actor_id, target_id, department_id, search_term } = filter;
   const tests: ((entry: AuditLog) => boolean)[] = [];
   if (entity_type !== undefined) tests.push((entry) => entry.entity_type === entity_type);
@@ -99,7 +99,7 @@ export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGe
   let looked = 0;
   for (const entry of source.entries) {
     if (source.matches === undefined || source.matches(entry)) {
-      rows.push(rowOf(entry, source.iso));
+      rows.push(toRow(entry, source.iso));
       written += 1;
     }
     looked += 1;
@@ -115,7 +115,7 @@ export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGe
   if (rows.length > 0) yield stringify(rows, options);
 }
 
-function rowOf(entry: AuditLog, iso: CsvSource["iso"]): (string | null)[] {
+function toRow(entry: AuditLog, iso: CsvSource["iso"]): (string | null)[] {
   return [
     iso(entry.timestamp),
     entry.entity_type,

@@ -60,7 +60,7 @@ interface Asked extends Place {
 function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] {
   const { base, organization_id } = place;
   const context = base.context("audit_log", organization_id);
-  const log = generateLog(presentOf(place), context, { count, given: entries.length });
+  const log = generateLog(readPresent(place), context, { count, given: entries.length });
   const given = log.given.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, context);
@@ -68,7 +68,7 @@ function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] 
   return [...given, ...log.generated];
 }
 
-function presentOf({ base: { world }, organization_id }: Place): Present {
+function readPresent({ base: { world }, organization_id }: Place): Present {
   return {
     organization_id,
     people: [...world.index(users, "by_organization", organization_id)],

@@ -92,7 +92,7 @@ function fixedEvents({ people, departments, stores }: Present, random: Random, s
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();
-  const creatorOf = (id: string, at: number) => {
+  const findCreator = (id: string, at: number) => {
     const user = users.get(id);
     if (user === undefined || user.created_at > at) return undefined;
     lastActs.set(id, Math.max(at, lastActs.get(id) ?? at));
@@ -104,7 +104,7 @@ function fixedEvents({ people, departments, stores }: Present, random: Random, s
   }));
   for (const department of [...departments].sort((a, b) => a.depth - b.depth)) {
     const { id, created_at: at, created_by, parent_id } = department;
-    const creator = creatorOf(created_by, at);
+    const creator = findCreator(created_by, at);
     events.push({ at, creator, change: change("department", "created", department, { department_id: id }) });
     const parent = places.get(parent_id ?? "");
     // It was at the top until its parent was there.

@@ -3,7 +3,7 @@ import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";
 import { DateOrInstant, Id, UserId, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { auditCsv, entriesWithin, MAX_ROWS, matcherOf } from "./export.ts";
+import { auditCsv, entriesWithin, MAX_ROWS, toMatcher } from "./export.ts";
 import { ENTITY_TYPES, NAMED_ACTIONS } from "./schema.ts";
 
 const Optional = Type.Optional;
@@ -43,7 +43,7 @@ export const exportAuditLog = operation({
   handle({ query, settings, world }, { id }) {
     const source = {
       entries: entriesWithin(world, id, query),
-      matches: matcherOf(query),
+      matches: toMatcher(query),
       iso: (instant: number) => world.iso(instant),
       formulas: settings.csv_formulas,
     };

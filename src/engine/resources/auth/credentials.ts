@@ -2,8 +2,8 @@ import type { Identity, RequestHeaders } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { findKey } from "../api-keys/rules.ts";
 import { KEY_PATTERN } from "../api-keys/schema.ts";
-import { identifyKey, keyTrouble } from "./identity.ts";
-import { identifyToken, tellToken } from "./tokens.ts";
+import { findKeyProblem, identifyKey } from "./identity.ts";
+import { explainToken, identifyToken } from "./tokens.ts";
 
 /**
  * Who calls, by the first credential that was sent: `api-key`, `X-API-Key`, `Authorization` (G02).
@@ -32,18 +32,18 @@ export async function explainCredentials(tx: Transaction, headers: RequestHeader
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) {
     const beside = headers.authorization === undefined ? "" : "; Authorization is not looked at beside it";
-    return `${header} holds ${tellKey(tx, String(key))}${beside}`;
+    return `${header} holds ${explainKey(tx, String(key))}${beside}`;
   }
   if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
   const authorization = String(headers["authorization"]);
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (bearer === undefined) return `Authorization ${whyNoBearer(authorization)}`;
-  const found = bearer.startsWith("ak_") ? tellKey(tx, bearer) : await tellToken(tx, bearer);
+  if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
+  const found = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
   return `Authorization holds ${found}`;
 }
 
-function whyNoBearer(authorization: string): string {
+function explainScheme(authorization: string): string {
   const [scheme = "", ...rest] = authorization.trim().split(/\s+/);
   if (/^bearer$/i.test(scheme))
     return rest.length === 0
@@ -54,10 +54,10 @@ function whyNoBearer(authorization: string): string {
 }
 
 /** An API key as it was sent, and why it is refused. */
-export function tellKey(world: WorldReader, key: string): string {
+export function explainKey(world: WorldReader, key: string): string {
   const found = findKey(world, key);
   if (found !== undefined)
-    return `the key ${found.id} of ${found.user_id}, which ${keyTrouble(world, found) ?? "may be used"}`;
+    return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
   if (key === "") return "nothing";
   if (!WELL_FORMED.test(key)) return "what is no API key: one is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";

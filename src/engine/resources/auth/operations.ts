@@ -3,8 +3,8 @@ import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { tellKey } from "./credentials.ts";
-import { accepted, identifyKey, identityOf, keyTrouble } from "./identity.ts";
+import { explainKey } from "./credentials.ts";
+import { accepted, findKeyProblem, identifyKey, toIdentity } from "./identity.ts";
 import { TokenGrant } from "./schema.ts";
 import { findRefreshToken, issueRefreshToken, signAccessToken, spendRefreshToken } from "./tokens.ts";
 
@@ -27,13 +27,13 @@ export const createToken = operation({
   identify({ body: { api_key }, principal, world }) {
     if (api_key !== undefined)
       return (
-        accepted(identifyKey(world, api_key)) ?? refuse(`the body's api_key is ${tellKey(world, api_key)}`)
+        accepted(identifyKey(world, api_key)) ?? refuse(`the body's api_key is ${explainKey(world, api_key)}`)
       );
     // A session token does not renew itself; that is what refresh tokens are for.
     if (principal?.credential === "token") return refuse("a session token does not renew itself");
     if (principal === undefined) return refuse();
     const key = world.get(apiKeys, principal.key_id);
-    return accepted(key && identityOf(world, key, "api_key")) ?? refuse();
+    return accepted(key && toIdentity(world, key, "api_key")) ?? refuse();
   },
   handle: grant,
 });
@@ -59,8 +59,8 @@ export const refreshToken = operation({
     const token = refresh_token === undefined ? undefined : findRefreshToken(world, refresh_token);
     const found = token && world.get(apiKeys, token.key_id);
     const key = found?.user_id === token?.user_id ? found : undefined;
-    const trouble = key ? `its key ${key.id} ${keyTrouble(world, key)}` : NO_REFRESH_TOKEN;
-    return accepted(key && identityOf(world, key, "token")) ?? refuse(trouble);
+    const trouble = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
+    return accepted(key && toIdentity(world, key, "token")) ?? refuse(trouble);
   },
   // Asked again inside the transaction, so that of two uses at once one is refused.
   access: ({ body: { refresh_token }, world }) =>

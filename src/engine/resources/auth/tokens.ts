@@ -4,7 +4,7 @@ import { digest, hmac } from "../../platform.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { identityOf, keyTrouble, refused } from "./identity.ts";
+import { findKeyProblem, refused, toIdentity } from "./identity.ts";
 import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
 /** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */
@@ -50,12 +50,12 @@ export function identifyToken(
   if (secret === undefined) return undefined;
   const known = `${secret}.${token}`;
   const claims = verified.get(known);
-  if (claims !== undefined) return identityOfClaims(tx, claims);
+  if (claims !== undefined) return identifyClaims(tx, claims);
   return verify(token, secret).then((fresh) => {
     if (fresh === undefined) return undefined;
     if (verified.size >= MAX_VERIFIED) verified.delete(verified.keys().next().value!);
     verified.set(known, fresh);
-    return identityOfClaims(tx, fresh);
+    return identifyClaims(tx, fresh);
   });
 }
 
@@ -81,15 +81,15 @@ async function verify(token: string, secret: string): Promise<Claims | undefined
   }
 }
 
-function identityOfClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | undefined {
+function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | undefined {
   const record = tx.get(apiKeys, key);
   if (record === undefined || record.user_id !== sub) return undefined;
-  const identity = identityOf(tx, record, "token");
+  const identity = toIdentity(tx, record, "token");
   return secondsNow(tx) >= exp ? refused(identity) : identity;
 }
 
 /** What a session token is, and why it is refused; no part of it is told. */
-export async function tellToken(tx: Transaction, token: string): Promise<string> {
+export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "what is neither an API key nor a session token";
   const secret = tx.get(signingKeys, claimedKey(token))?.secret;
@@ -99,7 +99,7 @@ export async function tellToken(tx: Transaction, token: string): Promise<string>
   const record = tx.get(apiKeys, claims.key);
   if (record === undefined || record.user_id !== claims.sub)
     return `a session token of the key ${claims.key}, which is gone`;
-  const trouble = keyTrouble(tx, record);
+  const trouble = findKeyProblem(tx, record);
   if (trouble !== undefined) return `a session token of the key ${claims.key}, which ${trouble}`;
   const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;
   return `a session token of ${claims.sub}, which ${secondsNow(tx) >= claims.exp ? expired : "may be used"}`;

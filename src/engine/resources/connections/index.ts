@@ -1,4 +1,4 @@
-import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { makeConnection } from "./fixtures.ts";
 import { Connection, connections } from "./schema.ts";
@@ -8,7 +8,7 @@ export const connectionsResource = {
   collections: [connections],
   operations: [],
   factories: { connections: makeConnection },
-  fixture: listOf(connections, {
+  fixture: listReader(connections, {
     record: fixtureRecord(Connection, { needs: ["id"] }),
     factory: makeConnection,
     follows: ["locale"],

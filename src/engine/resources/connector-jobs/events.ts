@@ -1,11 +1,11 @@
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { connectorJobs } from "./schema.ts";
 
 /** G15: what notification rules hear of; webhooks of section 6.1 know no such events. */
 const job = {
   section: "4.14",
   assumptions: ["G15"],
-  about: recordsOf(connectorJobs, {}),
+  about: aboutRecords(connectorJobs, {}),
   data: [
     "job_id",
     "status",

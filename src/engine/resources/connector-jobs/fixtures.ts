@@ -1,13 +1,13 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord, referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { drawnFailure, jobLength, plannedTotals, runningJob, totalsOf } from "./rules.ts";
+import { drawnFailure, jobLength, plannedTotals, planTotals, runningJob } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,14 +17,14 @@ const MAX_TRIED = 1000;
 
 export const makeConnectorJob: Factory<ConnectorJob> = (given, context) => {
   const { random, world, past, settings } = context;
-  const slot = past ? slotOf(given, world) : slotFor(given, world);
+  const slot = past ? readSlot(given, world) : findSlot(given, world);
   const drawn = plannedTotals(random);
   const status = given.status ?? (slot.free ? "running" : "succeeded");
   const running = status === "running";
   const seconds = given.duration ?? random.int(5, 120);
-  const start_time = given.start_time ?? startOf(running, seconds, context);
+  const start_time = given.start_time ?? drawStart(running, seconds, context);
   const { organization_id, connection_id, job_type } = slot;
-  const totals = past ? drawn : totalsOf(world, slot, { now: context.now, totals: drawn });
+  const totals = past ? drawn : planTotals(world, slot, { now: context.now, totals: drawn });
   const length = jobLength(settings);
   const rate = world.get(connections, connection_id)?.failure_rate ?? settings.connector_failure_rate;
   const fails_after = past && running ? drawnFailure(random, { length, rate }) : null;
@@ -45,7 +45,11 @@ export const makeConnectorJob: Factory<ConnectorJob> = (given, context) => {
   };
 };
 
-function startOf(running: boolean, seconds: number, { random, past, now, settings }: FactoryContext): number {
+function drawStart(
+  running: boolean,
+  seconds: number,
+  { random, past, now, settings }: FactoryContext,
+): number {
   if (!past) return running ? now : now - seconds * 1000;
   return running
     ? -Math.round((random.int(1, 20) * 1000 * jobLength(settings)) / DEFAULT_LENGTH)
@@ -60,7 +64,7 @@ interface Slot {
 }
 
 /** A fixture says of which connection a job is, and of a job that runs that it does. */
-function slotOf(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
+function readSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const connection_id = given.connection_id ?? firstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
     organization_id: firstRecord(world, organizations, "organization_id").id,
@@ -69,7 +73,7 @@ function slotOf(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
 }
 
 /** Where no such job is running, if there is such a place, for a job that does not name connection and type. */
-function slotFor(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
+function findSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { job_type } = given;
   const slots = connectionsFor(given, world).flatMap(({ id, organization_id }) =>
     (job_type ? [job_type] : JOB_TYPES).map((type) => ({
@@ -108,7 +112,7 @@ export const connectorJobsFixture: FixtureReader = {
   follows: ["connector_job_seconds", "connector_failure_rate"],
   check(fixture, report) {
     const running = new Set<string>();
-    for (const [position, entry] of entriesOf(fixture, "connector_jobs", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "connector_jobs", record).entries()) {
       const { connection_id, job_type = "sync", status, duration } = entry;
       const at = (field: string) => ["connector_jobs", position, field];
       if (status !== "running") continue;
@@ -119,13 +123,13 @@ export const connectorJobsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const entries = entriesOf(fixture, "connector_jobs", record);
-    const jobOf = (entry: EntryOf<typeof record>) =>
+    const entries = readEntries(fixture, "connector_jobs", record);
+    const makeJob = (entry: EntryOf<typeof record>) =>
       makeConnectorJob(record.given(entry, base), base.context("connector_jobs", entry.job_id));
-    base.fill(connectorJobs, () => entries.map(jobOf));
+    base.fill(connectorJobs, () => entries.map(makeJob));
     for (const entry of entries) {
       if (entry.status !== "running") continue;
-      const { job_id, due, fails_at } = jobOf(entry);
+      const { job_id, due, fails_at } = makeJob(entry);
       base.timer({ kind: "connector.job", subject: job_id, due: fails_at ?? due! });
     }
   },

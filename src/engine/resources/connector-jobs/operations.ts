@@ -13,10 +13,10 @@ import {
   failsAfter,
   jobLength,
   plannedTotals,
+  planTotals,
   presentJob,
   runningJob,
   startJob,
-  totalsOf,
 } from "./rules.ts";
 import {
   type ConnectorJob,
@@ -131,7 +131,7 @@ export const triggerConnectorJob = operation({
     const totals = plannedTotals(world.random("connector_job"));
     const job = startJob(world, started, {
       length,
-      totals: totalsOf(world, started, { now: world.now, totals }),
+      totals: planTotals(world, started, { now: world.now, totals }),
       fails_after: failsAfter(world, started, { length, settings }),
     });
     return presentJob(job, world);

@@ -26,7 +26,7 @@ const MAX_JOBS_OF_A_RESET = 1000;
  * G34: a reset begins from nothing and brings all that the connection's jobs have brought since the last one, besides
  * what is new.
  */
-export function totalsOf(
+export function planTotals(
   world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
   { now, totals }: { now: number; totals: Totals },

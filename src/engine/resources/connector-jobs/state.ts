@@ -22,7 +22,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     requireSound(tx, record);
     if (record.status !== "running") return tx.insert(connectorJobs, record);
     requireFree(tx, record);
-    const course = courseOf(record);
+    const course = toCourse(record);
     return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
   },
   update(tx, before, given, actor) {
@@ -66,7 +66,7 @@ function requireFree(tx: Transaction, job: ConnectorJob): void {
 /** Still running, perhaps since another instant: it ends as much later. Its figures are the clock's. */
 function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
   requireFree(tx, given);
-  return startJob(tx, given, courseOf(before));
+  return startJob(tx, given, toCourse(before));
 }
 
 function restarted(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
@@ -75,10 +75,10 @@ function restarted(tx: Transaction, before: ConnectorJob, { given, actor }: Chan
   const { settings } = actor;
   const length = jobLength(settings);
   const fails_after = failsAfter(tx, given, { length, settings });
-  return startJob(tx, { ...given, start_time }, { ...courseOf(before), length, fails_after });
+  return startJob(tx, { ...given, start_time }, { ...toCourse(before), length, fails_after });
 }
 
-function courseOf({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): Course {
+function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): Course {
   return {
     length: (due ?? start_time) - start_time,
     totals: { bytes_total, rows_total },

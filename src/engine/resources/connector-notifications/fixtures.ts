@@ -30,7 +30,7 @@ export const connectorNotificationsFixture: FixtureReader = {
     }),
   },
   check(fixture, report) {
-    for (const [organization_id, rules] of Object.entries(rulesOf(fixture))) {
+    for (const [organization_id, rules] of Object.entries(readRules(fixture))) {
       try {
         soundRules(rules);
       } catch (error) {
@@ -42,7 +42,7 @@ export const connectorNotificationsFixture: FixtureReader = {
   },
   seed(fixture, base) {
     base.fill(connectorNotifications, () =>
-      Object.entries(rulesOf(fixture)).map(([organization_id, notifications]) =>
+      Object.entries(readRules(fixture)).map(([organization_id, notifications]) =>
         makeNotificationConfig(
           { organization_id, notifications },
           base.context("connector_notifications", organization_id),
@@ -52,6 +52,6 @@ export const connectorNotificationsFixture: FixtureReader = {
   },
 };
 
-function rulesOf(fixture: FixtureData): Record<string, NotificationRule[]> {
+function readRules(fixture: FixtureData): Record<string, NotificationRule[]> {
   return (fixture["connector_notifications"] ?? {}) as Record<string, NotificationRule[]>;
 }

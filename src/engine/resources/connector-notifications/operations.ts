@@ -3,8 +3,8 @@ import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { type Caller, callerOf, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { callWebhook, configOf, mail, noticeOf, requireCallable, soundRules } from "./rules.ts";
+import { type Caller, findCaller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
+import { callWebhook, findConfig, mail, requireCallable, soundRules, toNotice } from "./rules.ts";
 import {
   CallableUrl,
   connectorNotifications,
@@ -39,7 +39,7 @@ export const retrieveNotifications = operation({
   path: BASE,
   summary: "Retrieve the notification rules of an organization's connectors",
   success: { status: 200, schema: NotificationConfigBody },
-  handle: ({ params, world }) => presentConfig(configOf(world, params.organization_id), world),
+  handle: ({ params, world }) => presentConfig(findConfig(world, params.organization_id), world),
 });
 
 export const updateNotifications = operation({
@@ -95,7 +95,7 @@ export const testNotification = operation({
     const url = body.url ?? firstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
     requireCallable("url", url);
-    const notice = noticeOf({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
+    const notice = toNotice({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
     return callWebhook(services, { url, notice, signal });
   },
   handle(call, _organization, status_code) {
@@ -103,8 +103,8 @@ export const testNotification = operation({
     const { organization_id } = params;
     const { notification_type } = body;
     if (notification_type === "email") {
-      const to = firstAddress(world, organization_id, "email") ?? callerOf(call).email;
-      mail(world, to, noticeOf({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
+      const to = firstAddress(world, organization_id, "email") ?? findCaller(call).email;
+      mail(world, to, toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
     return {
@@ -125,6 +125,6 @@ function firstAddress(
   organization_id: string,
   type: "webhook" | "email",
 ): string | undefined {
-  const rule = configOf(world, organization_id).notifications.find((candidate) => candidate.type === type);
+  const rule = findConfig(world, organization_id).notifications.find((candidate) => candidate.type === type);
   return type === "webhook" ? rule?.url : rule?.email;
 }

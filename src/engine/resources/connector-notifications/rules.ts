@@ -43,7 +43,7 @@ export function requireCallable(field: string, url: string): void {
 }
 
 /** An organization that never set any has none. */
-export function configOf(world: WorldReader, organization_id: string): NotificationConfig {
+export function findConfig(world: WorldReader, organization_id: string): NotificationConfig {
   return (
     world.get(connectorNotifications, organization_id) ?? {
       organization_id,
@@ -71,7 +71,7 @@ export const notifyOfEvents: EventListener = (tx, events) => {
     const { notifications = [] } = tx.get(connectorNotifications, emitted.organization_id) ?? {};
     for (const { type, url, email, events: names } of notifications) {
       if (!(names as readonly string[]).includes(emitted.event)) continue;
-      const notice = noticeOf(emitted, tx);
+      const notice = toNotice(emitted, tx);
       if (type === "webhook") calls.push({ url: url!, notice });
       else mail(tx, email!, notice);
     }
@@ -81,7 +81,7 @@ export const notifyOfEvents: EventListener = (tx, events) => {
     void (await Promise.all(calls.map(({ url, notice }) => callWebhook(services, { url, notice }))));
 };
 
-export function noticeOf({ event, organization_id, data }: EmittedEvent, tx: Transaction): Notice {
+export function toNotice({ event, organization_id, data }: EmittedEvent, tx: Transaction): Notice {
   return { event, organization_id, data, timestamp: tx.iso(tx.now) };
 }
 

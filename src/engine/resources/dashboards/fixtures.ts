@@ -1,9 +1,9 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { authorOf, SYSTEM_USER_ID } from "../organizations/access.ts";
+import { findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
@@ -18,7 +18,7 @@ export const makeDashboard: Factory<Dashboard> = (given, context) => {
     id: given.id ?? context.newId("dsh_"),
     organization_id,
     title: given.title ?? random.pick(TITLES),
-    created_by: given.created_by ?? authorOf(world, organization_id),
+    created_by: given.created_by ?? findAuthor(world, organization_id),
     created_at: given.created_at ?? (past ? -random.int(20 * DAY_MS, 200 * DAY_MS) : now),
   };
 };
@@ -53,7 +53,7 @@ export const dashboardsFixture: FixtureReader = {
   keys: { dashboards: Type.Array(record.schema) },
   check(fixture, report) {
     const slugs = new Set<string>();
-    for (const [position, entry] of entriesOf(fixture, "dashboards", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "dashboards", record).entries()) {
       for (const [place, { slug }] of (entry.share_links ?? []).entries()) {
         // A generated link gets a free slug.
         if (slug === undefined) continue;
@@ -65,7 +65,7 @@ export const dashboardsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const entries = entriesOf(fixture, "dashboards", record);
+    const entries = readEntries(fixture, "dashboards", record);
     base.fill(dashboards, () =>
       entries.map((entry) => makeDashboard(record.given(entry, base), base.context("dashboards", entry.id))),
     );

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { placeUnder } from "./rules.ts";
@@ -25,7 +25,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
     firstRecord(world, organizations, "organization_id").id;
   const name = given.name ?? inventTeam(context);
   const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
-  const created_by = given.created_by ?? authorOf(world, organization_id);
+  const created_by = given.created_by ?? findAuthor(world, organization_id);
   return {
     id,
     name,
@@ -103,7 +103,7 @@ export const departmentsFixture: FixtureReader = {
 export function departmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
   const [first] = (fixture["organizations"] ?? []) as { id: string }[];
   return Object.entries({ departments: first?.id, ...SHORTHANDS }).flatMap(([key, organization_id]) =>
-    entriesOf(fixture, key, record).map((entry, position) => ({
+    readEntries(fixture, key, record).map((entry, position) => ({
       entry: { organization_id, ...entry },
       path: [key, position],
     })),

@@ -59,7 +59,7 @@ function placed(
 }
 
 /** Everything below a department, parents before their children. */
-export function descendantsOf(world: WorldReader, { id }: Department): Department[] {
+export function listDescendants(world: WorldReader, { id }: Department): Department[] {
   const found = [...world.index(departments, "by_parent", id)];
   for (let next = 0; next < found.length; next++) {
     for (const child of world.index(departments, "by_parent", found[next]!.id)) found.push(child);

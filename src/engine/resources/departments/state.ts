@@ -2,13 +2,13 @@ import { invalidInput } from "../../contract/errors.ts";
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/record.ts";
-import { descendantsOf, moveDepartment, placeUnder, reparentedEntry, wouldCycle } from "./rules.ts";
+import { listDescendants, moveDepartment, placeUnder, reparentedEntry, wouldCycle } from "./rules.ts";
 import { type Department, departments } from "./schema.ts";
 
 /** Path and depth follow from the parent and are never taken as given; the tree stays a tree. */
 export const departmentState: StateRules<Department> = {
   insert(tx, record, actor) {
-    const place = placeUnder(record.id, parentOf(tx, record));
+    const place = placeUnder(record.id, findParent(tx, record));
     refuseOwnPlace(record, place, place);
     const inserted = tx.insert(departments, { ...record, ...place });
     audit(tx, actor, { department: inserted, action: "created" });
@@ -17,7 +17,7 @@ export const departmentState: StateRules<Department> = {
   update(tx, before, after, actor) {
     if (after.organization_id !== before.organization_id)
       throw invalidInput("organization_id", after.organization_id, "a department stays in its organization");
-    const parent = parentOf(tx, after);
+    const parent = findParent(tx, after);
     if (parent && wouldCycle(before, parent))
       throw invalidInput("parent_id", after.parent_id, "the move would create a cycle");
     const place = placeUnder(after.id, parent);
@@ -39,12 +39,12 @@ export const departmentState: StateRules<Department> = {
    * hand, and departments without a parent that exists would break their paths.
    */
   remove(tx, record, actor) {
-    for (const department of [record, ...descendantsOf(tx, record)].reverse())
+    for (const department of [record, ...listDescendants(tx, record)].reverse())
       audit(tx, actor, { department, action: "deleted" });
   },
 };
 
-function parentOf(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
+function findParent(tx: Transaction, { parent_id, organization_id }: Department): Department | undefined {
   if (parent_id === null) return undefined;
   const parent = tx.get(departments, parent_id);
   if (parent?.organization_id !== organization_id)

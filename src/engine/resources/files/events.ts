@@ -1,4 +1,4 @@
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { makeFile } from "./fixtures.ts";
 import { files } from "./schema.ts";
 
@@ -6,7 +6,7 @@ import { files } from "./schema.ts";
 export const fileEvent = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(files, { id: "file_id", invent: makeFile }),
+  about: aboutRecords(files, { id: "file_id", invent: makeFile }),
   data: [
     "file_id",
     "object",

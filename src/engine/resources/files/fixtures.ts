@@ -1,7 +1,7 @@
 import type { Factory } from "../../contract/factory.ts";
-import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
@@ -85,11 +85,11 @@ export const makeFile: Factory<FileObject> = (given, context) => {
     status: "uploaded",
     gcs_path: given.gcs_path ?? storagePath(organization_id, random.letters(20), filename),
     created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 60 * DAY_MS) : now),
-    created_by: given.created_by ?? authorOf(world, organization_id),
+    created_by: given.created_by ?? findAuthor(world, organization_id),
   };
 };
 
-export const filesFixture = listOf(files, {
+export const filesFixture = listReader(files, {
   record: fixtureRecord(FileObject, { needs: ["id"], omit: ["object", "status", "gcs_path"] }),
   factory: makeFile,
 });

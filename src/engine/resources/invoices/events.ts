@@ -1,11 +1,11 @@
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { makeInvoice } from "./fixtures.ts";
 import { type Invoice, invoices } from "./schema.ts";
 
 const invoice = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(invoices, { invent: makeInvoice }),
+  about: aboutRecords(invoices, { invent: makeInvoice }),
   data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
 } as const;
 

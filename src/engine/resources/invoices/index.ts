@@ -1,4 +1,4 @@
-import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { makeInvoice } from "./fixtures.ts";
 import { followInvoicing, invoiceRules, runInvoicing } from "./rules.ts";
@@ -9,7 +9,7 @@ export const invoicesResource = {
   collections: [invoices],
   operations: [],
   factories: { invoices: makeInvoice },
-  fixture: listOf(invoices, {
+  fixture: listReader(invoices, {
     record: fixtureRecord(Invoice, { needs: ["invoice_id"] }),
     factory: makeInvoice,
   }),

@@ -6,14 +6,14 @@ import type { Transaction } from "../../state/transaction.ts";
 import { organizations } from "../organizations/schema.ts";
 import {
   currentMonth,
+  findUsage,
   fromMicro,
   monthStart,
   monthText,
   parseMonth,
-  rowOf,
-  shown,
+  roundAmount,
   spentIn,
-  statusOf,
+  toStatus,
 } from "../usage/rules.ts";
 import { invoiceCreated, STATUS_EVENTS } from "./events.ts";
 import { type Invoice, invoices } from "./schema.ts";
@@ -49,10 +49,10 @@ export function runInvoicing(
 
 function turnMonth(tx: Transaction, month: number, at: number): void {
   for (const { id } of tx.all(organizations)) {
-    const row = rowOf(tx, id, null);
+    const row = findUsage(tx, id, null);
     const spent = spentIn(row, month);
     if (spent > 0)
-      invoice(tx, id, { spent, at, exceeded: statusOf(spent, row.monthly_limit) === "exceeded" });
+      invoice(tx, id, { spent, at, exceeded: toStatus(spent, row.monthly_limit) === "exceeded" });
   }
   awaitTurn(tx, month + 1);
 }
@@ -66,7 +66,7 @@ function invoice(
   const written = tx.insert(invoices, {
     invoice_id: tx.newId("inv_"),
     organization_id,
-    amount: Math.max(0.01, shown(fromMicro(spent))),
+    amount: Math.max(0.01, roundAmount(fromMicro(spent))),
     currency: "CHF",
     status: "draft",
     created_at: at,

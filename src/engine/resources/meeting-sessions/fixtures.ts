@@ -1,10 +1,10 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { finishRecording, milliseconds, toArrival } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";
@@ -34,7 +34,7 @@ export const makeSession: Factory<MeetingSession> = (given, context) => {
     title: given.title ?? random.pick(random.pick(THEMES).titles),
     status: given.status ?? (ended ? "completed" : "running"),
     language_code: given.language_code ?? "en",
-    owner_id: given.owner_id ?? authorOf(world, organization_id),
+    owner_id: given.owner_id ?? findAuthor(world, organization_id),
     organization_id,
     started_at,
     ended_at: given.ended_at === undefined ? (ended ? Math.max(now, started_at) : null) : given.ended_at,
@@ -137,7 +137,7 @@ type Entry = EntryOf<typeof record>;
 export const meetingSessionsFixture: FixtureReader = {
   keys: { meeting_sessions: Type.Array(record.schema) },
   check(fixture, report) {
-    for (const [position, entry] of entriesOf(fixture, "meeting_sessions", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "meeting_sessions", record).entries()) {
       const { started_at, ended_at, status = "completed" } = entry;
       const path = ["meeting_sessions", position, "ended_at"];
       if (ended_at === undefined) continue;
@@ -150,7 +150,7 @@ export const meetingSessionsFixture: FixtureReader = {
     // The collections follow from each other, so all are made when any of them is first read.
     let made: GeneratedSession[] | undefined;
     const generated = () => {
-      made ??= entriesOf(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base));
+      made ??= readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base));
       return made;
     };
     base.fill(meetingSessions, () => generated().map(({ session }) => session));

@@ -3,7 +3,7 @@ import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";
 import { Id, Words } from "../../contract/schema.ts";
-import { callerOf } from "../organizations/access.ts";
+import { findCaller } from "../organizations/access.ts";
 import { clockTime, oneLine, toSrt } from "../transcriptions/formats.ts";
 import {
   MANAGED_SESSION_ERRORS,
@@ -99,7 +99,7 @@ export const stopMeeting = operation({
   success: { status: 200, schema: MeetingSessionBody },
   access: requireManagedSession,
   handle(call, session) {
-    return presentSession(stopSession(call.world, session, callerOf(call).name), call.world);
+    return presentSession(stopSession(call.world, session, findCaller(call).name), call.world);
   },
 });
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
-import { entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { ReplyRule, replyRules } from "./schema.ts";
 import { findProblem, REPLY_KINDS } from "./state.ts";
@@ -32,14 +32,14 @@ export const replyRulesFixture: FixtureReader = {
     reply_rules: Type.Array(record.schema, { description: "Tried in this order; the first match replies" }),
   },
   check(fixture, report) {
-    for (const [position, entry] of entriesOf(fixture, "reply_rules", record).entries()) {
+    for (const [position, entry] of readEntries(fixture, "reply_rules", record).entries()) {
       const problem = findProblem(entry);
       if (problem) report(["reply_rules", position, problem.field], problem.why);
     }
   },
   seed(fixture, base) {
     base.fill(replyRules, () =>
-      entriesOf(fixture, "reply_rules", record).map((entry, position) =>
+      readEntries(fixture, "reply_rules", record).map((entry, position) =>
         makeReplyRule({ ...record.given(entry, base), position }, base.context("reply_rules", position)),
       ),
     );

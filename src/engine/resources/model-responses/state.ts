@@ -1,6 +1,6 @@
 import { parseDuration } from "../../contract/duration.ts";
 import { invalidInput } from "../../contract/errors.ts";
-import { errorCodesOf } from "../../contract/operation.ts";
+import { listErrorCodes } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { createModelResponse } from "./operations.ts";
 import { type ReplyRule, replyRules } from "./schema.ts";
@@ -15,7 +15,7 @@ export function findProblem(rule: Partial<ReplyRule>): { field: keyof ReplyRule;
   const given = REPLY_KINDS.filter((name) => rule[name] !== undefined);
   if (given.length > 1) return { field: given[1]!, why: "a rule has one of reply, sequence and error" };
   const { error, delay } = rule;
-  const codes: readonly string[] = errorCodesOf(createModelResponse);
+  const codes: readonly string[] = listErrorCodes(createModelResponse);
   if (error !== undefined && !codes.includes(error))
     return { field: "error", why: `error must be one of ${codes.join(", ")}` };
   const wait = delay === undefined ? 0 : parseDuration(delay);

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { Model, models, PROVIDERS } from "./schema.ts";
 
 /** Makes a model; everything may follow from its key. */
@@ -41,12 +41,12 @@ export function modelId(key: string): string {
 
 const record = fixtureRecord(Model, { needs: ["key"] });
 
-export const modelsFixture = listOf(models, {
+export const modelsFixture = listReader(models, {
   record,
   factory: makeModel,
   check(fixture, report) {
     const taken = new Set<string>();
-    for (const [position, { key, id = modelId(key) }] of entriesOf(fixture, "models", record).entries()) {
+    for (const [position, { key, id = modelId(key) }] of readEntries(fixture, "models", record).entries()) {
       if (taken.has(key) || taken.has(id))
         report(["models", position, "key"], `${key} or its id ${id} is taken`);
       taken.add(key).add(id);

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { MusicCollection, musicCollections, Track, trackEntryId, tracks } from "./schema.ts";
 
@@ -18,7 +18,7 @@ export const makeMusicCollection: Factory<MusicCollection> = (given, context) =>
     id: given.id ?? context.newId("mcoll_"),
     name: given.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,
     organization_id,
-    owner_id: given.owner_id ?? authorOf(world, organization_id),
+    owner_id: given.owner_id ?? findAuthor(world, organization_id),
     created_at: given.created_at ?? (past ? -random.int(30, 300) * DAY_MS : now),
   };
 };
@@ -58,7 +58,7 @@ type Entry = EntryOf<typeof record>;
 export const musicCollectionsFixture: FixtureReader = {
   keys: { music_collections: Type.Array(record.schema) },
   seed(fixture, base) {
-    const entries = entriesOf(fixture, "music_collections", record);
+    const entries = readEntries(fixture, "music_collections", record);
     base.fill(musicCollections, () =>
       entries.map((entry) =>
         makeMusicCollection(record.given(entry, base), base.context("music_collections", entry.id)),

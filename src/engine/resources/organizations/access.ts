@@ -11,7 +11,7 @@ export interface Caller {
   world: WorldReader;
 }
 
-export function callerOf({ principal, world }: Caller): User {
+export function findCaller({ principal, world }: Caller): User {
   const user = world.get(users, principal.user_id);
   if (user === undefined) throw new ApiError("AUTHENTICATION_REQUIRED");
   return user;
@@ -74,7 +74,7 @@ export const ADMINISTRATOR_ROLE = "the role owner or admin";
 
 /** Who is refused and what they lack, for the journal's reasons; a stranger to the organization lacks membership. */
 export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
-  const { id, memberships } = callerOf(caller);
+  const { id, memberships } = findCaller(caller);
   const missing = Object.hasOwn(memberships, organization_id)
     ? `${needs} in ${organization_id} (has the role ${memberships[organization_id]})`
     : `to be a member of ${organization_id}`;
@@ -82,11 +82,11 @@ export function explainRefusal(caller: Caller, organization_id: string, needs = 
 }
 
 export function isMember(caller: Caller, organization_id: string): boolean {
-  return Object.hasOwn(callerOf(caller).memberships, organization_id);
+  return Object.hasOwn(findCaller(caller).memberships, organization_id);
 }
 
 export function isAdministrator(caller: Caller, organization_id: string): boolean {
-  const { memberships } = callerOf(caller);
+  const { memberships } = findCaller(caller);
   const role = Object.hasOwn(memberships, organization_id) ? memberships[organization_id] : undefined;
   return role === "owner" || role === "admin";
 }
@@ -94,7 +94,7 @@ export function isAdministrator(caller: Caller, organization_id: string): boolea
 /** G02: owners and admins have every capability. */
 export function hasCapability(caller: Caller, organization_id: string, capability: string): boolean {
   if (isAdministrator(caller, organization_id)) return true;
-  const { capabilities } = callerOf(caller);
+  const { capabilities } = findCaller(caller);
   return Object.hasOwn(capabilities, organization_id) && capabilities[organization_id]!.includes(capability);
 }
 
@@ -102,7 +102,7 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
 export const SYSTEM_USER_ID = "usr_system";
 
 /** Who acts for an organization where nobody is named: its owner, else a member, else the first user. */
-export function authorOf(world: RecordLookup, organization_id: string): string {
+export function findAuthor(world: RecordLookup, organization_id: string): string {
   const user =
     world.index(users, "by_owned_organization", organization_id).first() ??
     world.index(users, "by_organization", organization_id).first() ??

@@ -1,4 +1,4 @@
-import { fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import type { Resource } from "../../contract/resource.ts";
 import { makeOrganization } from "./fixtures.ts";
 import { Organization, organizations } from "./schema.ts";
@@ -9,7 +9,7 @@ export const organizationsResource = {
   collections: [organizations],
   operations: [],
   factories: { organizations: makeOrganization },
-  fixture: listOf(organizations, {
+  fixture: listReader(organizations, {
     record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
     factory: makeOrganization,
     follows: ["locale"],

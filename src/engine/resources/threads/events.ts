@@ -1,4 +1,4 @@
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { anyIn } from "../../contract/references.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
 import { messages, threads } from "./schema.ts";
@@ -6,7 +6,7 @@ import { messages, threads } from "./schema.ts";
 const message = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(messages, {
+  about: aboutRecords(messages, {
     id: "message_id",
     heardBy({ thread_id }, world) {
       const thread = world.get(threads, thread_id);
@@ -45,7 +45,7 @@ export const messageDeleted = event({
 const thread = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(threads, {
+  about: aboutRecords(threads, {
     id: "thread_id",
     invent: makeThread,
   }),

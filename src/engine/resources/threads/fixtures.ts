@@ -1,9 +1,9 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
 
@@ -44,7 +44,7 @@ export const makeThread: Factory<Thread> = (given, context) => {
   return {
     id: given.id ?? context.newId("thread_"),
     organization_id,
-    owner_id: given.owner_id ?? authorOf(world, organization_id),
+    owner_id: given.owner_id ?? findAuthor(world, organization_id),
     title: given.title ?? random.pick(THREAD_TITLES),
     created_at: given.created_at ?? (past ? -random.int(2 * DAY_MS, 20 * DAY_MS) : now),
   };
@@ -88,7 +88,7 @@ export const threadsFixture: FixtureReader = {
 };
 
 function listEntries(fixture: FixtureData): Entry[] {
-  const given = entriesOf(fixture, "threads", record);
+  const given = readEntries(fixture, "threads", record);
   const missing = Math.max(0, Number(fixture.generate?.["threads"] ?? 0) - given.length);
   const generated = Array.from({ length: missing }, (_, i) => ({
     id: `thread_gen${String(i).padStart(7, "0")}`,

@@ -1,9 +1,9 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { authorOf } from "../organizations/access.ts";
+import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
 import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";
@@ -24,7 +24,7 @@ export const makeTranscription: Factory<Transcription> = (given, context) => {
   return {
     transcription_id: given.transcription_id ?? context.newId("trans_"),
     organization_id,
-    owner_id: given.owner_id ?? authorOf(world, organization_id),
+    owner_id: given.owner_id ?? findAuthor(world, organization_id),
     status,
     filename: given.filename ?? random.pick(FILENAMES),
     language_code: given.language_code ?? "en",
@@ -108,14 +108,14 @@ export const transcriptionsFixture: FixtureReader = {
     // The length of a transcription follows from its sentences, so both are made when either is first read.
     let made: GeneratedTranscription[] | undefined;
     const generated = () => {
-      made ??= entriesOf(fixture, "transcriptions", record).map((entry) =>
+      made ??= readEntries(fixture, "transcriptions", record).map((entry) =>
         generateTranscription(entry, base),
       );
       return made;
     };
     base.fill(transcriptions, () => generated().map(({ transcription }) => transcription));
     base.fill(sentences, () => generated().flatMap(({ spoken }) => spoken));
-    for (const { id, status } of entriesOf(fixture, "transcriptions", record)) {
+    for (const { id, status } of readEntries(fixture, "transcriptions", record)) {
       if (status !== "processing") continue;
       // Counted from the fixture's epoch (G17).
       const due = transcribingMs(base.context("transcriptions", id).settings);

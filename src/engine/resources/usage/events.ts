@@ -3,7 +3,7 @@ import { type EventSubject, event } from "../../contract/event.ts";
 import { Id, Nullable, Words } from "../../contract/schema.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { BUDGET_SCOPES, type Budget, budgetsOf, currentMonth, limitFigures } from "./rules.ts";
+import { BUDGET_SCOPES, type Budget, currentMonth, limitFigures, listBudgets } from "./rules.ts";
 import { usage, usageId } from "./schema.ts";
 
 const SAMPLE_LIMIT = 1000;
@@ -32,7 +32,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
     const key = world.get(apiKeys, id);
     const organization_id = key?.current ?? world.get(organizations, id)?.id;
     if (organization_id === undefined) return undefined;
-    const all = budgetsOf(world, { organization_id, api_key_id: key?.id ?? null }, currentMonth(world));
+    const all = listBudgets(world, { organization_id, api_key_id: key?.id ?? null }, currentMonth(world));
     return budgetFigures(organization_id, key ? all.at(-1)! : all[0]!);
   },
   fields: BudgetFigures.properties,

@@ -73,16 +73,16 @@ export const usageFixture: FixtureReader = {
     const entries = (fixture["usage"] ?? {}) as Entries;
     base.fill(usage, () =>
       Object.entries(entries).flatMap(([organization_id, own]) => [
-        rowOf(own, { organization_id, api_key_id: null }, base),
+        makeRow(own, { organization_id, api_key_id: null }, base),
         ...Object.entries(own.keys ?? {}).map(([api_key_id, figures]) =>
-          rowOf(figures, { organization_id, api_key_id }, base),
+          makeRow(figures, { organization_id, api_key_id }, base),
         ),
       ]),
     );
   },
 };
 
-function rowOf(
+function makeRow(
   entry: EntryOf<typeof record>,
   place: Pick<Usage, "organization_id" | "api_key_id">,
   base: BaseBuilder,

@@ -4,7 +4,7 @@ import { Id } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { calendarOf, currentMonth, limitFigures, monthOf, rowOf, spentIn, worse } from "./rules.ts";
+import { currentMonth, findUsage, limitFigures, spentIn, toCalendar, toMonth, worse } from "./rules.ts";
 import { type Usage, UsageLimits, usage } from "./schema.ts";
 
 export const retrieveUsageLimits = operation({
@@ -40,14 +40,14 @@ export const retrieveUsageLimits = operation({
 /** G33: what the query leaves out is that of today. */
 function askedMonth(world: WorldReader, current: number, asked: { year?: number; month?: number }): number {
   if (asked.year === undefined && asked.month === undefined) return current;
-  const { year, month } = { ...calendarOf(world, current), ...asked };
-  return monthOf(world, year, month);
+  const { year, month } = { ...toCalendar(world, current), ...asked };
+  return toMonth(world, year, month);
 }
 
 /** G33; `month` undefined: one to come, in which nothing has been spent. */
 function usageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
   const spent = (row: Usage) => (month === undefined ? 0 : spentIn(row, month));
-  const own = rowOf(world, organization_id, null);
+  const own = findUsage(world, organization_id, null);
   const organization_limits = limitFigures(spent(own), own.monthly_limit);
   const api_key_limits = [];
   const summary = {

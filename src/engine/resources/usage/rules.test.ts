@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitFigures, statusOf, worse } from "./rules.ts";
+import { limitFigures, toStatus, worse } from "./rules.ts";
 
 describe("3.6 usage classification", () => {
   it.each([
@@ -14,7 +14,7 @@ describe("3.6 usage classification", () => {
     [0, 0.000_000_1, "exceeded"],
     [5_000_000, null, "no_limit"],
   ] as const)("3.6 %d micro of %s is %s", (spent, limit, status) => {
-    expect(statusOf(spent, limit)).toBe(status);
+    expect(toStatus(spent, limit)).toBe(status);
   });
 
   it("G33 classifies before it rounds", () => {

@@ -15,14 +15,14 @@ export function fromMicro(micro: number): number {
   return micro / MICRO;
 }
 
-/** G33: two decimals shown. */
-export function shown(amount: number): number {
+/** G33: two decimals. */
+export function roundAmount(amount: number): number {
   return Math.round(amount * 100) / 100;
 }
 
-/** G39: in the details of an error an amount below a hundredth is shown with all its six decimals. */
-export function shownInDetails(amount: number): number {
-  return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : shown(amount);
+/** G39: in the details of an error an amount below a hundredth has all its six decimals. */
+export function roundInDetails(amount: number): number {
+  return amount < 0.01 ? Math.round(amount * MICRO) / MICRO : roundAmount(amount);
 }
 
 /**
@@ -34,32 +34,32 @@ export function currentMonth(world: WorldReader): number {
 }
 
 /** @param month 1 to 12 */
-export function monthOf(world: WorldReader, year: number, month: number): number {
+export function toMonth(world: WorldReader, year: number, month: number): number {
   return year * 12 + (month - 1) - originIndex(world);
 }
 
 /** UTC calendar year and month (1 to 12) of a relative month. */
-export function calendarOf(world: WorldReader, month: number): { year: number; month: number } {
+export function toCalendar(world: WorldReader, month: number): { year: number; month: number } {
   const index = month + originIndex(world);
   return { year: Math.floor(index / 12), month: (((index % 12) + 12) % 12) + 1 };
 }
 
 /** The instant at which a relative month begins. */
 export function monthStart(world: WorldReader, month: number): number {
-  const { year, month: ofYear } = calendarOf(world, month);
+  const { year, month: ofYear } = toCalendar(world, month);
   // Not `Date.UTC(year, …)`, to which a year below 100 is one of the twentieth century.
   return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
 }
 
 /** `2026-03`, as state calls show and take it. */
 export function monthText(world: WorldReader, offset: number): string {
-  const { year, month } = calendarOf(world, offset);
+  const { year, month } = toCalendar(world, offset);
   return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
 }
 
 export function parseMonth(world: WorldReader, text: string): number {
   const [year, month] = text.split("-").map(Number) as [number, number];
-  return monthOf(world, year, month);
+  return toMonth(world, year, month);
 }
 
 function originIndex(world: WorldReader): number {
@@ -78,7 +78,7 @@ export function utilization(spentMicro: number, limit: number): number {
 }
 
 /** Section 3.6, classified before rounding (G33). */
-export function statusOf(spentMicro: number, limit: number | null): UsageStatus {
+export function toStatus(spentMicro: number, limit: number | null): UsageStatus {
   if (limit === null) return "no_limit";
   const share = utilization(spentMicro, limit);
   return share >= 1 ? "exceeded" : share >= 0.8 ? "warning" : "ok";
@@ -95,11 +95,11 @@ export function worse(a: UsageStatus, b: UsageStatus): UsageStatus {
 export function limitFigures(spentMicro: number, limit: number | null) {
   const spent = fromMicro(spentMicro);
   return {
-    monthly_limit: limit === null ? null : shown(limit),
-    current_usage: shown(spent),
-    utilization_percentage: limit === null ? null : shown(utilization(spentMicro, limit) * 100),
-    remaining_budget: limit === null ? null : shown(Math.max(0, limit - spent)),
-    status: statusOf(spentMicro, limit),
+    monthly_limit: limit === null ? null : roundAmount(limit),
+    current_usage: roundAmount(spent),
+    utilization_percentage: limit === null ? null : roundAmount(utilization(spentMicro, limit) * 100),
+    remaining_budget: limit === null ? null : roundAmount(Math.max(0, limit - spent)),
+    status: toStatus(spentMicro, limit),
   };
 }
 
@@ -119,17 +119,17 @@ export function spentIn(row: Usage, month: number): number {
   return row.spent[month] ?? 0;
 }
 
-export function rowOf(world: WorldReader, organization_id: string, api_key_id: string | null): Usage {
+export function findUsage(world: WorldReader, organization_id: string, api_key_id: string | null): Usage {
   return world.get(usage, usageId(organization_id, api_key_id)) ?? emptyUsage(organization_id, api_key_id);
 }
 
 /** Organization limit, total API-key limit, the key's own: in the order in which they are checked. */
-export function budgetsOf(
+export function listBudgets(
   world: WorldReader,
   { organization_id, api_key_id }: { organization_id: string; api_key_id: string | null },
   month: number,
 ): Budget[] {
-  const own = rowOf(world, organization_id, null);
+  const own = findUsage(world, organization_id, null);
   const budgets: Budget[] = [
     { scope: "organization", limit: own.monthly_limit, spentMicro: spentIn(own, month) },
     {
@@ -139,7 +139,7 @@ export function budgetsOf(
     },
   ];
   if (api_key_id !== null) {
-    const key = rowOf(world, organization_id, api_key_id);
+    const key = findUsage(world, organization_id, api_key_id);
     budgets.push({ scope: "api_key", api_key_id, limit: key.monthly_limit, spentMicro: spentIn(key, month) });
   }
   return budgets;

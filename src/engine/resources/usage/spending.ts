@@ -6,14 +6,14 @@ import { apiKeys } from "../api-keys/schema.ts";
 import { budgetFigures, usageLimit, usageThreshold } from "./events.ts";
 import {
   type Budget,
-  budgetsOf,
   currentMonth,
+  findUsage,
   fromMicro,
-  rowOf,
-  shownInDetails,
+  listBudgets,
+  roundInDetails,
   spentIn,
-  statusOf,
   toMicro,
+  toStatus,
   utilization,
 } from "./rules.ts";
 import { usage } from "./schema.ts";
@@ -27,11 +27,11 @@ export interface Spending {
 
 /** Where a caller stands in section 8's hierarchy this month, in the order in which it is checked. */
 export function spendingFigures(world: WorldReader, { organization_id, key_id }: Principal): Spending[] {
-  const budgets = budgetsOf(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+  const budgets = listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
   return budgets.map(({ scope, limit, spentMicro }) => ({
     scope,
-    monthly_limit: limit === null ? null : shownInDetails(limit),
-    current_usage: shownInDetails(fromMicro(spentMicro)),
+    monthly_limit: limit === null ? null : roundInDetails(limit),
+    current_usage: roundInDetails(fromMicro(spentMicro)),
   }));
 }
 
@@ -41,14 +41,14 @@ export function spendingFigures(world: WorldReader, { organization_id, key_id }:
  * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
  */
 export function requireBudget(world: WorldReader, { organization_id, key_id }: Principal): void {
-  const budgets = budgetsOf(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+  const budgets = listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
   for (const { scope, limit, spentMicro } of budgets) {
-    if (statusOf(spentMicro, limit) !== "exceeded") continue;
+    if (toStatus(spentMicro, limit) !== "exceeded") continue;
     throw new ApiError("SPENDING_LIMIT_EXCEEDED", {
       details: {
         scope,
-        monthly_limit: shownInDetails(limit!),
-        current_usage: shownInDetails(fromMicro(spentMicro)),
+        monthly_limit: roundInDetails(limit!),
+        current_usage: roundInDetails(fromMicro(spentMicro)),
       },
     });
   }
@@ -68,7 +68,7 @@ export function recordSpending(
   const month = currentMonth(tx);
   emitThresholdEvents(tx, { organization_id, api_key_id: key_id }, () => {
     for (const api_key_id of [null, key_id]) {
-      const row = rowOf(tx, organization_id, api_key_id);
+      const row = findUsage(tx, organization_id, api_key_id);
       const name = api_key_id === null ? undefined : tx.get(apiKeys, api_key_id)?.name;
       tx.put(usage, {
         ...row,
@@ -95,9 +95,9 @@ export function emitThresholdEvents<T>(
   change: () => T,
 ): T {
   const month = currentMonth(tx);
-  const before = budgetsOf(tx, place, month);
+  const before = listBudgets(tx, place, month);
   const result = change();
-  const after = budgetsOf(tx, place, month);
+  const after = listBudgets(tx, place, month);
   for (const [position, budget] of after.entries()) {
     for (const { event, share } of BORDERS) {
       if (isOver(before[position]!, share) || !isOver(budget, share)) continue;
@@ -110,7 +110,7 @@ export function emitThresholdEvents<T>(
 }
 
 function isOver({ limit, spentMicro }: Budget, share: number): boolean {
-  return statusOf(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
+  return toStatus(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
 }
 
 /** False when it was told before. */
@@ -120,7 +120,7 @@ function remember(
   { api_key_id }: Budget,
   crossing: string,
 ): boolean {
-  const row = rowOf(tx, organization_id, api_key_id ?? null);
+  const row = findUsage(tx, organization_id, api_key_id ?? null);
   if (row.told.includes(crossing)) return false;
   tx.put(usage, { ...row, told: [...row.told, crossing] });
   return true;

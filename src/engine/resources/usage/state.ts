@@ -4,7 +4,7 @@ import type { StateRules } from "../../contract/resource.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { fromMicro, monthText, parseMonth, rowOf, toMicro } from "./rules.ts";
+import { findUsage, fromMicro, monthText, parseMonth, toMicro } from "./rules.ts";
 import { type Usage, usage, usageId } from "./schema.ts";
 import { emitThresholdEvents } from "./spending.ts";
 
@@ -54,7 +54,7 @@ function bookOnOrganization(
   { from, to }: { from: Usage["spent"]; to: Usage["spent"] },
 ): void {
   if (api_key_id === null) return;
-  const row = rowOf(tx, organization_id, null);
+  const row = findUsage(tx, organization_id, null);
   const spent = { ...row.spent };
   for (const month of Object.keys({ ...from, ...to })) {
     const more = (to[month] ?? 0) - (from[month] ?? 0);

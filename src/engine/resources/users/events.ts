@@ -1,11 +1,11 @@
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { makeUser } from "./fixtures.ts";
 import { users } from "./schema.ts";
 
 const user = {
   section: "6.1",
   assumptions: ["G25"],
-  about: recordsOf(users, {
+  about: aboutRecords(users, {
     id: "user_id",
     heardBy: ({ memberships }) => Object.keys(memberships),
     invent: (given, context) => makeUser({ verified: true, ...given }, context),

@@ -1,5 +1,5 @@
 import type { Factory } from "../../contract/factory.ts";
-import { entriesOf, fixtureRecord, listOf } from "../../contract/fixture-record.ts";
+import { fixtureRecord, listReader, readEntries } from "../../contract/fixture-record.ts";
 import { distinctEmail, inventEmail, inventName } from "../../contract/invent.ts";
 import type { FixtureReader, NumberedLists } from "../../contract/resource.ts";
 import type { WorldReader } from "../../state/transaction.ts";
@@ -38,7 +38,7 @@ function hasEmail(world: Pick<WorldReader, "all">, email: string): boolean {
 const record = fixtureRecord(User, { needs: ["id"] });
 
 export const usersFixture: FixtureReader = {
-  ...listOf(users, {
+  ...listReader(users, {
     record,
     factory: makeUser,
     numbered: { users: assignInTurn },
@@ -46,7 +46,7 @@ export const usersFixture: FixtureReader = {
   }),
   seed(fixture, base) {
     base.fill(users, () => {
-      const entries = entriesOf(fixture, "users", record);
+      const entries = readEntries(fixture, "users", record);
       const taken = new Set(entries.map(({ email }) => email));
       return entries.map((entry) => {
         const user = makeUser(record.given(entry, base), base.context("users", entry.id));

@@ -20,7 +20,7 @@ export const userState: StateRules<User> = {
     requireMemberships(record);
     tx.insert(users, record);
     for (const organization_id of Object.keys(record.memberships)) {
-      tell({ tx, actor, user: record }, organization_id, userCreated);
+      emitUnlessSilent({ tx, actor, user: record }, organization_id, userCreated);
       audit({ tx, actor, user: record }, organization_id, "created");
     }
     return record;
@@ -34,9 +34,9 @@ export const userState: StateRules<User> = {
     const own = changedFields(before, after, ["memberships", "account"]);
     const beyondVerified = changedFields(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
-    for (const organization_id of organizationsOf(before, after)) {
-      if (verified) tell(change, organization_id, userVerified);
-      if (beyondVerified || !verified) tell(change, organization_id, userUpdated);
+    for (const organization_id of listOrganizations(before, after)) {
+      if (verified) emitUnlessSilent(change, organization_id, userVerified);
+      if (beyondVerified || !verified) emitUnlessSilent(change, organization_id, userUpdated);
       if (own !== undefined) audit(change, organization_id, "updated", own);
       if (after.account !== before.account) auditAccount(change, organization_id, before);
       auditRole(change, organization_id, before);
@@ -45,7 +45,7 @@ export const userState: StateRules<User> = {
   },
   remove(tx, record, actor) {
     for (const organization_id of Object.keys(record.memberships)) {
-      tell({ tx, actor, user: record }, organization_id, userDeleted);
+      emitUnlessSilent({ tx, actor, user: record }, organization_id, userDeleted);
       audit({ tx, actor, user: record }, organization_id, "deleted");
     }
   },
@@ -62,11 +62,11 @@ function requireMemberships({ memberships, capabilities }: User): void {
   }
 }
 
-function organizationsOf(before: User, after: User): string[] {
+function listOrganizations(before: User, after: User): string[] {
   return [...new Set([...Object.keys(before.memberships), ...Object.keys(after.memberships)])];
 }
 
-function tell({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
+function emitUnlessSilent({ tx, actor, user }: Change, organization_id: string, event: UserEvent): void {
   if (!actor.silent) emit(tx, event, user, [organization_id]);
 }
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord, referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -107,7 +107,7 @@ export const vectorStoresFixture: FixtureReader = {
   keys: { vector_stores: Type.Array(record.schema) },
   follows: ["processing_seconds"],
   check(fixture, report) {
-    for (const [position, store] of entriesOf(fixture, "vector_stores", record).entries()) {
+    for (const [position, store] of readEntries(fixture, "vector_stores", record).entries()) {
       const seen = new Set<string>();
       for (const [index, { file_id }] of (store.files ?? []).entries()) {
         const path = ["vector_stores", position, "files", index, "file_id"];
@@ -117,7 +117,7 @@ export const vectorStoresFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const entries = entriesOf(fixture, "vector_stores", record);
+    const entries = readEntries(fixture, "vector_stores", record);
     const generateFile = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.given(entry, base), store_id },

@@ -23,7 +23,7 @@ export function renderBody({ event, data, timestamp, webhook_id, delivery_id }: 
  * The exact text that every attempt sends. That of a fixture's delivery depends on the sandbox's origin, and
  * is therefore derived from its id and instant instead of being stored in a base that sandboxes share.
  */
-export function bodyOf(delivery: Delivery, world: WorldReader): string {
+export function toBody(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
   if (body !== null) return body;
   const random = new Random(0, "delivery", delivery_id);

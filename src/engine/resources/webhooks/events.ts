@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { event, recordsOf } from "../../contract/event.ts";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { webhooks } from "./schema.ts";
 
-const about = recordsOf(webhooks, {});
+const about = aboutRecords(webhooks, {});
 
 /** What 4.21's test sends (G23), to that webhook alone; nobody subscribes to it. */
 export const webhookTest = event({

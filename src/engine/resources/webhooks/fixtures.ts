@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, entriesOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, firstRecord, referred } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -113,7 +113,7 @@ export const webhooksFixture: FixtureReader = {
   numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
-    for (const [position, { deliveries: given = [] }] of entriesOf(fixture, "webhooks", record).entries()) {
+    for (const [position, { deliveries: given = [] }] of readEntries(fixture, "webhooks", record).entries()) {
       for (const [place, { delivery_id }] of given.entries()) {
         if (seen.has(delivery_id)) {
           report(["webhooks", position, "deliveries", place, "delivery_id"], `${delivery_id} is taken`);
@@ -123,7 +123,7 @@ export const webhooksFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    const entries = entriesOf(fixture, "webhooks", record);
+    const entries = readEntries(fixture, "webhooks", record);
     base.fill(fixtureFacts, () => {
       const first = base.world.all(organizations).first();
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
@@ -151,10 +151,10 @@ function story(entry: Entry, base: BaseBuilder): { webhook: Webhook; sent: Deliv
       base.context("deliveries", one.delivery_id),
     );
   });
-  return { webhook: { ...webhook, last_delivery: latestOf(sent) }, sent };
+  return { webhook: { ...webhook, last_delivery: findLatest(sent) }, sent };
 }
 
-function latestOf(sent: readonly Delivery[]): number | null {
+function findLatest(sent: readonly Delivery[]): number | null {
   return sent.reduce<number | null>((latest, { delivered_at, last_attempt }) => {
     const ended = delivered_at ?? last_attempt!;
     return latest === null || ended > latest ? ended : latest;

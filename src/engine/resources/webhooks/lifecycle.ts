@@ -3,7 +3,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
 import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
-import { bodyOf } from "./deliveries.ts";
+import { toBody } from "./deliveries.ts";
 import { type Attempt, type Delivery, deliveries, inactiveReason, switched, webhooks } from "./schema.ts";
 
 /**
@@ -23,7 +23,7 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
   const delivery = world.get(deliveries, row.delivery_id);
   if (delivery === undefined || (delivery.status === "success" && !row.again)) return undefined;
   const number = delivery.attempts + 1;
-  return { number, url, secret, event: delivery.event, body: bodyOf(delivery, world) };
+  return { number, url, secret, event: delivery.event, body: toBody(delivery, world) };
 }
 
 /** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */

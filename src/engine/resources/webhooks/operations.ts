@@ -176,7 +176,7 @@ export const testWebhook = operation({
   },
   finish: (_call, answer, services) => {
     const { delivery_id } = (answer as { data: { delivery_id: string } }).data;
-    return outcomeOf(services, { delivery_id, attempt_id: delivery_id });
+    return readOutcome(services, { delivery_id, attempt_id: delivery_id });
   },
 });
 
@@ -227,7 +227,7 @@ export const redeliver = operation({
     return enveloped(presentDelivery(delivery, world));
   },
   finish: ({ params: { delivery_id }, request }, _answer, services) =>
-    outcomeOf(services, { delivery_id, attempt_id: redeliveryId(delivery_id, request.id) }),
+    readOutcome(services, { delivery_id, attempt_id: redeliveryId(delivery_id, request.id) }),
 });
 
 function redeliveryId(delivery_id: string, request_id: string): string {
@@ -238,7 +238,7 @@ function redeliveryId(delivery_id: string, request_id: string): string {
  * The delivery once the attempt has ended. Redeliveries of one delivery follow each other: one whose turn
  * comes after another has succeeded makes no attempt, and is refused as it would have been a moment later.
  */
-async function outcomeOf(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
+async function readOutcome(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
   const made = await services.attemptDelivery(attempt.attempt_id);
   const present = services.read();
   const delivery = present.get(deliveries, attempt.delivery_id);
@@ -254,10 +254,10 @@ function alreadyDelivered({ status }: Delivery): ApiError {
 /** Section 2.12: when it was delivered, or when it failed and when it is tried again, never both (G23). */
 export function presentDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts } = delivery;
-  return { delivery_id, event, status, response_code, attempts, ...timesOf(delivery, world) };
+  return { delivery_id, event, status, response_code, attempts, ...presentTimes(delivery, world) };
 }
 
-function timesOf({ status, delivered_at, last_attempt, next_retry }: Delivery, world: WorldReader) {
+function presentTimes({ status, delivered_at, last_attempt, next_retry }: Delivery, world: WorldReader) {
   if (status === "success") return { delivered_at: world.iso(delivered_at ?? 0) };
   return {
     last_attempt: world.iso(last_attempt ?? 0),

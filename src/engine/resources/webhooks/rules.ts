@@ -2,7 +2,7 @@ import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { referred } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
-import { bodyOf } from "./deliveries.ts";
+import { toBody } from "./deliveries.ts";
 import { cancelPending, keepTimer } from "./lifecycle.ts";
 import { type Delivery, deliveries, switched, type Webhook, webhooks } from "./schema.ts";
 
@@ -44,7 +44,7 @@ export const webhookState: StateRules<Webhook> = {
 };
 
 export const deliveryState: StateRules<Delivery> = {
-  toPublic: (delivery, world) => ({ ...delivery, body: bodyOf(delivery, world) }),
+  toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
   insert(tx, record) {
     const { organization_id } = referred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
     const delivery = tx.insert(deliveries, coherent({ ...record, organization_id }));

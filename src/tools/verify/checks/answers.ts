@@ -1,9 +1,9 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import {
   type AnyOperation,
-  errorCodesOf,
+  listErrorCodes,
+  listSuccesses,
   readsOnly,
-  successesOf,
 } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
@@ -68,7 +68,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
 }
 
 function ask({ target }: Context, operation: AnyOperation, params: Binding): Promise<Exchange> {
-  const stream = successesOf(operation).some(({ content_types }) =>
+  const stream = listSuccesses(operation).some(({ content_types }) =>
     content_types?.includes("text/event-stream"),
   );
   const credential = operation.credentials === false ? "none" : "key";
@@ -83,7 +83,7 @@ function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
 
 /** Whether a refusal may be due to the object, or to what the key's user is allowed, and not to the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
-  if (status === 403) return errorCodesOf(operation).some((code) => CATALOGUE[code].status === 403);
+  if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
   return (status === 404 || status === 422) && objectsOf(operation).length > 0;
 }
 

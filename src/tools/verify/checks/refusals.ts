@@ -1,5 +1,5 @@
 import { CATALOGUE, type ErrorCode } from "../../../engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../../engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
@@ -132,7 +132,7 @@ async function run({ contract, target, known, verdict }: Context, one: Case): Pr
 }
 
 function asksForRole(operation: AnyOperation): boolean {
-  return errorCodesOf(operation).includes("INSUFFICIENT_PERMISSIONS");
+  return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
 export function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {

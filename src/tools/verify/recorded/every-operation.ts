@@ -1,4 +1,4 @@
-import { type AnyOperation, successesOf } from "../../../engine/contract/operation.ts";
+import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Observation } from "../check.ts";
 import type { Contract } from "../contract.ts";
@@ -62,7 +62,7 @@ function judgeAnswer(verdict: Verdict, exchange: Exchange): void {
     verdict.expect(text === "", `${method} ${path}: a 304 has a body`);
     return;
   }
-  const declared = successesOf(operation).some((success) => success.status === status);
+  const declared = listSuccesses(operation).some((success) => success.status === status);
   if (declared || succeeded(exchange)) return void judgeSuccess(verdict, exchange);
   if (refusalStatuses(operation).has(status) || isPending(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which it does not document: ${excerpt(text)}`;

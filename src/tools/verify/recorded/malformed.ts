@@ -1,7 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
-import { validatorOf } from "../../../engine/contract/validator.ts";
+import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/diagnose.ts";
 import { isMasked } from "../judge-body.ts";
 import type { Asked } from "../target.ts";
@@ -25,7 +25,7 @@ export function malformedFields({ params, query, body }: AnyOperation, asked: As
 }
 
 function brokenInside(schema: TSchema, sent: unknown): string[] {
-  const validate = validatorOf(schema);
+  const validate = toValidator(schema);
   if (validate(sent)) return [];
   return diagnose(sent, validate)
     .filter((error) => !isMasked(error.data) && !isFilledIn(error, schema))

@@ -1,8 +1,8 @@
 import { codeInB } from "../../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../../engine/contract/errors.ts";
-import { type AnyOperation, errorCodesOf } from "../../../engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
-import { type Refusal, refusalsOf } from "../../../engine/contract/refusals.ts";
+import { listRefusals, type Refusal } from "../../../engine/contract/refusals.ts";
 import { type Case, READING_REFUSALS } from "../checks/refusals.ts";
 import { WRITING_REFUSALS } from "../checks/writes/refused.ts";
 import { excerpt, isMasked } from "../judge-body.ts";
@@ -37,7 +37,7 @@ export function judgeRecordedRefusal(verdict: Verdict, exchange: Exchange): void
   const found = judgeEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return;
   const shown = String(json.error.code);
-  const declared = errorCodesOf(operation).filter((code) => CATALOGUE[code].status === status);
+  const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const spelled = (code: ErrorCode) => (found === "B" ? codeInB(code, operation.spellings) : code);
   const code = declared.find((one) => spelled(one) === shown);
   const words = declared.map(spelled).join(", ");
@@ -56,7 +56,7 @@ function judgeDetails(
 ): void {
   const operation = exchange.operation!;
   const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
-  const reasons = refusalsOf(operation).filter((one) => one.code === code);
+  const reasons = listRefusals(operation).filter((one) => one.code === code);
   const problems = reasons.map((reason) => problemsWith(details, reason, exchange));
   const fewest = problems.toSorted((a, b) => a.length - b.length)[0] ?? [];
   const shown = shownCase(operation.id, code);
@@ -105,5 +105,5 @@ function shownCase(operation: string, code: ErrorCode): Case | undefined {
 
 /** Statuses that an operation has besides its successes. */
 export function refusalStatuses(operation: AnyOperation): ReadonlySet<number> {
-  return new Set(errorCodesOf(operation).map((code) => CATALOGUE[code].status));
+  return new Set(listErrorCodes(operation).map((code) => CATALOGUE[code].status));
 }
