@@ -12,14 +12,14 @@ export interface Platform {
   randomBytes(size: number): Uint8Array;
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
-  /** Loads the library for images, which a server without images does without. */
+  /** Loads the library for images when the first image is processed. */
   images(): Promise<ImageTools>;
   /**
    * The faker of a locale (`@faker-js/faker/locale/…`), loaded when it is first needed. Synchronous, since records are
    * made within a transaction; a host without synchronous imports loads the locales that it offers beforehand.
    */
   loadFaker(locale: string): Faker;
-  /** Loads the library for documents. */
+  /** Loads the library for documents when the first one is read. */
   documents(): Promise<DocumentTools>;
 }
 
@@ -38,7 +38,7 @@ export interface Size {
   height: number;
 }
 
-/** Rows from above to below, one byte for each channel. */
+/** Rows from top to bottom, one byte for each channel. */
 export interface Pixels extends Size {
   data: Uint8Array;
 }

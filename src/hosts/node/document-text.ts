@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { PdfText } from "../../engine/platform.ts";
 
-/** The one build of PDF.js that needs neither canvas nor worker file. */
+/** The build of PDF.js that needs neither a canvas nor a worker file. */
 const PDFJS = import.meta.resolve("unpdf/pdfjs");
 const MAX_EXTRACTION_MS = 15_000;
 

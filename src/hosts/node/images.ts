@@ -15,7 +15,7 @@ const WHITE = "#ffffff";
 /** How much of the tint a mirrored border shows. */
 const TINT_SHARE = 0.12;
 
-/** Averages of what is kept in a picture to fill: the whole, and over it eight by eight areas. */
+/** A transparent area gets the average of the whole picture, under the averages of 8 x 8 areas. */
 const GRIDS = [1, 8];
 
 export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {

@@ -15,7 +15,7 @@ export const revokeShareLink = operation({
   method: "DELETE",
   path: "/v1/dashboards/{dashboard_id}/share-links/{link_id}",
   summary: "Revoke a dashboard's share link",
-  description: "The slug stops resolving at once. Revoking a revoked link changes nothing.",
+  description: "The slug stops resolving at once. A second revocation changes nothing.",
   params: Type.Object({ dashboard_id: Id("dsh_"), link_id: Id("slink_") }),
   errors: [
     "DASHBOARD_NOT_FOUND",
@@ -56,7 +56,7 @@ export const resolveShareLink = operation({
   method: "GET",
   path: "/v1/dashboards/shared/{slug}",
   summary: "Open a shared dashboard",
-  description: "For anybody who has the link: needs no credentials and counts against no rate.",
+  description: "For anyone with the link: it needs no credentials and counts against no rate limit.",
   params: Type.Object({ slug: Type.String({ minLength: 1, examples: ["revenue-board"] }) }),
   credentials: false,
   errors: ["RESOURCE_NOT_FOUND"],

@@ -23,7 +23,7 @@ const announced = { filename: FileName(), file_size: FileSize(), mime_type: Mime
 /** From 100 x 2^20 bytes on a file is uploaded resumably (section 8). */
 const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
 
-/** The id is the one field of a file object that the reference shows. */
+/** The reference shows only the id of a file object. */
 const FILE_ASSUMED = Object.fromEntries(
   Object.keys(FileBody.properties)
     .filter((name) => name !== "id")
@@ -43,7 +43,7 @@ export const createUploadUrl = operation({
   path: "/v1/organizations/{organization_id}/files/upload-url",
   summary: "Begin a resumable upload",
   description:
-    "Answers a URL of this server that takes the bytes by the Google Cloud Storage resumable protocol, and the path to register them by.",
+    "Returns a URL of this server for the bytes, in the Google Cloud Storage resumable protocol, and the path for the registration.",
   params,
   body: { kind: "json", schema: Type.Object(announced) },
   errors: MEMBER_ERRORS,
@@ -95,13 +95,13 @@ export const registerFile = operation({
   path: "/v1/organizations/{organization_id}/files",
   summary: "Register a completed upload",
   description:
-    "Compares what was announced with what arrived. The first call makes the file object, another answers the same one.",
+    "Compares the announcement with the received bytes. The first call creates the file object, later calls return it.",
   params,
   body: { kind: "json", schema: Type.Object({ ...announced, gcs_path: Type.String({ minLength: 1 }) }) },
   errors: MEMBER_ERRORS,
   success: [
     { status: 201, schema: FileBody },
-    { status: 200, schema: FileBody, description: "It was registered before." },
+    { status: 200, schema: FileBody, description: "The upload is registered already." },
   ],
   access: (call) => requireMember(call, call.params.organization_id),
   async prepare({ params, body, world }, _organization, io) {
@@ -133,7 +133,7 @@ export const uploadFile = operation({
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload",
   summary: "Upload a file in one request",
-  description: "For files under 100 MB (section 8); larger ones take the resumable upload.",
+  description: "For files under 100 MB (section 8); larger files need the resumable upload.",
   params,
   body: {
     kind: "multipart",

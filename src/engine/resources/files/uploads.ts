@@ -88,21 +88,26 @@ export const putUpload = operation({
   params,
   query,
   headers: {
-    "content-range": "`bytes a-b/N` of a chunk, `bytes */*` of a probe; absent where the whole file is sent",
+    "content-range": "`bytes a-b/N` of a chunk, `bytes */*` of a probe; absent for the whole file",
   },
   body: { kind: "stream" },
   credentials: false,
   errors: [UNKNOWN, "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
     { status: 200, schema: StoredObject, description: "All bytes are there." },
-    { status: 308, headers: ["Range"], description: "Not complete; Range says what is held, if anything." },
+    {
+      status: 308,
+      headers: ["Range"],
+      description: "Not complete; Range has the stored bytes, if there are any.",
+    },
   ],
   access: requireUpload,
   async prepare({ headers }, upload, { services, stream }) {
     const { bytes } = services;
     const place = readPlacement(headers, upload.file_size);
-    if (upload.status === "complete") return { held: upload.file_size, probed: false, crc32c: upload.crc32c };
-    if (place.kind === "probe") return { held: bytes.size(upload.id), probed: true, crc32c: null };
+    if (upload.status === "complete")
+      return { received: upload.file_size, is_probe: false, crc32c: upload.crc32c };
+    if (place.kind === "probe") return { received: bytes.size(upload.id), is_probe: true, crc32c: null };
     try {
       await receive(place);
     } catch (error) {
@@ -112,7 +117,7 @@ export const putUpload = operation({
       }
       throw error;
     }
-    return { held: bytes.size(upload.id), probed: false, crc32c: bytes.crc32c(upload.id) };
+    return { received: bytes.size(upload.id), is_probe: false, crc32c: bytes.crc32c(upload.id) };
 
     async function receive({ start, end }: Extract<Placement, { kind: "bytes" }>): Promise<void> {
       const missing = upload.file_size - bytes.size(upload.id);
@@ -121,11 +126,11 @@ export const putUpload = operation({
       if (outcome === "excess") throw excess(headers["content-range"], upload.file_size);
     }
   },
-  handle({ world }, upload, { held, probed, crc32c }) {
+  handle({ world }, upload, { received, is_probe, crc32c }) {
     if (upload.status === "complete") return presentObject(upload, world);
     // A probe does not complete an upload whose last byte is just being received.
-    if (probed || held < upload.file_size) {
-      return new Reply(308, undefined, held === 0 ? {} : { Range: `bytes=0-${held - 1}` });
+    if (is_probe || received < upload.file_size) {
+      return new Reply(308, undefined, received === 0 ? {} : { Range: `bytes=0-${received - 1}` });
     }
     return presentObject(completeUpload(world, upload.id, crc32c), world);
   },

@@ -52,7 +52,7 @@ export const uncropImage = operation({
   path: "/v1/images/uncrop",
   summary: "Extend an image beyond its borders",
   description:
-    "provider_a grows the image by exactly the pixels asked for (JPEG), provider_b scales it to a size and fills the transparent area of the mask (PNG).",
+    "provider_a grows the image by exactly the requested pixels (JPEG), provider_b scales it to a size and fills the transparent area of the mask (PNG).",
   body: {
     kind: "multipart",
     fields: UncropFields,

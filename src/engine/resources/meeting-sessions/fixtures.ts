@@ -127,7 +127,7 @@ const record = fixtureRecord(MeetingSession, {
     speakers: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
     transcript_entries: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(spokenRecord.schema)], {
-        description: "How many entries to make up, or the entries themselves",
+        description: "The number of entries to generate, or the entries",
       }),
     ),
   },
@@ -202,9 +202,9 @@ function generateTranscripts(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
   const { random } = context;
-  const wanted = entry.transcript_entries ?? DEFAULT_ENTRIES;
-  const listed = typeof wanted === "number" ? [] : wanted;
-  const count = typeof wanted === "number" ? wanted : wanted.length;
+  const requested = entry.transcript_entries ?? DEFAULT_ENTRIES;
+  const listed = typeof requested === "number" ? [] : requested;
+  const count = typeof requested === "number" ? requested : requested.length;
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
   const lines = meetingLines(theme, count, { random, ended: entry.status !== "running" });
   let clock = 0;

@@ -37,10 +37,10 @@ export function scheduleNextLine(
 export function speakLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
   const session = tx.get(meetingSessions, subject);
   if (session?.status !== "running") return;
-  const said = tx.index(meetingTranscripts, "by_session", subject).size;
+  const spoken = tx.index(meetingTranscripts, "by_session", subject).size;
   const random = tx.random("meeting_line");
   const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
-  const text = said === 0 ? random.pick(theme.opening) : theme.body[said % theme.body.length]!;
+  const text = spoken === 0 ? random.pick(theme.opening) : theme.body[spoken % theme.body.length]!;
   const end_time = milliseconds((due - session.started_at) / 1000);
   addTranscript(tx, {
     transcript_id: tx.newId("mbtrans_"),
@@ -52,7 +52,7 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
     language_code: session.language_code,
     session_id: subject,
   });
-  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(said / LINES_PER_SLOWDOWN);
+  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(spoken / LINES_PER_SLOWDOWN);
   tx.schedule({ kind: "meeting.line", subject, due: due + wait });
 }
 

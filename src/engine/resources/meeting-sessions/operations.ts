@@ -75,7 +75,7 @@ export const deletePermanently = operation({
   path: "/v1/meeting-buddy/sessions/{session_id}/permanent",
   summary: "Delete a meeting session for good",
   description:
-    "Removes the session with its transcripts, logs and recording metadata; nothing brings it back.",
+    "Removes the session with its transcripts, logs and recording metadata. This cannot be undone.",
   params: Params,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 204 },
@@ -93,7 +93,7 @@ export const stopMeeting = operation({
   method: "POST",
   path: "/v1/meeting-buddy/sessions/{session_id}/stop",
   summary: "Stop a running meeting session",
-  description: "Keeps all data. Stopping a session that has ended changes nothing.",
+  description: "All data stays. A second stop changes nothing.",
   params: Params,
   errors: MANAGED_SESSION_ERRORS,
   success: { status: 200, schema: MeetingSessionBody },

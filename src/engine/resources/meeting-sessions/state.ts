@@ -63,13 +63,13 @@ function withEnd(before: MeetingSession, after: MeetingSession, now: number): Me
 
 function requireValid(tx: Transaction, session: MeetingSession): void {
   const { status, started_at, ended_at } = session;
-  const shown = ended_at === null ? null : tx.iso(ended_at);
+  const value = ended_at === null ? null : tx.iso(ended_at);
   if (status === "running" && ended_at !== null)
-    throw invalidInput("ended_at", shown, "a running session has not ended");
+    throw invalidInput("ended_at", value, "a running session has no end");
   if (status === "completed" && ended_at === null)
-    throw invalidInput("ended_at", shown, "a completed session has an end");
+    throw invalidInput("ended_at", value, "a completed session has an end");
   if (ended_at !== null && ended_at < started_at)
-    throw invalidInput("ended_at", shown, "ended_at must not lie before started_at");
+    throw invalidInput("ended_at", value, "ended_at must not be before started_at");
 }
 
 export const transcriptState: StateRules<TranscriptEntry> = {
@@ -89,7 +89,7 @@ export const transcriptState: StateRules<TranscriptEntry> = {
 
 function requireSpan({ start_time, end_time }: TranscriptEntry): void {
   if (end_time < start_time)
-    throw invalidInput("end_time", end_time, "end_time must not lie before start_time");
+    throw invalidInput("end_time", end_time, "end_time must not be before start_time");
 }
 
 export const logState: StateRules<MeetingLog> = {

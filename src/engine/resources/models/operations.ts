@@ -82,7 +82,7 @@ export const listModelsV2 = operation({
   method: "GET",
   path: "/v2/models",
   summary: "List the models, under the other version prefix",
-  description: "Answers as `/v1/models` does, or 404 where the setting `v2_models` is off.",
+  description: "The same answer as `/v1/models`, or 404 if the setting `v2_models` is off.",
   errors: [
     { code: "RESOURCE_NOT_FOUND", details: { path: { always: "/v2/models" } } },
     ...CURRENT_MEMBER_ERRORS,

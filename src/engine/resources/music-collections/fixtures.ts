@@ -48,7 +48,7 @@ const record = fixtureRecord(MusicCollection, {
   more: {
     tracks: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: 2_000_000 }), Type.Array(trackRecord.schema)], {
-        description: "In the order of their positions, or how many to make up",
+        description: "The tracks by position, or the number of tracks to generate",
       }),
     ),
   },

@@ -12,7 +12,7 @@ export const listTracks = operation({
   method: "GET",
   path: "/v1/music/{organization_id}/collections/{collection_id}/tracks",
   summary: "List the tracks of a music collection",
-  description: "In the order of their positions. Only collections that the caller owns can be seen.",
+  description: "By position. Callers see their own collections only.",
   params: Type.Object({ organization_id: Id("org_"), collection_id: Id("mcoll_") }),
   query: Type.Object({
     limit: Type.Optional(PageNumber({ minimum: 1, maximum: 500, default: 200 })),

@@ -102,19 +102,19 @@ function generateThread(entry: Entry, base: BaseBuilder): Thread {
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
-  const wanted = entry.messages ?? 2;
-  const listed = typeof wanted === "number" ? [] : wanted;
-  const count = typeof wanted === "number" ? wanted : wanted.length;
+  const requested = entry.messages ?? 2;
+  const listed = typeof requested === "number" ? [] : requested;
+  const count = typeof requested === "number" ? requested : requested.length;
   const context = base.context("messages", entry.id);
   const first = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {
     const turn = position % 2;
-    const said = {
+    const defaults = {
       role: turn === 0 ? ("user" as const) : ("assistant" as const),
       content: EXCHANGES[(first + Math.floor(position / 2)) % EXCHANGES.length]![turn]!,
       created_at: thread.created_at + (position + 1) * MINUTE_MS,
     };
     const given = messageRecord.given(listed[position] ?? {}, base);
-    return makeMessage({ ...said, ...given, thread_id: thread.id }, context);
+    return makeMessage({ ...defaults, ...given, thread_id: thread.id }, context);
   });
 }

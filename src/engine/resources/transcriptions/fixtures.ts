@@ -94,7 +94,7 @@ const record = fixtureRecord(Transcription, {
   more: {
     sentences: Type.Optional(
       Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), Type.Array(sentenceRecord.schema)], {
-        description: "How many sentences to make up, or the sentences themselves",
+        description: "The number of sentences to generate, or the sentences",
       }),
     ),
   },
@@ -148,9 +148,9 @@ function generateSentences(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): Sentence[] {
   const { random } = context;
-  const wanted = entry.sentences ?? (entry.status === "processing" ? 0 : DEFAULT_SENTENCES);
-  const listed = typeof wanted === "number" ? [] : wanted;
-  const count = typeof wanted === "number" ? wanted : wanted.length;
+  const requested = entry.sentences ?? (entry.status === "processing" ? 0 : DEFAULT_SENTENCES);
+  const listed = typeof requested === "number" ? [] : requested;
+  const count = typeof requested === "number" ? requested : requested.length;
   const options = { random, pii_redaction: entry.pii_redaction ?? null };
   let clock = 0;
   return Array.from({ length: count }, (_, position) => {

@@ -20,7 +20,7 @@ import {
 const BASE = "/v1/audio/transcribe/{transcription_id}";
 const Params = Type.Object({ transcription_id: Id("trans_") });
 const HEADERS = ["ETag", "Last-Modified", "Cache-Control", "X-PII-Redacted", "X-PII-Policies"];
-const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "The client holds this representation" };
+const NOT_MODIFIED = { status: 304, headers: HEADERS, description: "The client has this representation" };
 
 const Metadata = Type.Object(
   {
@@ -53,9 +53,8 @@ const declared = {
   method: "GET" as const,
   params: Params,
   headers: {
-    "if-none-match": "Entity tags that the client holds, or `*`",
-    "if-modified-since":
-      "The `Last-Modified` that the client holds; passed over where `If-None-Match` is sent",
+    "if-none-match": "Entity tags of the client, or `*`",
+    "if-modified-since": "The `Last-Modified` of the client; ignored if `If-None-Match` is sent",
   },
   errors: ["RESOURCE_NOT_FOUND", "INVALID_INPUT"] as const,
   access: requireTranscription,
@@ -72,7 +71,7 @@ export const listSentences = operation({
   },
   path: `${BASE}/sentences`,
   summary: "List the sentences of a transcription",
-  description: "Only of a completed one. All sentences when no limit is given.",
+  description: "The transcription must be completed. Without a limit all sentences are returned.",
   query: Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, "x-page": true })),
     offset: Type.Optional(PageNumber({ minimum: 0, default: 0 })),

@@ -120,7 +120,7 @@ export const sentenceState: StateRules<Sentence> = {
 };
 
 function requireSpan({ start, end }: Sentence): void {
-  if (end < start) throw invalidInput("end", end, "end must not lie before start");
+  if (end < start) throw invalidInput("end", end, "end must not be before start");
 }
 
 /** The audio is at least as long as its sentences; the last one to end need not be the last to begin. */

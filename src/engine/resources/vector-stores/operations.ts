@@ -18,7 +18,7 @@ export const retrieveFileStatus = operation({
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",
   description:
-    "Progress is a matter of the sandbox's clock. A file that is not in the store, or a store that does not exist, is 404 all the same.",
+    "Progress follows the sandbox's clock. A file that is not in the store and an unknown store are 404.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_"), file_id: Id("file_") }),
   errors: [...MEMBER_ERRORS, "FILE_NOT_IN_STORE"],
   success: { status: 200, schema: ProcessingStatus },
@@ -50,7 +50,7 @@ export const attachFile = operation({
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],
   success: [
     { status: 202, schema: ProcessingStatus },
-    { status: 200, schema: ProcessingStatus, description: "It is in the store; nothing was restarted." },
+    { status: 200, schema: ProcessingStatus, description: "The file is in the store and is not restarted." },
   ],
   access(call) {
     const { organization_id, store_id } = call.params;
