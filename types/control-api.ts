@@ -1311,6 +1311,8 @@ export interface JournalEntry {
     url: string;
     error: string | null;
   } | null;
+  /** True where a rewind has undone what it changed */
+  undone?: boolean;
 }
 export interface JournalPage {
   /** Newest first */
@@ -1321,7 +1323,7 @@ export interface JournalPage {
   dropped: number;
 }
 export interface Live {
-  /** What came before was another run of the server, or was cleared: forget it */
+  /** What came before was another run of the server, or was cleared: drop it */
   begins: boolean;
   /** Oldest first */
   requests: RequestLine[];
@@ -1362,6 +1364,8 @@ export interface RequestLine {
   why: string | null;
   /** How many */
   warnings: number;
+  /** True where a rewind has undone what it changed */
+  undone?: boolean;
 }
 export interface HistoryEntry {
   /** `h_…`, never given twice in a sandbox */

@@ -1,7 +1,7 @@
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Stepped } from "../engine/pipeline/run-steps.ts";
-import type { Act } from "../engine/sandbox/history-entry.ts";
+import type { Change } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { AnswerJudge } from "./answer-judge.ts";
 import type { ControlCall, ControlOperation, ControlServer } from "./operation.ts";
@@ -22,7 +22,7 @@ export class ControlExchange implements ControlCall, Stepped {
   query: unknown = undefined;
   body: unknown = undefined;
   /** The call in the history, if it may change a world. */
-  act: Act | undefined = undefined;
+  change: Change | undefined = undefined;
   /** For `settle`: changes after it are this call's. */
   mark: number | undefined = undefined;
   value: unknown = undefined;

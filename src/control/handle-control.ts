@@ -12,7 +12,7 @@ import { NodeRequest } from "../hosts/node/node-request.ts";
 import { AnswerJudge } from "./answer-judge.ts";
 import type { Mount } from "./application.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
-import { ControlAct } from "./control-act.ts";
+import { ControlChange } from "./control-change.ts";
 import { ControlExchange } from "./control-exchange.ts";
 import type { ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
@@ -146,12 +146,12 @@ async function handle(exchange: ControlExchange): Promise<void> {
     exchange.value = await operation.handle(exchange);
     return;
   }
-  const act = new ControlAct(operation, sandbox);
-  exchange.act = act;
+  const change = new ControlChange(operation, sandbox);
+  exchange.change = change;
   try {
-    exchange.value = await sandbox.world.as(act, () => operation.handle(exchange));
+    exchange.value = await sandbox.world.as(change, () => operation.handle(exchange));
   } finally {
-    act.finish(operation, exchange, exchange.value);
+    change.finish(operation, exchange, exchange.value);
   }
 }
 

@@ -38,6 +38,8 @@ const Id = Type.Union([Type.String(), Type.Null()]);
 const Entry = Type.Object(
   {
     ...{ id: Type.String(), sequence: Whole, at: Epoch, parent: Whole, kind: Words(HISTORY_KINDS) },
+    // Absent where an earlier version saved it.
+    seq: Type.Optional(Whole),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
     changes: Type.Record(
       Type.String(),

@@ -11,9 +11,9 @@ import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
-import type { Act } from "../engine/sandbox/history-entry.ts";
+import type { RequestCounter } from "../engine/sandbox/counters.ts";
+import type { Change } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
-import type { RequestTally } from "../engine/sandbox/request-tally.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { BeforeAnswer } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
@@ -34,7 +34,7 @@ export interface ControlServer {
   /** Where this server listens, for calls to itself. */
   address: () => { host: string; port: number };
   /** Counts of all requests, for metrics. */
-  tally: RequestTally;
+  tally: RequestCounter;
   version: string;
   /** performance.now() at the start of the server. */
   started: number;
@@ -78,7 +78,7 @@ export interface ControlContext {
   /** The sandbox that the path names; reading it where the path names none is a defect. */
   readonly sandbox: Sandbox;
   /** What the call is in the history, where its declaration tells of it. */
-  readonly act: Act | undefined;
+  readonly change: Change | undefined;
   readonly server: ControlServer;
   /** Scheme and Host as this client reaches the server. */
   readonly origin: string;

@@ -65,7 +65,7 @@ export interface WireRequest {
   method: string;
   target: string;
   headers: readonly (readonly string[])[];
-  body: Buffer | undefined;
+  body: Uint8Array | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   SNAPSHOT_FORMAT,
   SNAPSHOT_VERSION,
   type SnapshotDocument,
-} from "../engine/sandbox/snapshot-document.ts";
+} from "../engine/sandbox/snapshots.ts";
 import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { UploadsDocument } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";

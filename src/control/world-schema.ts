@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import type { SnapshotDocument } from "../engine/sandbox/snapshot-document.ts";
+import type { SnapshotDocument } from "../engine/sandbox/snapshots.ts";
 
 export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Milliseconds since 1970, in the years that a timestamp can name. */

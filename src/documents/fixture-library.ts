@@ -11,7 +11,7 @@ import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
 import { type FixtureShape, fixtureShape } from "../engine/fixtures/fixture-shape.ts";
 import { leastRecords } from "../engine/fixtures/least-records.ts";
-import type { FixtureSource, LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { Document, Read } from "./document.ts";
 import { DocumentLibrary, type Refreshed } from "./document-library.ts";

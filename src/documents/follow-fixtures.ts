@@ -1,6 +1,6 @@
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import type { Fixture } from "../engine/fixtures/fixture.ts";
-import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
+import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Document } from "./document.ts";
 import type { FixtureLibrary } from "./fixture-library.ts";
 import type { Followed } from "./watch-documents.ts";

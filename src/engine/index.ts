@@ -10,16 +10,16 @@ import { uploadsToRelease } from "./resources/files/rules.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
 import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/lifecycle.ts";
+import { RequestCounter } from "./sandbox/counters.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
-import { RequestTally } from "./sandbox/request-tally.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createServices, type ServiceParts } from "./services.ts";
 import { forwardClock } from "./state/clock.ts";
 import { combinedTimers } from "./state/combined-timers.ts";
 import type { Commit } from "./state/world-parts.ts";
 import { createDeliveries } from "./webhooks/dispatcher.ts";
-import { journaledAttempt } from "./webhooks/journal-attempt.ts";
+import { findAttemptEntry, journaledAttempt } from "./webhooks/journal-attempt.ts";
 
 /** The parts that a host gives the engine. */
 export interface EngineOptions
@@ -45,7 +45,7 @@ export interface Engine {
   readonly faults: Faults;
   readonly receivers: SimulatedReceivers;
   /** Counts of all requests, for metrics. */
-  readonly tally: RequestTally;
+  readonly tally: RequestCounter;
   /** Milliseconds since 1970; never runs backwards. */
   readonly wallClock: () => number;
   readonly parts: EngineParts;
@@ -55,7 +55,7 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const { log, outbound, uploads, recordings, replay } = options;
-  const tally = new RequestTally();
+  const tally = new RequestCounter();
   const wallClock = forwardClock(Date.now);
   const timerHandlers = combinedTimers(RESOURCES);
   const faults = new Faults({
@@ -73,7 +73,10 @@ export function createEngine(options: EngineOptions): Engine {
     onAttempt: ({ journal, history, world }, attempt) => {
       const present = world.read();
       const next = nextStep(present, attempt.row, attempt.outcome.response_code);
-      journal.add(journaledAttempt(attempt, { present, nextStep: next, newest: history.newest }));
+      journal.add(
+        journaledAttempt(attempt, { present, nextStep: next }),
+        findAttemptEntry(attempt, history.newest),
+      );
     },
     readyToSend: options.readyToSend,
   });
@@ -82,7 +85,7 @@ export function createEngine(options: EngineOptions): Engine {
     fixtures: options.fixtures,
     defaults: options.defaults,
     wallClock,
-    tally,
+    counter: tally,
     serverKey: options.serverKey,
     faults: (sandbox) => faults.of(sandbox),
     worldParts: (sandbox) => {

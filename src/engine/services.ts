@@ -1,6 +1,6 @@
 import type { ByteStore, FormSpace, HeavyWork, OutboundClient, Services } from "./contract/services.ts";
 import { FairQueue } from "./sandbox/fair-queue.ts";
-import type { Actor } from "./sandbox/history-entry.ts";
+import type { ChangeSource } from "./sandbox/history-entry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { nextChange } from "./state/next-change.ts";
 import type { Deliveries } from "./webhooks/dispatcher.ts";
@@ -13,7 +13,7 @@ export interface ServiceParts {
 }
 
 /** What handlers of a sandbox may ask of the server. Changes that they make have `by` as their source. */
-export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: Actor) => Services {
+export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
   // A document is read in a thread with memory of its own, and decoded images are large, so few at a time; at most one of
   // each for a sandbox, so that a flood in one leaves the second place to others. A text is read in the server's own

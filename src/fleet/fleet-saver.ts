@@ -262,7 +262,7 @@ export class FleetSaver {
     // Deleting it failed, so Redis still has it: the next request takes it over from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
-    sandbox.putBack(image);
+    sandbox.rollbackTo(image);
     image.remark();
   }
 

@@ -1,7 +1,7 @@
 import type { FaultState } from "../engine/sandbox/fault-gate.ts";
-import type { LoadedFixture } from "../engine/sandbox/fixture-source.ts";
-import type { HistoryStory } from "../engine/sandbox/history-story.ts";
+import type { HistorySnapshot } from "../engine/sandbox/history.ts";
 import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 
@@ -32,7 +32,7 @@ export class SandboxImage {
   readonly value: SandboxValue;
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
-  readonly history: HistoryStory;
+  readonly history: HistorySnapshot;
   private readonly uploads: UploadStore;
   private marks: Marks | undefined;
 
@@ -47,7 +47,7 @@ export class SandboxImage {
     this.value = kept.value;
     this.faults = kept.faults;
     this.snapshots = new Map(sandbox.snapshots);
-    this.history = sandbox.history.story();
+    this.history = sandbox.history.snapshot();
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 

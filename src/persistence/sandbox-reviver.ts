@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FixtureSource, LoadedFixture } from "../engine/sandbox/fixture-source.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import { readClock } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/root.ts";
@@ -119,7 +119,7 @@ export class SandboxReviver {
     judge.world(world, base);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
-    return { world, taken_at, windows: RateWindows.from(saved.windows), blobs };
+    return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };
   }
 }
 

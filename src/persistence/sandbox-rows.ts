@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FaultState } from "../engine/sandbox/fault-gate.ts";
-import type { HistoryStory, StoredHistory } from "../engine/sandbox/history-story.ts";
+import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
-import type { Kept, SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { SavedSandbox as SandboxState, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/root.ts";
 import type { AnyTable } from "../engine/state/table.ts";
@@ -66,7 +66,7 @@ export function* rowsBetween(
 }
 
 /** Entries of which something new is to be said, and those that are gone. */
-function* storiesBetween(was: HistoryStory | undefined, is: HistoryStory) {
+function* storiesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) {
   for (const { sequence } of was?.entries.keys() ?? []) {
     if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
   }
@@ -140,7 +140,7 @@ export interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
 /** A sandbox as it was written down; `sandbox-rows.ts` says where what stands. */
 export interface SavedSandbox {
   /** `snapshots`: their names, in the order in which they were saved. */
-  about: Kept["about"] & { snapshots: string[] };
+  about: SandboxState["about"] & { snapshots: string[] };
   fixture: { name: string; document: object };
   faults: FaultState | undefined;
   present: SavedWorld;

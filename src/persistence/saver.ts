@@ -275,7 +275,7 @@ interface Step {
 }
 
 function putBack(saved: SandboxImage): void {
-  saved.sandbox.putBack(saved);
+  saved.sandbox.rollbackTo(saved);
   saved.remark();
 }
 

@@ -378,7 +378,7 @@ beforeAll(async () => {
   await control("PATCH", "/forgetful", { settings: { journal_limit: 1 } });
   await control("POST", "/forgetful/state/threads", { id: "thread_new" });
   ids.set("FORGOTTEN", (await newest("forgetful")).id);
-  api.understudy.sandboxes.get("forgetful")!.history.letGoOf(0);
+  api.understudy.sandboxes.get("forgetful")!.history.releaseStates(0);
   await api.call("ada", "DELETE", "/_s/forgetful/v1/threads/thread_new");
   ids.set("DROPPED", (await newest("forgetful")).id);
   for (let n = 0; n < 3; n += 1) await api.call("dan", "GET", "/_s/forgetful/v1/models");

@@ -148,7 +148,7 @@ describe("interfaces 10 rewind", () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const kept = await history.entries();
     expect(kept.map((entry) => entry.kept)).toEqual([true, true]);
-    api.understudy.sandboxes.get("default")!.history.letGoOf(0);
+    api.understudy.sandboxes.get("default")!.history.releaseStates(0);
     const [entry] = await history.entries();
     expect(entry).toEqual({ ...kept[0], kept: false });
     for (const [method, path] of [

@@ -51,17 +51,17 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
       revision: 0,
       about: { next: 1, base: 0, dropped: 0 },
       entries: new Map<{ sequence: number }, number>(),
-      story: () => ({ about: sandbox.history.about, entries: new Map(sandbox.history.entries) }),
+      snapshot: () => ({ about: sandbox.history.about, entries: new Map(sandbox.history.entries) }),
     },
     snapshots: new Map<string, unknown>(),
     blobs: `${name}'s bytes`,
     value: () => ({
       world: sandbox.world.value(),
-      windows: RateWindows.of(sandbox.windows.counted),
+      windows: RateWindows.from(sandbox.windows.counted),
       taken_at: 500,
       blobs: sandbox.blobs,
     }),
-    putBack(kept: { value: { world: { root: Root } } }) {
+    rollbackTo(kept: { value: { world: { root: Root } } }) {
       putBack.push(kept);
       sandbox.world.root = kept.value.world.root;
       sandbox.world.generation += 1;

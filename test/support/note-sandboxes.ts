@@ -1,6 +1,5 @@
 import Type from "typebox";
-import type { KeptState } from "../../src/engine/sandbox/entry-states.ts";
-import type { Act } from "../../src/engine/sandbox/history-entry.ts";
+import { type Change, requestTitle, type StateRef } from "../../src/engine/sandbox/history-entry.ts";
 import { minuteOf } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
@@ -46,20 +45,22 @@ export function makeSandbox(history_limit: number): Sandbox {
   return registry.create({ name: "a", settings: { history_limit } });
 }
 
-/** All that a moment says. */
-export function momentOf({ root, now, requests, windows, counted, frame }: KeptState): object {
-  const { tables, draws } = root.value;
+/** All that a moment of the sandbox's past says. */
+export function momentOf({ history }: Sandbox, moment: StateRef): object {
+  const { version, now, requests, windows, counted, environment } = moment;
+  const { tables, draws } = history.versions.at(version)!;
   const rows = [...tables.get("notes")!.all()];
   const due = [...tables.get(timers.name)!.all()];
-  return { rows, due, draws, now, requests, windows: windows.entries(), counted, uploads: frame.uploads };
+  const { uploads } = environment;
+  return { rows, due, draws, now, requests, windows: [...windows.entries()], counted, uploads };
 }
 
-/** What a request would do that nobody sent. */
-export function asked(world: World, key?: string): Act {
+/** A request that changes something, which no client has sent. */
+export function makeRequest(world: World, key?: string): Change {
   const counted = key === undefined ? undefined : { key_id: key, minute: minuteOf(world.epochNow()) };
   const request = {
     ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
     ...{ counted, uploads: undefined },
   };
-  return { kind: "request", title: "a write", subject: undefined, request };
+  return { kind: "request", title: requestTitle(request), subject: undefined, request };
 }

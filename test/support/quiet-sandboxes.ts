@@ -1,7 +1,7 @@
-import type { BlobStore } from "../../src/engine/sandbox/blob-store.ts";
+import { RequestCounter } from "../../src/engine/sandbox/counters.ts";
 import type { FaultGate, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
-import { RequestTally } from "../../src/engine/sandbox/request-tally.ts";
+import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 
 /** For tests of sandboxes by themselves: no uploads, no faults, nobody who listens. */
 export const NO_BLOBS: BlobStore = {
@@ -46,7 +46,7 @@ export function quietParts(
     onDiscard() {},
     onChange() {},
     blobs: NO_BLOBS,
-    tally: new RequestTally(),
+    counter: new RequestCounter(),
     ...given,
   };
 }

@@ -1,12 +1,12 @@
 import { type IncomingMessage, request } from "node:http";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 
 export interface RecordedRequest {
   method: string;
   target: string;
   headers: readonly (readonly string[])[];
-  body: Buffer | undefined;
+  body: Uint8Array | undefined;
 }
 
 interface Sending extends RecordedRequest {
@@ -45,8 +45,8 @@ export async function sendRecorded(
   return found;
 }
 
-function isEndless({ response_headers }: JournalEntry): boolean {
-  return response_headers.some((value) => value.startsWith("text/event-stream"));
+function isEndless(entry: JournalEntry): boolean {
+  return responseHeaders(entry).some((value) => value.startsWith("text/event-stream"));
 }
 
 function nextEntry(

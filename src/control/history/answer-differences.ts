@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
 import { Closed } from "../../engine/contract/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { bodyText, type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/har/secret-redactor.ts";
 
 /** More would be no help to anybody. */
@@ -19,7 +19,7 @@ type Difference = Static<typeof AnswerDifference>;
 /** What is compared of a request's answer. */
 export type ComparedAnswer = Pick<
   JournalEntry,
-  "id" | "status" | "response_headers" | "response_body" | "streamed"
+  "id" | "status" | "response_head" | "response_body" | "streamed"
 >;
 
 /**
@@ -50,10 +50,11 @@ function compareHeaders(
 }
 
 /** By lower-case name; the answer's own id stands as that of the other. */
-function headersOf({ id, response_headers }: ComparedAnswer, as: string): Map<string, string> {
+function headersOf(answer: ComparedAnswer, as: string): Map<string, string> {
+  const response_headers = responseHeaders(answer);
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < response_headers.length; i += 2) {
-    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(id, as));
+    headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(answer.id, as));
   }
   return headers;
 }
@@ -61,7 +62,7 @@ function headersOf({ id, response_headers }: ComparedAnswer, as: string): Map<st
 /** A value where it is JSON, the text where not. */
 function bodyOf({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
-  const text = response_body?.toString().replaceAll(id, as) ?? "";
+  const text = bodyText(response_body).replaceAll(id, as);
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { lostEntries } from "../../engine/contract/pluralize.ts";
-import type { EntryStates } from "../../engine/sandbox/entry-states.ts";
-import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
+import type { BeforeAfter, HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { below } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";
@@ -19,7 +18,7 @@ export function entryOf({ history }: Sandbox, id: string): HistoryEntry {
 }
 
 /** @throws Problem 409 */
-export function statesOf({ id, states }: HistoryEntry, done: string): EntryStates {
+export function statesOf({ id, states }: HistoryEntry, done: string): BeforeAfter {
   if (states !== undefined) return states;
   throw conflict(
     "state-let-go",

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable } from "../../engine/contract/schema.ts";
-import type { EntryStates, KeptState } from "../../engine/sandbox/entry-states.ts";
+import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
 import type { Root } from "../../engine/state/root.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
 import type { ControlServer } from "../operation.ts";
@@ -25,11 +25,11 @@ export const RecordChangesBody = Type.Record(
 );
 
 /** What an entry changed, record by record. */
-export function recordChanges(server: ControlServer, states: EntryStates): Static<typeof RecordChangesBody> {
+export function recordChanges(server: ControlServer, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
-  const from = states.from.value;
-  const to = states.to.value;
+  const from = states.versions.at(states.from)!;
+  const to = states.versions.at(states.to)!;
   const was = toReader(from, states.before);
   const is = toReader(to, states.after);
   for (const [name, state] of stateCollections(server.resources)) {
@@ -45,6 +45,6 @@ export function recordChanges(server: ControlServer, states: EntryStates): Stati
   return changes;
 }
 
-function toReader(root: Root, { frame: { origin, seed }, now }: KeptState): Transaction {
+function toReader(root: Root, { environment: { origin, seed }, now }: StateRef): Transaction {
   return new Transaction(root, { origin, now: now - origin, seed, secretKey: "" });
 }

@@ -64,21 +64,8 @@ export const HistoryEntryBody = Closed(
 export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
-  const {
-    id,
-    seq,
-    sequence,
-    at,
-    kind,
-    title,
-    subject,
-    cause,
-    advanced_by,
-    request,
-    changes,
-    isUndone,
-    states,
-  } = entry;
+  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, changes, states } = entry;
+  const { seq, isUndone } = entry.entry;
   return {
     id,
     seq,

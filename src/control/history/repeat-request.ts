@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { sendRecorded } from "../../client/replay/send-recorded.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { bodyText, formatHeaders, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
@@ -38,11 +38,10 @@ export interface Repetition {
  * What the journal has of an entry's request.
  * @throws Problem 409 when it has nothing
  */
-export function requestOf({ journal }: Sandbox, { id, request, journaled }: HistoryEntry): JournalEntry {
+export function requestOf({ id, request, entry }: HistoryEntry): JournalEntry {
   if (request === null) throw notRepeatable(`${id} is no request`);
-  const found = journaled === undefined ? undefined : journal.at(journaled);
-  if (found === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
-  return found;
+  if (entry.exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
+  return entry.exchange;
 }
 
 /**
@@ -90,7 +89,7 @@ async function sendToRemote(
   const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
   const sha256 = createHash("sha256").update(body).digest("hex");
   return {
-    ...{ id, status, response_headers: headers.flat(), response_body: body },
+    ...{ id, status, response_head: formatHeaders(headers.flat()), response_body: body },
     streamed: typeof streamed === "object" ? { bytes: body.length, sha256 } : undefined,
   };
 }
@@ -128,7 +127,7 @@ async function arm(
 /** `default` has no prefix, unless the request was seen to have used it. */
 function prefixOf({ response_body }: JournalEntry, { name }: { name: string }): string {
   const prefix = `/_s/${name}`;
-  return name !== "default" || response_body?.includes(`${prefix}/`) ? prefix : "";
+  return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
 function headersOf({ request_headers }: JournalEntry): string[][] {

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
+import { utf8Length } from "../../engine/bytes.ts";
 import { Closed, Nullable } from "../../engine/contract/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import { HAR_ENTRY, harEntry } from "../../tools/har/har-entry.ts";
 
 const JournalHarEntry = Closed({
@@ -48,13 +49,13 @@ function journalEntry(entry: JournalEntry, base_url: string): Static<typeof Jour
   const { id, at, method, path, query, status, duration_ms, operation, decision } = entry;
   const { request_body, response_body, streamed } = entry;
   const origin = entry.delivery?.origin ?? base_url;
-  const sent = response_body === undefined ? 0 : Buffer.byteLength(response_body);
+  const sent = typeof response_body === "string" ? utf8Length(response_body) : (response_body?.length ?? 0);
   return {
     ...harEntry({
       ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
-      responseHeaders: entry.response_headers,
+      responseHeaders: responseHeaders(entry),
       responseBody: { bytes: response_body, size: typeof streamed === "object" ? streamed.bytes : sent },
     }),
     _id: id,

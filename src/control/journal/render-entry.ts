@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
+import { fromUtf8 } from "../../engine/bytes.ts";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/shown-message.ts";
 
@@ -54,6 +55,7 @@ export const JournalEntryBody = Closed(
       Type.String({ description: "The id of its history entry, where it changed something" }),
     ),
     delivery: Nullable(JournaledDelivery),
+    undone: Type.Optional(Type.Boolean({ description: "True where a rewind has undone what it changed" })),
   },
   {
     $id: "JournalEntry",
@@ -89,7 +91,7 @@ export type RenderedEntry = Static<typeof JournalEntryBody>;
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   return {
     id: entry.id,
-    seq: entry.seq,
+    seq: entry.entry.seq,
     sequence: entry.sequence,
     kind: entry.delivery === undefined ? "request" : "delivery",
     at: new Date(entry.at).toISOString(),
@@ -107,10 +109,11 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
       query: redactQuery(entry.query),
       ...showMessage(entry.request_headers, entry.request_body),
     },
-    response: showMessage(entry.response_headers, entry.response_body),
+    response: showMessage(responseHeaders(entry), entry.response_body),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),
+    ...(entry.entry.isUndone && { undone: true }),
   };
 }
 
@@ -134,7 +137,7 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
 export function requestBody({ request_body }: JournalEntry): unknown {
   if (request_body === undefined || request_body.length === 0) return undefined;
   try {
-    return JSON.parse(request_body.toString());
+    return JSON.parse(fromUtf8(request_body));
   } catch {
     return undefined;
   }

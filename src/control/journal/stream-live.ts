@@ -4,6 +4,7 @@ import { Closed, Nullable } from "../../engine/contract/schema.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import type { Timeline } from "../../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
@@ -22,6 +23,7 @@ const {
   principal,
   decision,
   history,
+  undone,
 } = JournalEntryBody.properties;
 
 /** A request without its messages: what a list shows of it, at a tenth of the bytes. */
@@ -43,6 +45,7 @@ export const RequestLine = Closed(
     history,
     why: Nullable(Type.String({ description: "The first of its reasons" })),
     warnings: Type.Integer({ minimum: 0, description: "How many" }),
+    undone,
   },
   {
     $id: "RequestLine",
@@ -79,7 +82,7 @@ const AttemptLine = Closed({
 export const LiveBody = Closed(
   {
     begins: Type.Boolean({
-      description: "What came before was another run of the server, or was cleared: forget it",
+      description: "What came before was another run of the server, or was cleared: drop it",
     }),
     requests: Type.Array(RequestLine, { description: "Oldest first" }),
     history: Type.Array(HistoryEntryBody, {
@@ -92,56 +95,80 @@ export const LiveBody = Closed(
 );
 export type LiveBody = Static<typeof LiveBody>;
 
-/** Tell positions in one journal from those in any other: of an earlier process, of a sandbox of the same name. */
+/** Tells the timeline of a sandbox from any other: of an earlier process, of a sandbox of the same name. */
 const tags = new WeakMap<Journal, string>();
-/** So that what is kept of a busy sandbox arrives in pieces that a page takes without a stall. */
+/** Entries in one message, so that a page can show those of a busy sandbox without a stall. */
 const MAX_AT_ONCE = 250;
 
 /**
- * Everything that is kept, and then what comes, in messages of many entries. The event's id says how far it has
- * come in which journal; with another journal's id, or none, it begins anew. Of the history everything is told
- * again, since what was told may have been undone meanwhile. The reader's pace decides: nothing is queued for it.
+ * The whole timeline, and then what is added to it or changes, in messages of many entries. The event's id says which
+ * timeline it is, and up to which of its revisions the client has its requests; with another timeline's id, or none,
+ * the stream begins with the first. All changes are sent again to a client that connects, since they may have been
+ * undone meanwhile. Nothing is queued for a slow reader.
  */
 export async function* streamLive(
-  { journal, history }: Sandbox,
+  { journal, history, timeline }: Sandbox,
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<string> {
-  let world = worldOf(journal);
-  const [, of, position] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
+  let world = nameWorld(journal);
+  const [, of, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let begins = of !== world;
-  let last = begins ? 0 : Math.min(Number(position), journal.lastSequence);
-  let told = new WeakMap<HistoryEntry, number>();
+  const sent: Sent = { exchange: begins ? 0 : Math.min(Number(revision), timeline.revision), change: 0 };
   while (!signal.aborted && !journal.isClosed) {
-    if (world !== worldOf(journal)) {
-      world = worldOf(journal);
+    if (world !== nameWorld(journal)) {
+      world = nameWorld(journal);
       begins = true;
-      told = new WeakMap();
+      Object.assign(sent, { exchange: 0, change: 0 });
     }
-    const fresh = journal.since(last).slice(0, MAX_AT_ONCE);
-    const news = history.entries().filter((entry) => told.get(entry) !== entry.revision);
-    if (fresh.length > 0 || news.length > 0 || begins) {
-      last = fresh.at(-1)?.sequence ?? last;
-      const some = news.slice(0, MAX_AT_ONCE);
-      for (const entry of some) told.set(entry, entry.revision);
-      const body: LiveBody = {
-        begins,
-        requests: fresh.filter(({ delivery }) => delivery === undefined).map(lineOf),
-        history: some.map((entry) => renderHistoryEntry(entry)),
-        attempts: fresh.flatMap(({ delivery, history: of, duration_ms }) =>
-          delivery === undefined || of === null ? [] : [{ history: of, duration_ms }],
-        ),
-        dropped: journal.dropped,
-      };
+    const parts = newParts(timeline, sent);
+    if (parts.length > 0 || begins) {
+      for (const part of parts) sent[isExchange(part) ? "exchange" : "change"] = part.revision;
+      const body: LiveBody = { begins, ...renderParts(parts), dropped: journal.dropped };
       begins = false;
-      yield `id: ${world}.${last}\ndata: ${JSON.stringify(body)}\n\n`;
+      yield `id: ${world}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
     } else {
       await nextNews({ journal, history }, signal);
     }
   }
 }
 
-function worldOf(journal: Journal): string {
+type Part = JournalEntry | HistoryEntry;
+
+/** The revision of the newest request or delivery that was sent, and of the newest change. */
+interface Sent {
+  exchange: number;
+  change: number;
+}
+
+function isExchange(part: Part): part is JournalEntry {
+  return "request_headers" in part;
+}
+
+/** Parts that were added or changed since, in that order; at most `MAX_AT_ONCE`. */
+function newParts(timeline: Timeline, sent: Sent): Part[] {
+  const parts: Part[] = [];
+  for (const { exchange, change } of timeline.entries) {
+    if (exchange !== undefined && exchange.revision > sent.exchange) parts.push(exchange);
+    if (change !== undefined && change.revision > sent.change) parts.push(change);
+  }
+  return parts.sort((a, b) => a.revision - b.revision).slice(0, MAX_AT_ONCE);
+}
+
+function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped"> {
+  const exchanges = parts.filter(isExchange);
+  return {
+    requests: exchanges.filter(({ delivery }) => delivery === undefined).map(renderLine),
+    history: parts
+      .filter((part): part is HistoryEntry => !isExchange(part))
+      .map((entry) => renderHistoryEntry(entry)),
+    attempts: exchanges.flatMap(({ delivery, history: of, duration_ms }) =>
+      delivery === undefined || of === null ? [] : [{ history: of, duration_ms }],
+    ),
+  };
+}
+
+function nameWorld(journal: Journal): string {
   let tag = tags.get(journal);
   if (tag === undefined) {
     tag = randomBytes(6).toString("hex");
@@ -150,12 +177,11 @@ function worldOf(journal: Journal): string {
   return `${tag}-${journal.clears}`;
 }
 
-function lineOf(entry: JournalEntry): Static<typeof RequestLine> {
-  const { id, seq, sequence, operation, method, status, code, duration_ms, principal, decision, history } =
-    entry;
+function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
+  const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
   return {
     id,
-    seq,
+    seq: entry.entry.seq,
     sequence,
     at: new Date(entry.at).toISOString(),
     operation,
@@ -170,6 +196,7 @@ function lineOf(entry: JournalEntry): Static<typeof RequestLine> {
     history,
     why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
     warnings: entry.warnings.length,
+    ...(entry.entry.isUndone && { undone: true }),
   };
 }
 

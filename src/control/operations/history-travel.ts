@@ -52,12 +52,12 @@ const rewind = operation({
   },
   errors: ["unknown-entry", "state-let-go"],
   success: { status: 200, schema: RewoundBody },
-  handle({ params: { id }, body, sandbox, server, act, origin }) {
+  handle({ params: { id }, body, sandbox, server, change, origin }) {
     const to = body?.to ?? "before";
     const entry = entryOf(sandbox, id);
     const states = statesOf(entry, "rewound to");
     const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
-    sandbox.recorder.rewound(act!, to === "before" ? entry.sequence - 1 : states.end);
+    sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
     server.recordings.spoil(sandbox, "it was rewound, which a bundle cannot tell");
     return { ...presentSandbox(sandbox, origin), restarted_uploads };
   },
@@ -136,7 +136,7 @@ const repeat = operation({
   success: { status: 200, schema: RepeatedBody },
   async handle(call) {
     const { params, body = {}, sandbox, server } = call;
-    const first = sandbox.journal.find(params.id) ?? requestOf(sandbox, entryOf(sandbox, params.id));
+    const first = sandbox.journal.find(params.id) ?? requestOf(entryOf(sandbox, params.id));
     const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
     const second = await repeatRequest(first, { server, target, rule: body.with });
     const differences = answerDifferences(first, second);

@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
-import { causesOf, effectsOf } from "../../engine/sandbox/history-causes.ts";
 import { HISTORY_KINDS } from "../../engine/sandbox/history-entry.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";
 import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
@@ -87,8 +86,8 @@ const retrieveEntry = operation({
   handle({ params: { id }, sandbox }) {
     const { history } = sandbox;
     const entry = entryOf(sandbox, id);
-    const causes = causesOf(history, entry);
-    return { ...renderHistoryEntry(entry), causes, effects: effectsOf(history, entry) };
+    const causes = history.listCauses(entry);
+    return { ...renderHistoryEntry(entry), causes, effects: history.listEffects(entry) };
   },
 });
 

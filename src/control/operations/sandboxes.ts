@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { Closed, ListOf, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
-import type { LoadedFixture } from "../../engine/sandbox/fixture-source.ts";
+import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/root.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";

@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox";
 import { noContent, Reply } from "../../engine/contract/reply.ts";
 import { Closed, ListOf, Timestamp } from "../../engine/contract/schema.ts";
 import type { Sandbox, SandboxValue } from "../../engine/sandbox/sandbox.ts";
-import { encodeSnapshot } from "../../engine/sandbox/snapshot-document.ts";
+import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";

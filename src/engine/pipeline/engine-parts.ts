@@ -1,7 +1,7 @@
 import type { BodySpec, Call, Identity, ReceivedFile } from "../contract/operation.ts";
 import type { FormSpace, Services } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { Actor } from "../sandbox/history-entry.ts";
+import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -21,7 +21,7 @@ export interface EngineParts {
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
   /** interfaces 7: the answer if a shared server's sandbox would grow too large. */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
-  services: (sandbox: Sandbox, by: Actor) => Services;
+  services: (sandbox: Sandbox, by: ChangeSource) => Services;
   readForm: ReadForm;
   /** Where multipart files of a sandbox are received. */
   formSpace: (sandbox: Sandbox) => FormSpace;

@@ -1,6 +1,6 @@
 import { ApiError } from "../contract/errors.ts";
-import { headLines } from "../sandbox/head-lines.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
+import { formatHeaders } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { errorAnswer, internalError } from "./answer.ts";
 import { BodyCapture, type StreamedBody } from "./body-capture.ts";
@@ -99,7 +99,7 @@ function complete(exchange: Exchange, { answer, wire }: Decided): PlainAnswer {
     return complete(exchange, { answer: failureAnswer(exchange, error) });
   }
   plain.wire = wire;
-  const head = headLines(plain.headers);
+  const head = formatHeaders(plain.headers);
   if (wire !== undefined) recordWire(exchange, wire, { answer, head });
   else {
     const entry = record(exchange, answer, head);

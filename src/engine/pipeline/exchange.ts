@@ -1,8 +1,7 @@
 import type { AnyOperation, Call, Identity, RequestFacts } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { ActingRequest } from "../sandbox/entry-states.ts";
 import type { FaultGate, Verdict } from "../sandbox/fault-gate.ts";
-import type { Act } from "../sandbox/history-entry.ts";
+import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
@@ -11,7 +10,7 @@ import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
 import type { Address, Answer, PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readBytes } from "./read-body.ts";
-import { RequestAct } from "./request-act.ts";
+import { RequestChange } from "./request-change.ts";
 import type { Stepped } from "./run-steps.ts";
 
 /** The steps of a request, in their order (interfaces 11). */
@@ -84,7 +83,7 @@ export class Exchange implements RequestDraw, Stepped {
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
   /** Of a request that brings bytes: the state of half-finished uploads when it came. */
-  uploads: ActingRequest["uploads"] = undefined;
+  uploads: ChangingRequest["uploads"] = undefined;
   call: ReceivedCall | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
   loaded: unknown = undefined;
@@ -97,7 +96,7 @@ export class Exchange implements RequestDraw, Stepped {
   committed_at: number | undefined = undefined;
   private receiving: Promise<Uint8Array> | undefined = undefined;
   /** The request in the history, if it changed something. */
-  changing: RequestAct | undefined = undefined;
+  changing: RequestChange | undefined = undefined;
 
   constructor(
     engine: EngineParts,
@@ -129,8 +128,8 @@ export class Exchange implements RequestDraw, Stepped {
   }
 
   /** For the history: few requests change anything. */
-  get act(): Act {
-    this.changing ??= new RequestAct(this);
+  get change(): Change {
+    this.changing ??= new RequestChange(this);
     return this.changing;
   }
 

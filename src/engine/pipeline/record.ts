@@ -1,13 +1,13 @@
-import type { JournalEntry } from "../sandbox/journal.ts";
+import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
 export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
   const { sandbox, changing } = exchange;
-  const entry = sandbox.journal.add({
+  const answered: AnsweredRequest = {
     id: exchange.id,
-    draw: exchange,
+    number: exchange.number,
     at: exchange.at,
     committed_at: exchange.committed_at,
     operation: exchange.operation?.id ?? null,
@@ -26,12 +26,10 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     request_body: exchange.body ?? exchange.captured?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.captured?.size ?? 0,
     response_head,
-    response_body: answer.body as JournalEntry["response_body"],
+    response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
-    history: changing === undefined ? null : sandbox.history.nameOf(changing),
-    seq: changing?.entry?.seq,
-  });
-  if (changing !== undefined) sandbox.history.answered(changing, entry);
+  };
+  const entry = sandbox.journal.add(answered, changing?.entry);
   const { operation, code } = exchange;
   if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
   return entry;

@@ -232,7 +232,7 @@ function commit(exchange: Exchange): void {
   }
   sandbox.world.transact(change, exchange);
   const { uploads } = exchange;
-  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads()) sandbox.recorder.noteBytes(exchange);
+  if (uploads !== undefined && uploads.seen !== sandbox.peekUploads()) sandbox.recorder.recordBytes(exchange);
   spendTokens(exchange);
 }
 

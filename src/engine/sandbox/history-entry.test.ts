@@ -2,18 +2,19 @@ import Type from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "../state/collection.ts";
 import type { WrittenRecord } from "../state/transaction.ts";
-import { type Act, HistoryEntry } from "./history-entry.ts";
+import { type Change, HistoryEntry } from "./history-entry.ts";
+import { Timeline } from "./timeline.ts";
 
 const collectionOf = (name: string, internal = false) =>
   collection<{ id: string }>({ name, prefix: "x_", idField: "id", schema: Type.Object({}), internal });
 const notes = collectionOf("notes");
 const hidden = collectionOf("hidden", true);
 const place = {
-  ...{ prefix: "h_", number: 1, sequence: 1, at: 0, parent: 0, journal: 0, seq: 1 },
+  ...{ id: "h_1", sequence: 1, at: 0, parent: 0, journal: 0 },
   ...{ cause: null, advanced_by: null },
 };
-const asked: Act = {
-  ...{ kind: "request", title: "never asked for", subject: undefined },
+const asked: Change = {
+  ...{ kind: "request", title: "user_ada asked to write a note.", subject: undefined },
   request: {
     ...{ idSeed: 1, number: 2, summary: "Write a note", principal: "user_ada" },
     ...{ counted: undefined, uploads: undefined },
@@ -36,18 +37,18 @@ it.each([
   ["the last that it names, where none is shown", ["hidden_1"], { org: "org_1", note: "note_2" }, "note_2"],
   ["the first, where no request names any", ["note_1"], undefined, "note_1"],
   ["none, where there is none", [], undefined, null],
-])("interfaces 10 of what was written, an entry is about %s", (_what, ids, named, subject) => {
-  const entry = new HistoryEntry(place, asked, undefined);
-  entry.choose(written(...ids), named);
+])("the subject of a change is %s [interfaces 10]", (_what, ids, named, subject) => {
+  const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
+  entry.findSubject(written(...ids), named);
   expect(entry.subject).toBe(subject);
-  entry.choose(written("note_9"), { note: "note_9" });
+  entry.findSubject(written("note_9"), { note: "note_9" });
   expect(entry.subject).toBe(subject ?? "note_9");
 });
 
-it("interfaces 10 an entry's sentence says what was done and, where it was, that it was refused all the same", () => {
-  const entry = new HistoryEntry(place, asked, undefined);
+it("the title of a change says where the client saw a refusal although it was made [interfaces 10]", () => {
+  const entry = new HistoryEntry(new Timeline().append(), place, asked, undefined);
   expect(entry.title).toBe("user_ada asked to write a note.");
-  entry.answered("503 SERVICE_UNAVAILABLE", 7);
+  entry.answered({ status: 503, code: "SERVICE_UNAVAILABLE" });
   expect(entry.title).toBe(
     "user_ada asked to write a note; it was done, but answered 503 SERVICE_UNAVAILABLE.",
   );

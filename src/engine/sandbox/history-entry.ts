@@ -1,37 +1,93 @@
-import type { KeptWrite } from "../state/flat-writes.ts";
-import type { KeptRoot } from "../state/kept-root.ts";
+import type { Clock } from "../state/clock.ts";
 import { drawRequestId, type RequestDraw } from "../state/random.ts";
 import type { Root } from "../state/root.ts";
-import type { WrittenRecord } from "../state/transaction.ts";
-import type { ActingRequest, EntryStates, KeptState } from "./entry-states.ts";
-import { type AskedRequest, requestTitle } from "./request-title.ts";
+import { mergeWrites, type WrittenRecord } from "../state/transaction.ts";
+import type { UndoLog } from "../state/undo-log.ts";
+import type { EntryHead } from "./journal-entry.ts";
+import type { RateWindowTable } from "./rate-windows.ts";
 
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-/** Something that changes a world, as whoever does it tells of it. */
-export interface Act {
+/** Something that changes a world. */
+export interface Change {
   readonly kind: HistoryKind;
-  /** What happened, in a sentence; read when somebody asks. */
+  /** What happened, in a sentence. */
   readonly title: string;
-  /** The record it is about; undefined: told by what it changes. */
+  /** The id of the record it is about; undefined: found among the records that it writes. */
   readonly subject: string | undefined;
-  readonly request?: ActingRequest;
-  /** Ids that a request names, outer ones first; the record it is about may be one of them. */
+  readonly request?: ChangingRequest;
+  /** Ids that a request's path names, outer ones first; the record it is about may be one of them. */
   readonly named?: Readonly<Record<string, string>>;
-  /** Of an attempt to deliver: whether its receiver took it. */
+  /** Of an attempt to deliver: whether its receiver accepted it. */
   readonly delivered?: boolean;
-  /** The record of the work that is done, whose maker is the cause; `key` is `collection\0id`. */
+  /** The work record that is being done, whose maker is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
-  /** How the world was when it began, and the newest entry then; for what takes its time. */
-  readonly began?: { readonly state: KeptState; readonly position: number };
-  /** Set once there is one. */
+  /** The state when a change that takes time began, and the position of the newest entry then. */
+  readonly began?: { readonly state: StateRef; readonly position: number };
+  /** Set once it has changed something. */
   entry?: HistoryEntry | undefined;
 }
 
-/** Who changes a world; the act is asked for when something has really changed. */
-export interface Actor {
-  readonly act: Act;
+/** The cause of a commit; its `change` is read only where the commit has changed something. */
+export interface ChangeSource {
+  readonly change: Change;
+}
+
+/** A request that changes a world, and what it had used of its key's rate window. */
+export interface ChangingRequest extends RequestDraw {
+  /** Its operation's summary. */
+  readonly summary: string;
+  /** The id of the user who called. */
+  readonly principal: string | undefined;
+  readonly counted: CountedRequest | undefined;
+  /** Of one that brings bytes: the references to half-finished uploads when it came. */
+  readonly uploads: { readonly seen: unknown } | undefined;
+}
+
+/** One request in a rate window. */
+export interface CountedRequest {
+  key_id: string;
+  /** The window, in minutes since 1970. */
+  minute: number;
+}
+
+/** The parts of a state that few changes touch, shared by all states that agree in them. */
+export interface Environment {
+  readonly clock: Clock;
+  readonly origin: number;
+  readonly seed: number;
+  readonly secretKey: string;
+  /** References to half-finished uploads, which they do not keep. */
+  readonly uploads: unknown;
+}
+
+/** A sandbox's state at one moment, by reference. */
+export interface StateRef {
+  /** Of the undo log. */
+  readonly version: number;
+  readonly environment: Environment;
+  /** What the clock showed, in milliseconds since 1970. */
+  readonly now: number;
+  readonly requests: number;
+  readonly windows: RateWindowTable;
+  /** To be taken out of the windows again: the request that is about to change something was counted. */
+  readonly counted: CountedRequest | undefined;
+}
+
+/** The states around a change, while they are stored. */
+export interface BeforeAfter {
+  /** What the versions are of. */
+  readonly versions: Pick<UndoLog, "at">;
+  before: StateRef;
+  after: StateRef;
+  /** Versions around what the change itself wrote: what an advance ran has entries of its own. */
+  from: number;
+  to: number;
+  /** All that it wrote; undefined where a restore replaced everything. */
+  written: readonly WrittenRecord[] | undefined;
+  /** Position of the newest entry at the moment of `after`. */
+  end: number;
 }
 
 /** How many records of a collection were added, removed and changed. */
@@ -41,17 +97,11 @@ export interface ChangeCounts {
   changed: number;
 }
 
-/** What an entry's id is put together of when somebody asks: as a text it would be one more object for each request. */
-export interface EntryName {
-  /** `h_` or `h_N_`, as the days of a sandbox have it. */
-  readonly prefix: string;
-  /** Position in its day, from 1. */
-  readonly number: number;
-}
-
-/** An entry as it is written down: its story, without its states. */
+/** An entry as it is saved: without its states. */
 export interface StoredEntry {
   id: string;
+  /** Absent where an earlier version saved it. */
+  seq?: number;
   sequence: number;
   at: number;
   parent: number;
@@ -61,25 +111,21 @@ export interface StoredEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** Absent where an earlier version wrote it down. */
+  /** Absent where an earlier version saved it. */
   delivered?: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
   undone: boolean;
   leaves: readonly string[];
 }
 
-interface Place extends Pick<StoredEntry, "sequence" | "at" | "parent" | "cause" | "advanced_by">, EntryName {
-  journal: number;
-  seq: number;
-}
+type Origin = Pick<HistoryEntry, "id" | "sequence" | "at" | "parent" | "journal" | "cause" | "advanced_by">;
 
-/** A change of a sandbox's world: what did it, why, and the world before and after (interfaces 10). */
-export class HistoryEntry implements EntryName {
-  readonly prefix: string;
-  readonly number: number;
-  /** Number in the sandbox's timeline, which the journal shows too; never given twice. */
-  readonly seq: number;
-  /** Position since the sandbox began; grows by one. */
+/** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces 10). */
+export class HistoryEntry {
+  readonly entry: EntryHead;
+  /** `h_…`; never given twice in a sandbox. */
+  readonly id: string;
+  /** Position in the history; grows by one. */
   readonly sequence: number;
   readonly kind: HistoryKind;
   /** Milliseconds since 1970 on the sandbox's clock. */
@@ -92,175 +138,143 @@ export class HistoryEntry implements EntryName {
   readonly cause: string | null;
   /** Id of the entry whose advance made it happen now. */
   readonly advanced_by: string | null;
-  /** Of an attempt to deliver: whether its receiver took it. */
+  /** Of an attempt to deliver: whether its receiver accepted it. */
   readonly delivered: boolean | null;
+  /** Id of the request that it is. */
+  readonly request: string | null;
   subject: string | null;
-  /** Undefined once they were let go. */
-  states: EntryStates | undefined;
-  /** Position of its request in the journal, once that was answered. */
-  journaled: number | undefined = undefined;
-  /** Grows with whatever becomes of it after it was made. */
+  /** Undefined once they are released. */
+  states: BeforeAfter | undefined;
+  /** The timeline's revision when it was made or last changed. */
   revision = 0;
-  /** Whether the sandbox was rewound to before it. */
-  isUndone = false;
   /** The work that it left to be done, as `collection\0id`. */
   leaves: readonly string[] = [];
-  /** What tells of it, where that is no request. */
-  private told: Pick<Act, "title"> | undefined = undefined;
-  /** Without what a request holds of the world. */
-  private readonly asked: (RequestDraw & AskedRequest) | undefined = undefined;
-  /** Id of a request that an earlier server answered. */
-  private earlierRequest: string | null = null;
+  private heading: string;
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(place: Place, act: Act, states: EntryStates | undefined) {
-    this.prefix = place.prefix;
-    this.number = place.number;
-    this.seq = place.seq;
-    this.sequence = place.sequence;
-    this.at = place.at;
-    this.parent = place.parent;
-    this.journal = place.journal;
-    this.cause = place.cause;
-    this.advanced_by = place.advanced_by;
-    this.kind = act.kind;
-    this.delivered = act.delivered ?? null;
-    this.subject = act.subject ?? null;
+  constructor(entry: EntryHead, origin: Origin, change: Change, states: BeforeAfter | undefined) {
+    this.entry = entry;
+    this.id = origin.id;
+    this.sequence = origin.sequence;
+    this.at = origin.at;
+    this.parent = origin.parent;
+    this.journal = origin.journal;
+    this.cause = origin.cause;
+    this.advanced_by = origin.advanced_by;
+    this.kind = change.kind;
+    this.delivered = change.delivered ?? null;
+    this.request =
+      change.request === undefined ? null : drawRequestId(change.request.idSeed, change.request.number);
+    this.subject = change.subject ?? null;
+    this.heading = change.title;
     this.states = states;
-    if (act.request === undefined) this.told = act;
-    else {
-      const { idSeed, number, summary, principal } = act.request;
-      this.asked = { idSeed, number, summary, principal };
-    }
   }
 
-  static from(stored: StoredEntry): HistoryEntry {
+  static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
-    const act = {
+    const change = {
       ...{ kind, title, subject: subject ?? undefined },
       ...(typeof delivered === "boolean" && { delivered }),
     };
-    const entry = new HistoryEntry(
-      { ...stored, ...nameOf(stored.id), journal: 0, seq: stored.sequence },
-      act,
-      undefined,
-    );
-    entry.earlierRequest = request;
-    entry.counts = changes;
+    const made = new HistoryEntry(entry, { ...stored, journal: 0 }, change, undefined);
+    Object.assign(made, { request, counts: changes, leaves });
     entry.isUndone = undone;
-    entry.leaves = leaves;
-    return entry;
+    return made;
   }
 
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
-    const story = { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves };
-    return { ...story, delivered: this.delivered, changes: this.changes, undone: this.isUndone };
-  }
-
-  /** `h_…`; never given twice in a sandbox. */
-  get id(): string {
-    return idOf(this);
-  }
-
-  /** Id of the request that it is. */
-  get request(): string | null {
-    const { asked } = this;
-    return asked === undefined ? this.earlierRequest : drawRequestId(asked.idSeed, asked.number);
+    const { seq, isUndone: undone } = this.entry;
+    const story = {
+      id,
+      seq,
+      sequence,
+      at,
+      parent,
+      kind,
+      title,
+      subject,
+      cause,
+      advanced_by,
+      request,
+      leaves,
+    };
+    return { ...story, delivered: this.delivered, changes: this.changes, undone };
   }
 
   get title(): string {
-    return this.asked === undefined ? this.told!.title : requestTitle(this.asked, this.refusal);
+    if (this.refusal === undefined) return this.heading;
+    return `${this.heading.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
   }
 
-  /** In numbers, by collection; counted when somebody asks, or when the states go. */
+  /** In numbers, by collection; counted on first use. */
   get changes(): Readonly<Record<string, ChangeCounts>> {
-    const { states } = this;
-    this.counts ??= states === undefined ? {} : countChanges(states.from, states.to);
+    this.counts ??= this.states === undefined ? {} : countChanges(this.states);
     return this.counts;
   }
 
-  /** The act has ended; what it was made of need not be kept any longer. */
-  settle({ title, subject }: Act): void {
+  /** Its request was answered; where the client saw a refusal although the change was made, the title says so. */
+  answered({ status, code }: { status: number; code: string | null }): void {
+    if (status === 0) this.refusal = "by a broken connection";
+    else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
+  }
+
+  /** The change has ended; its sentence is complete now. */
+  complete({ title, subject }: Change): void {
     this.subject = subject ?? this.subject;
-    this.told = { title };
+    this.heading = title;
   }
 
-  /**
-   * @param refusal what the client was told, where that was a refusal although it was done
-   * @param journaled position of the request in the journal
-   */
-  answered(refusal: string | undefined, journaled: number): void {
-    this.refusal = refusal;
-    this.journaled = journaled;
-  }
-
-  /** What it did goes on to here. */
-  extend(after: KeptState): void {
+  /** The same change has written more. */
+  extend(after: StateRef, written: readonly WrittenRecord[]): void {
     const states = this.states!;
-    states.to = after.root;
+    states.to = after.version;
     states.after = after;
+    states.written = [...(states.written ?? []), ...written];
     this.counts = undefined;
   }
 
-  /** Told by what was written, unless its act tells it. */
-  choose(written: readonly WrittenRecord[], named: Act["named"]): void {
-    this.subject ??= subjectOf(written, named);
+  /** Finds the record that the change is about, unless it is known. */
+  findSubject(written: readonly WrittenRecord[], named: Change["named"]): void {
+    this.subject ??= findSubject(written, named);
   }
 
-  letGo(): void {
-    if (this.states === undefined) return;
+  releaseStates(): void {
     void this.changes;
     this.states = undefined;
-    this.revision += 1;
   }
 }
 
-/** What a change is about: of the records that it wrote the one that its request names, or the first. */
-export function subjectOf(written: readonly WrittenRecord[], named: Act["named"] = {}): string | null {
-  let subject: string | null = null;
-  for (const { collection, id } of written) {
-    if (collection.internal) continue;
-    if (isAmong(named, id)) return id;
-    subject ??= id;
-  }
-  return subject ?? Object.values(named).at(-1) ?? null;
+/** Of the records that a change wrote, the id of the one that its request names, or of the first. */
+function findSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): string | null {
+  const names = Object.values(named);
+  const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
+  return ids.find((id) => names.includes(id)) ?? ids[0] ?? names.at(-1) ?? null;
 }
 
-function isAmong(named: Readonly<Record<string, string>>, id: string): boolean {
-  for (const name in named) if (named[name] === id) return true;
-  return false;
-}
-
-export function idOf({ prefix, number }: EntryName): string {
-  return prefix + number;
-}
-
-function nameOf(id: string): EntryName {
-  const end = id.lastIndexOf("_") + 1;
-  return { prefix: id.slice(0, end), number: Number(id.slice(end)) };
-}
-
-/** What became of each collection that is shown; those of which nothing did are left out. */
-function countChanges(from: KeptRoot, to: KeptRoot): Record<string, ChangeCounts> {
+/** What became of each collection that is shown; those in which nothing changed are left out. */
+function countChanges({ versions, from, to, written }: BeforeAfter): Record<string, ChangeCounts> {
+  if (from === to) return {};
   const counts: Record<string, ChangeCounts> = {};
-  if (from === to) return counts;
-  for (const { collection, before, stays } of from.writtenUntil(to) ?? compared(from.value, to.value)) {
-    if (collection.internal || (before === undefined && !stays)) continue;
-    const count = counts[collection.name] ?? { added: 0, removed: 0, changed: 0 };
-    counts[collection.name] = count;
-    count[before === undefined ? "added" : stays ? "changed" : "removed"] += 1;
+  const changed = written === undefined ? compare(versions.at(from), versions.at(to)) : mergeWrites(written);
+  for (const { collection, before, after } of changed) {
+    if (collection.internal || before === after) continue;
+    counts[collection.name] ??= { added: 0, removed: 0, changed: 0 };
+    counts[collection.name]![before === undefined ? "added" : after === undefined ? "removed" : "changed"] +=
+      1;
   }
   return counts;
 }
 
-function* compared(from: Root, to: Root): IterableIterator<Omit<KeptWrite, "id">> {
-  for (const [name, table] of to.tables) {
-    const was = from.tables.get(name);
-    if (was === undefined || was === table) continue;
-    const { collection } = table;
-    for (const { before, after } of was.changesTo(table))
-      yield { collection, before, stays: after !== undefined };
+function* compare(from: Root | undefined, to: Root | undefined): IterableIterator<WrittenRecord> {
+  for (const [name, table] of to?.tables ?? []) {
+    const was = from?.tables.get(name);
+    if (was === undefined) continue;
+    for (const change of was.changesTo(table)) yield { collection: table.collection, ...change };
   }
+}
+
+export function requestTitle({ summary, principal }: Pick<ChangingRequest, "summary" | "principal">): string {
+  return `${principal ?? "Somebody"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
 }

@@ -7,7 +7,7 @@ import { collection } from "../state/collection.ts";
 import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { encodeWorld } from "../state/world-document.ts";
-import type { Act, HistoryEntry } from "./history-entry.ts";
+import type { Change, HistoryEntry } from "./history-entry.ts";
 import { minuteOf } from "./rate-windows.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -98,17 +98,17 @@ class Machine {
     const { world, windows, history, recorder } = this.sandbox;
     switch (step.do) {
       case "put":
-        this.request((act) =>
-          world.transact((tx) => tx.put(notes, { id: `note_${step.id}`, text: step.text }), { act }),
+        this.request((change) =>
+          world.transact((tx) => tx.put(notes, { id: `note_${step.id}`, text: step.text }), { change }),
         );
         break;
       case "remove":
-        this.request((act) => world.transact((tx) => tx.remove(notes, `note_${step.id}`), { act }));
+        this.request((change) => world.transact((tx) => tx.remove(notes, `note_${step.id}`), { change }));
         break;
       case "schedule": {
         const due = world.epochNow() - world.origin + step.minutes * MINUTE + 1;
         const timer = { kind: "expiry" as const, subject: String(step.id), due };
-        this.request((act) => world.transact((tx) => tx.schedule(timer), { act }));
+        this.request((change) => world.transact((tx) => tx.schedule(timer), { change }));
         break;
       }
       case "count":
@@ -117,14 +117,14 @@ class Machine {
       case "advance": {
         const before = seen(this.sandbox);
         const began = { state: recorder.present(), position: history.lastSequence };
-        const act: Act = { kind: "control", title: "advanced", subject: undefined, began };
-        const ran = await world.as({ act }, () => world.advance((now) => now + step.minutes * MINUTE));
+        const change: Change = { kind: "control", title: "advanced", subject: undefined, began };
+        const ran = await world.as({ change }, () => world.advance((now) => now + step.minutes * MINUTE));
         if (step.minutes === 0) break;
-        recorder.finish(act);
+        recorder.complete(change);
         // One entry for the call and one for each that ran, which the model does not look into.
         const entries = history.since(began.position);
         expect(entries.length).toBe(ran.length + 1);
-        this.note(act.entry!, before, entries);
+        this.note(change.entry!, before, entries);
         break;
       }
       case "rewind": {
@@ -133,14 +133,14 @@ class Machine {
         const before = seen(this.sandbox);
         const known = this.known.get(entry.sequence)!;
         const began = { state: recorder.present(), position: history.lastSequence };
-        const act: Act = { kind: "restore", title: "rewound", subject: entry.id, began };
+        const change: Change = { kind: "restore", title: "rewound", subject: entry.id, began };
         const { states } = entry;
         this.sandbox.rewind(states![step.to]);
-        recorder.rewound(act, step.to === "before" ? entry.sequence - 1 : states!.end);
+        recorder.recordRewind(change, step.to === "before" ? entry.sequence - 1 : states!.end);
         expect(seen(this.sandbox)).toEqual(known[step.to]);
         const beforeIt = this.lines.get(entry.sequence - 1) ?? new Set();
         this.line = step.to === "before" ? beforeIt : known.line;
-        this.note(act.entry!, before, [act.entry!]);
+        this.note(change.entry!, before, [change.entry!]);
         break;
       }
       case "fork": {
@@ -157,7 +157,7 @@ class Machine {
   /** The lines as they were when each entry was the newest. */
   private readonly lines = new Map<number, ReadonlySet<number>>();
 
-  private request(change: (act: Act) => void): void {
+  private request(make: (change: Change) => void): void {
     const { world, windows, history } = this.sandbox;
     const before = seen(this.sandbox);
     const position = history.lastSequence;
@@ -170,9 +170,9 @@ class Machine {
       counted: { key_id: KEY, minute: minuteOf(at) },
       uploads: undefined,
     };
-    const act: Act = { kind: "request", title: "asked", subject: undefined, request };
-    change(act);
-    const entry = history.entryOf(act);
+    const change: Change = { kind: "request", title: "asked", subject: undefined, request };
+    make(change);
+    const entry = change.entry;
     if (entry !== undefined) this.note(entry, before, history.since(position));
     else expect(history.lastSequence).toBe(position);
   }
@@ -193,7 +193,7 @@ class Machine {
   private check(): void {
     const { history } = this.sandbox;
     const entries = history.entries();
-    const undone = entries.filter(({ isUndone }) => isUndone).map(({ sequence }) => sequence);
+    const undone = entries.filter(({ entry }) => entry.isUndone).map(({ sequence }) => sequence);
     const expected = entries.map(({ sequence }) => sequence).filter((one) => !this.line.has(one));
     if (!isDeepStrictEqual(undone, expected)) expect(undone).toEqual(expected);
     expect(new Set(entries.map((entry) => entry.id)).size).toBe(entries.length);

@@ -121,7 +121,7 @@ class Keep implements Command {
   run(model: Model, real: Real): void {
     model.kept = model.events;
     const copy = real.windows.copy();
-    real.kept = this.written ? RateWindows.from(JSON.parse(JSON.stringify(copy))) : copy;
+    real.kept = this.written ? RateWindows.parse(JSON.parse(JSON.stringify(copy))) : copy;
   }
 }
 

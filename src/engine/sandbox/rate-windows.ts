@@ -1,10 +1,21 @@
-import { CountedWindows, type Window } from "./counted-windows.ts";
+import { SortedTree } from "../state/sorted-tree.ts";
+
+/** What a key has used of one minute. */
+export interface RateWindow {
+  readonly minute: number;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** By the id of the key; a value, so that states of the past share it. */
+export type RateWindowTable = SortedTree<string, RateWindow>;
+const EMPTY: RateWindowTable = SortedTree.empty({ compare: (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0) });
 
 /** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
 const WINDOW_MS = 60_000;
 const TOKENS_PER_REQUEST = 1000;
-/** A window that has been over for so long is nobody's any more: no request takes an hour. */
-const FORGOTTEN_MINUTES = 60;
+/** Windows that ended longer ago are dropped: no request takes an hour. */
+const DROPPED_AFTER_MINUTES = 60;
 
 export interface RateState {
   limit: number;
@@ -22,21 +33,20 @@ export function minuteOf(now: number): number {
 }
 
 export class RateWindows {
-  /** By key; a value, so that a copy holds the same. */
-  private windows = CountedWindows.none;
+  private windows = EMPTY;
   /** The latest minute in which something was counted. */
   private minute = Number.NEGATIVE_INFINITY;
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
     const minute = minuteOf(now);
-    let window = this.windows.get(key_id);
+    let window: RateWindow | undefined = this.windows.get(key_id);
     if (window?.minute !== minute) window = { minute, requests: 0, tokens: 0 };
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
-      if (minute > this.minute) this.forgetBefore(minute);
-      this.keep(key_id, window);
+      if (minute > this.minute) this.dropBefore(minute);
+      this.store(key_id, window);
     }
     const token_limit = limit * TOKENS_PER_REQUEST;
     return {
@@ -81,7 +91,7 @@ export class RateWindows {
     const window = this.windows.get(key_id);
     if (window === undefined || window.minute !== minuteOf(now)) return Math.max(0, token_limit - tokens);
     const spent = window.tokens + tokens;
-    this.keep(key_id, { ...window, tokens: spent });
+    this.store(key_id, { ...window, tokens: spent });
     return Math.max(0, token_limit - spent);
   }
 
@@ -90,25 +100,24 @@ export class RateWindows {
     const window = this.windows.get(key_id);
     if (window?.minute !== minute) return;
     if (window.requests === 1 && window.tokens === 0) this.forget(key_id);
-    else this.keep(key_id, { ...window, requests: window.requests - 1 });
+    else this.store(key_id, { ...window, requests: window.requests - 1 });
   }
 
-  /** A key that is gone takes its window along: one made anew under its id begins with none. */
+  /** A key was deleted; another one made under its id begins with no window. */
   forget(key_id: string): void {
     this.windows = this.windows.delete(key_id);
   }
 
-  get counted(): CountedWindows {
+  get counted(): RateWindowTable {
     return this.windows;
   }
 
-  static of(counted: CountedWindows): RateWindows {
+  static from(counted: RateWindowTable): RateWindows {
     const windows = new RateWindows();
     windows.windows = counted;
     return windows;
   }
 
-  /** Costs nothing. */
   copy(): RateWindows {
     const copy = new RateWindows();
     copy.windows = this.windows;
@@ -116,24 +125,24 @@ export class RateWindows {
     return copy;
   }
 
-  toJSON(): [string, Window][] {
-    return this.windows.entries();
+  toJSON(): [string, RateWindow][] {
+    return [...this.windows.entries()];
   }
 
-  static from(entries: readonly [string, Window][]): RateWindows {
+  static parse(entries: readonly [string, RateWindow][]): RateWindows {
     const windows = new RateWindows();
-    for (const [key, window] of entries) windows.keep(key, window);
+    for (const [key, window] of entries) windows.store(key, window);
     return windows;
   }
 
-  private keep(key_id: string, window: Window): void {
+  private store(key_id: string, window: RateWindow): void {
     this.windows = this.windows.set(key_id, window);
   }
 
-  /** Once a minute; keys that nobody uses any more must not add up. */
-  private forgetBefore(minute: number): void {
+  /** Once a minute, so that windows of keys that are no longer used do not add up. */
+  private dropBefore(minute: number): void {
     this.minute = minute;
     for (const [key, window] of this.windows.entries())
-      if (window.minute < minute - FORGOTTEN_MINUTES) this.windows = this.windows.delete(key);
+      if (window.minute < minute - DROPPED_AFTER_MINUTES) this.windows = this.windows.delete(key);
   }
 }

@@ -8,7 +8,7 @@ import { Tables } from "../state/tables.ts";
 import { type Timer, timers } from "../state/timers.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { decodeSnapshot, encodeSnapshot, type SnapshotDocument } from "./snapshot-document.ts";
+import { decodeSnapshot, encodeSnapshot, type SnapshotDocument } from "./snapshots.ts";
 
 interface Note {
   id: string;

@@ -1,8 +1,8 @@
-import type { BlobStore } from "./blob-store.ts";
-import type { KeptState } from "./entry-states.ts";
-import type { LoadedFixture } from "./fixture-source.ts";
-import { OutcomeCounts } from "./outcome-counts.ts";
-import { type Revival, Sandbox, type SandboxOptions, type SandboxParts } from "./sandbox.ts";
+import { OutcomeCounts } from "./counters.ts";
+import type { StateRef } from "./history-entry.ts";
+import { Sandbox, type SandboxParts } from "./sandbox.ts";
+import type { LoadedFixture, Revival, SandboxOptions } from "./sandbox-value.ts";
+import type { BlobStore } from "./snapshots.ts";
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -73,7 +73,7 @@ export class SandboxRegistry {
    * The same from a moment of its history (interfaces 10), with the settings, scenarios and rules of now; `gone`
    * are the uploads of which something was held then and is not any more.
    */
-  forkFrom(source: Sandbox, name: string, moment?: KeptState): { fork: Sandbox; gone: string[] } {
+  forkFrom(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; gone: string[] } {
     const { seed, settings } = source;
     const { scenarios } = source.faults;
     let gone: string[] = [];

@@ -2,8 +2,7 @@ import type { Settings } from "../contract/settings.ts";
 import type { ClockMode } from "../state/clock.ts";
 import type { Root } from "../state/root.ts";
 import type { WorldValue } from "../state/world-parts.ts";
-import type { LoadedFixture } from "./fixture-source.ts";
-import type { StoredHistory } from "./history-story.ts";
+import type { StoredHistory } from "./history.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
@@ -12,7 +11,7 @@ export interface SandboxValue {
   readonly windows: RateWindows;
   /** Milliseconds since 1970, on the sandbox's clock. */
   readonly taken_at: number;
-  /** What the keeper of half-finished uploads captured; opaque here. */
+  /** Half-finished uploads, as the `BlobStore` captured them. */
   readonly blobs?: unknown;
 }
 
@@ -41,7 +40,7 @@ export interface SandboxReset {
   admit?: (root: Root) => void;
 }
 
-/** What a kept sandbox needs to be itself again. */
+/** A sandbox that was saved, for one that is to continue it. */
 export interface Revival {
   created_at: number;
   resets: number;
@@ -49,4 +48,23 @@ export interface Revival {
   value: SandboxValue;
   snapshots: ReadonlyMap<string, SandboxValue>;
   history: StoredHistory | undefined;
+}
+
+/** Where a fixture's world comes from; the same (fixture, seed) gives the same root, by reference. */
+export interface FixtureSource {
+  /** @throws DocumentError when the fixture is unknown or wrong */
+  load(fixture: string | object): LoadedFixture;
+}
+
+export interface LoadedFixture {
+  readonly name: string;
+  /**
+   * With settings, what runs on the first day goes on for as long as they say (G11, G14); by default without,
+   * as what is kept on disk is told apart from.
+   */
+  root(seed: number, settings?: Settings): Root;
+  /** A lower bound of the number of its records, found without building them. */
+  leastRecords(): number;
+  /** The merged document that the roots are built from, as a saved sandbox or a bundle keeps it. */
+  document(): object;
 }

@@ -1,33 +1,39 @@
+import { toHex } from "../bytes.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
+import { digest, hmac } from "../platform.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
-import type { BlobStore } from "./blob-store.ts";
-import type { KeptState } from "./entry-states.ts";
+import { OutcomeCounts, type RequestCounter } from "./counters.ts";
 import type { FaultGate, FaultState } from "./fault-gate.ts";
-import type { FixtureSource, LoadedFixture } from "./fixture-source.ts";
-import { History } from "./history.ts";
-import { HistoryRecorder } from "./history-recorder.ts";
-import type { HistoryStory } from "./history-story.ts";
+import { History, type HistorySnapshot } from "./history.ts";
+import type { StateRef } from "./history-entry.ts";
 import { Journal } from "./journal.ts";
-import { OutcomeCounts } from "./outcome-counts.ts";
 import { RateWindows } from "./rate-windows.ts";
-import type { RequestTally } from "./request-tally.ts";
-import type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue } from "./sandbox-value.ts";
-import { secretKeyOf } from "./secret-key.ts";
-import { Snapshots } from "./snapshots.ts";
+import type {
+  ClockSetting,
+  FixtureSource,
+  LoadedFixture,
+  Revival,
+  SandboxOptions,
+  SandboxReset,
+  SandboxValue,
+} from "./sandbox-value.ts";
+import { type BlobStore, Snapshots } from "./snapshots.ts";
+import { Timeline } from "./timeline.ts";
+import { TimelineRecorder } from "./timeline-recorder.ts";
 
 export type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue };
 
 /** A sandbox as it was saved. */
-export interface Kept {
+export interface SavedSandbox {
   about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start">;
   source: LoadedFixture;
   value: SandboxValue;
   faults: FaultState;
   snapshots: ReadonlyMap<string, SandboxValue>;
-  history: HistoryStory;
+  history: HistorySnapshot;
 }
 
 /** Another world has begun in it. */
@@ -48,7 +54,7 @@ export interface SandboxParts {
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
   blobs: BlobStore;
   /** Counts the requests of all sandboxes. */
-  tally: RequestTally;
+  counter: RequestCounter;
   /**
    * A key of the server's own, of which secrets are made where the fixture, and so the seed, is known to more
    * people than may have them; without it, the same sandbox has the same secrets on every server.
@@ -71,9 +77,10 @@ export class Sandbox {
   /** Counts resets; secrets are drawn from it (interfaces 5). */
   resets = 0;
   world: World;
-  journal: Journal;
+  readonly timeline = new Timeline();
+  readonly journal: Journal;
   readonly history: History;
-  readonly recorder: HistoryRecorder;
+  readonly recorder: TimelineRecorder;
   windows = new RateWindows();
   /** Requests that are held up at the moment because they asked for it, or hang. */
   held = 0;
@@ -93,9 +100,9 @@ export class Sandbox {
     this.settings = { ...DEFAULT_SETTINGS, ...defaults.settings, ...options.settings };
     this.source = source;
     this.fixture = source.name;
-    this.journal = new Journal(this.settings.journal_limit, parts.tally);
-    this.history = new History(this.settings.history_limit, this.journal);
-    this.recorder = new HistoryRecorder(this.history, this);
+    this.journal = new Journal(this.settings.journal_limit, this.timeline, parts.counter);
+    this.history = new History(this.settings.history_limit, this.timeline, this.journal);
+    this.recorder = new TimelineRecorder(this.history, this);
     const clock = options.clock ?? defaults.clock;
     this.start = clock.now ?? parts.wallClock();
     this.world = this.freshWorld(clock.mode, this.start, clock.rate);
@@ -182,7 +189,7 @@ export class Sandbox {
    * Makes a moment of this sandbox's history the present (interfaces 10). Returns the ids of uploads of which
    * something was held then and is gone.
    */
-  rewind(moment: KeptState): string[] {
+  rewind(moment: StateRef): string[] {
     const { value, gone } = this.valueAt(moment);
     this.restore(value);
     this.parts.blobs.release(value.blobs);
@@ -194,13 +201,15 @@ export class Sandbox {
   }
 
   /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
-  private valueAt(moment: KeptState): { value: SandboxValue; gone: string[] } {
-    const { root, now, requests, counted } = moment;
-    const { uploads, clock, ...frame } = moment.frame;
-    const windows = RateWindows.of(moment.windows);
+  private valueAt(moment: StateRef): { value: SandboxValue; gone: string[] } {
+    const { version, now, requests, counted } = moment;
+    const { uploads, clock, ...environment } = moment.environment;
+    const root = this.history.versions.at(version);
+    if (root === undefined) throw new Error(`the history has released version ${version}`);
+    const windows = RateWindows.from(moment.windows);
     if (counted !== undefined) windows.uncount(counted.key_id, counted.minute);
     const { captured, gone } = this.parts.blobs.tryRecover(uploads);
-    const world = { ...frame, requests, root: root.value, clock: moveClock(clock, now, now) };
+    const world = { ...environment, requests, root, clock: moveClock(clock, now, now) };
     return { value: { world, windows, taken_at: now, blobs: captured }, gone };
   }
 
@@ -210,7 +219,7 @@ export class Sandbox {
   }
 
   /** Becomes what another is, or was; returns the ids of uploads of which something is gone since. */
-  adopt(original: Sandbox, moment?: KeptState): string[] {
+  adopt(original: Sandbox, moment?: StateRef): string[] {
     this.start = original.start;
     this.resets = original.resets;
     this.history.begin(this.resets);
@@ -233,7 +242,7 @@ export class Sandbox {
   }
 
   /** Becomes again what it was when it was saved, for what came since could not be; a clock that moves goes on. */
-  putBack({ about, source, value, faults, snapshots, history }: Kept): void {
+  rollbackTo({ about, source, value, faults, snapshots, history }: SavedSandbox): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, source });
@@ -247,7 +256,7 @@ export class Sandbox {
     });
     this.faults.restoreState(faults);
     const title = "What could not be saved was undone.";
-    this.recorder.rewound({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
+    this.recorder.recordRewind({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
     this.snapshots.clear();
     for (const [name, kept] of snapshots) {
       this.parts.blobs.hold(kept.blobs);
@@ -280,15 +289,24 @@ export class Sandbox {
       clock: makeClock(mode, at, this.parts.wallClock(), rate),
       origin: at,
       seed: this.seed,
-      secretKey: secretKeyOf(this, this.parts.serverKey),
+      secretKey: deriveSecretKey(this, this.parts.serverKey),
       wallClock: this.parts.wallClock,
       parts: {
         ...parts,
         onCommit: (world, commit) => {
-          this.recorder.note(commit);
+          this.recorder.recordCommit(commit);
           parts.onCommit(world, commit);
         },
       },
     });
   }
+}
+
+/** interfaces 5: from seed, name and number of resets, and on a shared server from its own key too. */
+function deriveSecretKey(
+  { seed, name, resets }: Pick<Sandbox, "seed" | "name" | "resets">,
+  serverKey: Uint8Array | undefined,
+): string {
+  const text = `${seed}\u0000${name}\u0000${resets}`;
+  return toHex(serverKey === undefined ? digest("sha256", text) : hmac("sha256", serverKey, text));
 }

@@ -1,7 +1,30 @@
-import type { BlobStore } from "./blob-store.ts";
+import type { AnyCollection } from "../state/collection.ts";
+import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
+import { RateWindows } from "./rate-windows.ts";
 import type { SandboxValue } from "./sandbox-value.ts";
 
-/** A sandbox's snapshots by name. What goes, be it for another of its name, lets go of its uploads' bytes. */
+/**
+ * Stores the bytes of half-finished uploads for the values of a sandbox, which it identifies by the object.
+ * `capture` must be cheap (references, links), because snapshots and forks are.
+ */
+export interface BlobStore {
+  capture(sandbox: object): unknown;
+  /** References to the same that do not keep them; the same object until something changes. */
+  peek(sandbox: object): unknown;
+  /** Captures what is left of what was seen; `gone` are the uploads of which something was released since. */
+  tryRecover(seen: unknown): { captured: unknown; gone: string[] };
+  /** One more holder of what was captured, who will release it too. */
+  hold(captured: unknown): void;
+  restore(sandbox: object, captured: unknown): void;
+  release(captured: unknown): void;
+  /** On disk behind these; what they share counts once. */
+  bytesOf(captured: Iterable<unknown>): number;
+  /** Plain JSON, for the download of a snapshot, and back. */
+  encode(captured: unknown): Promise<unknown>;
+  decode(document: unknown): Promise<unknown>;
+}
+
+/** A sandbox's snapshots by name. One that is replaced or deleted releases the bytes of its uploads. */
 export class Snapshots extends Map<string, SandboxValue> {
   private readonly blobs: BlobStore;
 
@@ -29,4 +52,48 @@ export class Snapshots extends Map<string, SandboxValue> {
     const known = this.get(name);
     if (known?.blobs !== undefined) this.blobs.release(known.blobs);
   }
+}
+
+export const SNAPSHOT_FORMAT = "understudy-snapshot";
+export const SNAPSHOT_VERSION = 1;
+
+/** A snapshot as a file: complete in itself, for any sandbox of any server of this version. */
+export interface SnapshotDocument {
+  format: typeof SNAPSHOT_FORMAT;
+  version: number;
+  /** Milliseconds since 1970, on the clock of the sandbox it was taken in. */
+  taken_at: number;
+  world: WorldDocument;
+  /** Open rate windows by API key id. */
+  windows: ReturnType<RateWindows["toJSON"]>;
+  /** Bytes of half-finished uploads, as their store writes them. */
+  blobs?: unknown;
+}
+
+export async function encodeSnapshot(value: SandboxValue, blobs: BlobStore): Promise<SnapshotDocument> {
+  return {
+    format: SNAPSHOT_FORMAT,
+    version: SNAPSHOT_VERSION,
+    taken_at: value.taken_at,
+    world: encodeWorld(value.world),
+    windows: value.windows.toJSON(),
+    ...(value.blobs !== undefined ? { blobs: await blobs.encode(value.blobs) } : {}),
+  };
+}
+
+/**
+ * The caller has checked the document's shape.
+ * @throws WorldDocumentError
+ */
+export async function decodeSnapshot(
+  document: SnapshotDocument,
+  collections: readonly AnyCollection[],
+  blobs: BlobStore,
+): Promise<SandboxValue> {
+  return {
+    world: decodeWorld(document.world, collections),
+    windows: RateWindows.parse(document.windows),
+    taken_at: document.taken_at,
+    blobs: document.blobs !== undefined ? await blobs.decode(document.blobs) : undefined,
+  };
 }

@@ -247,3 +247,24 @@ function threeDigits(value: number): string {
   return String.fromCharCode(DIGITS[Math.floor(value / 36 ** 2)]!, DIGITS[middle]!, DIGITS[low]!);
 }
 const DIGITS = Array.from("0123456789abcdefghijklmnopqrstuvwxyz", (digit) => digit.charCodeAt(0));
+
+/** Each record once, as it was before the first and after the last of its changes. */
+export function mergeWrites(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
+  if (written.length < 2) return written;
+  const byKey = new Map<string, WrittenRecord>();
+  for (const one of written) {
+    const key = `${one.collection.name}\0${one.id}`;
+    const first = byKey.get(key);
+    byKey.set(key, first === undefined ? one : { ...one, before: first.before });
+  }
+  return [...byKey.values()];
+}
+
+/** The writes of a commit to one collection, each record once. */
+export function writesTo<R extends StoredRecord>(
+  collection: Collection<R>,
+  written: readonly WrittenRecord[],
+): readonly (WrittenRecord & { readonly before: R | undefined; readonly after: R | undefined })[] {
+  if (!written.some((one) => one.collection.name === collection.name)) return [];
+  return mergeWrites(written.filter((one) => one.collection.name === collection.name)) as never;
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
-import { attemptAct, makeAttempt } from "./attempt.ts";
+import { makeAttempt, toChange } from "./attempt.ts";
 import type { Outgoing } from "./outgoing.ts";
 import { sign } from "./sign.ts";
 
@@ -86,7 +86,7 @@ describe("an attempt to deliver", () => {
 
   it("tells in a sentence which attempt it was and what came of it [interfaces 10]", () => {
     const titleOf = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
-      attemptAct({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
+      toChange({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
     expect(titleOf("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
     expect(titleOf("retry", rest)).toBe(`A retry ${to} got no answer.`);
@@ -97,7 +97,7 @@ describe("an attempt to deliver", () => {
 
   it("is the work of its row, and says whether the receiver took it [interfaces 10]", () => {
     const act = (response_code: number) =>
-      attemptAct(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
+      toChange(row, plan, { at: 0, url: plan.url, duration_ms: 1, response_code });
     expect(act(201)).toMatchObject({
       ...{ kind: "delivery", subject: "del_1", delivered: true },
       work: { record: row, key: "_outgoing\u0000del_1/retry" },

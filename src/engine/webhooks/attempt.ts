@@ -1,7 +1,7 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
-import type { Act } from "../sandbox/history-entry.ts";
+import type { Change } from "../sandbox/history-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
@@ -101,7 +101,7 @@ const ATTEMPTS: Record<Outgoing["kind"], string> = {
 };
 
 /** The attempt's entry in the history (interfaces 10). */
-export function attemptAct(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Act {
+export function toChange(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Change {
   const came =
     response_code === 0
       ? `got no answer${error === undefined ? "" : `: ${error}`}`

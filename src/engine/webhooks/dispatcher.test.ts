@@ -244,7 +244,7 @@ describe("the sender of deliveries", () => {
     world.clock = { ...world.clock, at: 99 };
     await left[0]!.answer(503);
     expect(commits.at(-1)!.by).toEqual({
-      act: {
+      change: {
         kind: "delivery",
         title: "The first attempt to deliver user.created to wh_1 was answered 503.",
         subject: "a",

@@ -2,16 +2,16 @@ import { parseDuration } from "../contract/duration.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
-import type { Actor } from "../sandbox/history-entry.ts";
+import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { Commit, ListenedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";
 import {
   type AttemptOutcome,
   type AttemptParts,
   type AttemptPlan,
-  attemptAct,
   type MadeAttempt,
   makeAttempt,
+  toChange,
 } from "./attempt.ts";
 import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
@@ -183,7 +183,7 @@ export class Dispatcher {
       const { answer, exchange } = await makeAttempt(this.parts, { row, plan }, controller.signal);
       const outcome = { at, url: plan.url, ...answer };
       const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
-      made = this.write(job, record, { act: attemptAct(row, plan, outcome) }) && !controller.signal.aborted;
+      made = this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
       if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
     } catch (error) {
       // Left in the queue, the row would be waited for without end.
@@ -195,7 +195,7 @@ export class Dispatcher {
   }
 
   /** False where a restore came first: the outcome must leave no trace in the restored state. */
-  private write(job: Job, change: (tx: Transaction) => void, by?: Actor): boolean {
+  private write(job: Job, change: (tx: Transaction) => void, by?: ChangeSource): boolean {
     const { id } = job.row;
     if (this.jobs.get(id) !== job) return false;
     // First, so that the row's removal does not cancel it.

@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import type { AttemptOutcome } from "./attempt.ts";
-import { journaledAttempt } from "./journal-attempt.ts";
+import type { AttemptOutcome, MadeAttempt } from "./attempt.ts";
+import { findAttemptEntry, journaledAttempt } from "./journal-attempt.ts";
 
 const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
 
-function journaled(
-  outcome: Partial<AttemptOutcome>,
-  response_body = Buffer.from("busy"),
-  newest: HistoryEntry | undefined = undefined,
-) {
+function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return journaledAttempt(
     {
@@ -33,7 +29,7 @@ function journaled(
         response_body,
       },
     },
-    { present, nextStep: "the next retry is due soon", newest },
+    { present, nextStep: "the next retry is due soon" },
   );
 }
 
@@ -41,7 +37,14 @@ describe("an attempt in the journal", () => {
   it("says what was sent, what was answered, and what follows [interfaces 14]", () => {
     const body = Buffer.from('{"é":1}');
     expect(journaled({})).toStrictEqual({
-      ...{ id: "del_1.2", at: 1_000_077, committed_at: undefined, operation: null, method: "POST" },
+      ...{
+        id: "del_1.2",
+        number: undefined,
+        at: 1_000_077,
+        committed_at: undefined,
+        operation: null,
+        method: "POST",
+      },
       ...{ path: "/in/box", query: "a=1&b=2", status: 503, code: null, duration_ms: 40, principal: null },
       ...{ api_key: null, decision: "failed", warnings: [] },
       reasons: [
@@ -51,7 +54,7 @@ describe("an attempt in the journal", () => {
       request_headers: ["X-Service-Event", "user.created", "User-Agent", "Acme"],
       ...{ request_body: body, request_bytes: body.length },
       response_head: "retry-after: 5\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n",
-      ...{ response_body: Buffer.from("busy"), streamed: undefined, history: null },
+      ...{ response_body: Buffer.from("busy"), streamed: undefined },
       delivery: {
         ...{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1", attempt: 2, kind: "retry" },
         ...{ origin: "https://hooks.test:8443", error: undefined },
@@ -59,13 +62,14 @@ describe("an attempt in the journal", () => {
     });
   });
 
-  it("names its entry in the history, and no other's [interfaces 10]", () => {
-    const told = { prefix: "h_", number: 7, kind: "delivery", subject: "del_1" } as HistoryEntry;
-    const historyOf = (entry: HistoryEntry) => journaled({}, undefined, entry).history;
-    expect(historyOf(told)).toBe(told);
-    // The newest is another's where the outcome could not be recorded.
-    expect(historyOf({ ...told, subject: "del_2" } as HistoryEntry)).toBe(null);
-    expect(historyOf({ ...told, kind: "control" } as HistoryEntry)).toBe(null);
+  it("an attempt's entry in the history is the newest, unless that is of something else [interfaces 10]", () => {
+    const attempt = { row: { delivery_id: "del_1" } } as MadeAttempt;
+    const newest = { kind: "delivery", subject: "del_1" } as HistoryEntry;
+    expect(findAttemptEntry(attempt, newest)).toBe(newest);
+    // The outcome could not be recorded: something else came before.
+    expect(findAttemptEntry(attempt, { ...newest, subject: "del_2" } as HistoryEntry)).toBeUndefined();
+    expect(findAttemptEntry(attempt, { ...newest, kind: "control" } as HistoryEntry)).toBeUndefined();
+    expect(findAttemptEntry(attempt, undefined)).toBeUndefined();
   });
 
   it("needs no reasons where the receiver took it; a fault is the decision [interfaces 14]", () => {

@@ -9,21 +9,20 @@ const MAX_ANSWER_BYTES = 4096;
 
 /**
  * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next.
- * `present` is the world with its outcome, `nextStep` says what happens next, `newest` is the newest entry of the
- * history, which is the attempt's where its outcome could be recorded.
+ * `present` is the world with its outcome, `nextStep` says what happens next.
  */
 export function journaledAttempt(
   made: MadeAttempt,
-  { present, nextStep, newest }: { present: WorldReader; nextStep: string; newest: HistoryEntry | undefined },
+  { present, nextStep }: { present: WorldReader; nextStep: string },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = made;
   const { delivery_id, webhook_id, kind } = row;
   const { origin, pathname, search } = new URL(outcome.url);
   const body = Buffer.from(plan.body);
   const isDelivered = classify(outcome.response_code) === "success";
-  const recorded = newest?.kind === "delivery" && newest.subject === delivery_id ? newest : undefined;
   return {
     id: `${delivery_id}.${plan.number}`,
+    number: undefined,
     at: present.absolute(outcome.at),
     committed_at: undefined,
     operation: null,
@@ -46,8 +45,6 @@ export function journaledAttempt(
       .join(""),
     response_body: Buffer.from(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
-    history: recorded ?? null,
-    seq: recorded?.seq,
     delivery: {
       event: plan.event,
       webhook_id,
@@ -58,6 +55,14 @@ export function journaledAttempt(
       error: outcome.error,
     },
   };
+}
+
+/** An attempt's entry in the history: the newest one, unless a restore has kept its outcome out of the world. */
+export function findAttemptEntry(
+  { row }: MadeAttempt,
+  newest: HistoryEntry | undefined,
+): HistoryEntry | undefined {
+  return newest?.kind === "delivery" && newest.subject === row.delivery_id ? newest : undefined;
 }
 
 function failureReason({ outcome: { response_code, error } }: MadeAttempt): string {

@@ -1,9 +1,9 @@
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { requestIdSeed } from "../../engine/state/random.ts";
+import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/root.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
 import { BundleRefusal } from "./bundle-refusal.ts";
@@ -184,11 +184,16 @@ function stepsOf(sandbox: Sandbox, { entries, calls, vault }: Happened): Bundle[
   for (const entry of entries) {
     until(entry.sequence);
     // First the request, which may only carry what earlier answers gave out; then its answer.
-    const request = requestOf(entry, { number: entry.numberUnder(idSeed), sandbox, vault });
+    const request = requestOf(entry, { number: numberUnder(idSeed, entry), sandbox, vault });
     steps.push({ request, answer: recordedAnswer(entry, ++position, vault) });
   }
   until(Number.POSITIVE_INFINITY);
   return steps;
+}
+
+/** How many requests had come before it; undefined where its id was drawn of another seed. */
+function numberUnder(idSeed: number, { id, number }: JournalEntry): number | undefined {
+  return number !== undefined && drawRequestId(idSeed, number) === id ? number : undefined;
 }
 
 const HOP_BY_HOP = new Set([
@@ -232,7 +237,7 @@ function requestOf(
 /** The journal leaves the prefix away; of `default` it only shows in URLs that were handed out. */
 function prefixOf(name: string, { response_body }: JournalEntry): string {
   const prefix = `/_s/${name}`;
-  return name !== "default" || response_body?.includes(`${prefix}/`) ? prefix : "";
+  return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
 function controlStep({ call, now, changed }: RecordedCall, vault: Vault): ControlStep {

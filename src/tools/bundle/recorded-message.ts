@@ -1,5 +1,6 @@
+import { toLatin1 } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { Vault } from "./vault.ts";
 
@@ -11,9 +12,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** The answer of a journal entry, its secrets by name. The same of a replay is compared with it. */
 export function recordedAnswer(entry: JournalEntry, number: number, vault: Vault): BundleAnswer {
   const headers: [string, string][] = [];
-  for (let i = 0; i + 1 < entry.response_headers.length; i += 2) {
-    const name = entry.response_headers[i]!;
-    if (!NOT_COMPARED.has(name.toLowerCase())) headers.push([name, entry.response_headers[i + 1]!]);
+  const sent = responseHeaders(entry);
+  for (let i = 0; i + 1 < sent.length; i += 2) {
+    const name = sent[i]!;
+    if (!NOT_COMPARED.has(name.toLowerCase())) headers.push([name, sent[i + 1]!]);
   }
   const content = textOf(entry.response_body);
   vault.learn(number, headers.map(([, value]) => value).join("\n"));
@@ -29,7 +31,7 @@ export function recordedAnswer(entry: JournalEntry, number: number, vault: Vault
 }
 
 export function recordedBody(
-  bytes: Buffer | string | undefined,
+  bytes: Uint8Array | string | undefined,
   vault: Vault,
   type?: string,
 ): BundleBody | undefined {
@@ -42,13 +44,13 @@ interface Content {
   encoding: "text" | "latin1";
 }
 
-function textOf(bytes: Buffer | string | undefined): Content | undefined {
+function textOf(bytes: Uint8Array | string | undefined): Content | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined;
   if (typeof bytes === "string") return { text: bytes, encoding: "text" };
   try {
     return { text: utf8.decode(bytes), encoding: "text" };
   } catch {
-    return { text: bytes.toString("latin1"), encoding: "latin1" };
+    return { text: toLatin1(bytes), encoding: "latin1" };
   }
 }
 

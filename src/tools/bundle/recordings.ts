@@ -1,11 +1,11 @@
 import type { Method } from "../../engine/contract/operation.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import { type Delivery, deliveries } from "../../engine/resources/webhooks/schema.ts";
-import type { LoadedFixture } from "../../engine/sandbox/fixture-source.ts";
 import type { Sandbox, SandboxChange } from "../../engine/sandbox/sandbox.ts";
+import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { ClockMode } from "../../engine/state/clock.ts";
+import { writesTo } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
-import { writtenTo } from "../../engine/state/written.ts";
 
 /** How a sandbox was on its first day: all that a replay has to begin with. */
 export interface FirstDay {
@@ -134,7 +134,7 @@ export class Recordings {
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
-    for (const { id, before: was, after: is } of writtenTo(deliveries, written)) {
+    for (const { id, before: was, after: is } of writesTo(deliveries, written)) {
       const attempt = newAttempt(was, is);
       if (attempt === undefined) continue;
       if (++recording.attempted > MAX_ATTEMPTS) {

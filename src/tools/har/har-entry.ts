@@ -48,7 +48,7 @@ export type HarEntry = Static<typeof HarEntry>;
 
 /** A body as it was sent, or as much of it as was kept. */
 export interface ArchivedBody {
-  bytes: Buffer | string | undefined;
+  bytes: Uint8Array | string | undefined;
   /** Of the whole body. */
   size: number;
 }

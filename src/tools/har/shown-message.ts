@@ -18,7 +18,7 @@ export const ShownMessage = Closed(SHOWN_MESSAGE);
 export type ShownMessage = Static<typeof ShownMessage>;
 
 /** `flat` is name, value, name, value … as it went over the wire. */
-export function showMessage(flat: readonly string[], bytes: Buffer | string | undefined): ShownMessage {
+export function showMessage(flat: readonly string[], bytes: Uint8Array | string | undefined): ShownMessage {
   const headers: ShownMessage["headers"] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) {
     headers.push({ name: flat[i]!, value: redactHeader(flat[i]!, flat[i + 1]!) });
@@ -32,7 +32,7 @@ export function headerOf({ headers }: Pick<ShownMessage, "headers">, wanted: str
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 
-function showBody(bytes: Buffer | string, type: string): unknown {
+function showBody(bytes: Uint8Array | string, type: string): unknown {
   const text = decodeText(bytes);
   if (text === undefined) return { bytes: bytes.length };
   if (isForm(type)) return redactQuery(text);
@@ -47,7 +47,7 @@ function showBody(bytes: Buffer | string, type: string): unknown {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Undefined for bytes that are no text. */
-export function decodeText(bytes: Buffer | string): string | undefined {
+export function decodeText(bytes: Uint8Array | string): string | undefined {
   if (typeof bytes === "string") return bytes;
   try {
     return utf8.decode(bytes);

@@ -7,7 +7,7 @@ import {
   METHODS,
 } from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
-import type { OutcomeCounts } from "../../engine/sandbox/outcome-counts.ts";
+import type { OutcomeCounts } from "../../engine/sandbox/counters.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
 const Count = Type.Integer({ minimum: 0 });
@@ -50,7 +50,7 @@ export function coverageMatrix(operations: readonly AnyOperation[], counts: Outc
 }
 
 function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
-  const hits = counts.of(operation);
+  const hits = counts.get(operation);
   const outcomes: CoveredOutcome[] = [
     ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
     ...listErrorCodes(operation)

@@ -243,7 +243,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await detail(page).getByRole("button", { name: "Branch from here" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("too-late");
-    api.understudy.sandboxes.get("default")!.history.letGoOf(0);
+    api.understudy.sandboxes.get("default")!.history.releaseStates(0);
     await dialog.getByRole("button", { name: "Branch" }).click();
     await see(dialog.getByRole("alert")).toContainText(/let go|no longer/);
     await see(dialog.getByLabel("Name")).toHaveValue("too-late");

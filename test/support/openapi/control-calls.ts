@@ -173,7 +173,7 @@ const withForeignPast: Refused = async (example, { api }) => {
 
 /** The sandbox keeps no more than what comes after. */
 const withLostStates: Refused = async (example, { api }) => {
-  api.understudy.sandboxes.get(example.world.name)!.history.letGoOf(0);
+  api.understudy.sandboxes.get(example.world.name)!.history.releaseStates(0);
   return send(api, example);
 };
 

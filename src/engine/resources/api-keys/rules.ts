@@ -1,7 +1,6 @@
 import { isEqualInConstantTime } from "../../bytes.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import { type WorldReader, writesTo } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
-import { writtenTo } from "../../state/written.ts";
 import { type ApiKey, apiKeys, digestKey, digestRecord } from "./schema.ts";
 
 /**
@@ -18,5 +17,5 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
 
 /** Keys that a commit deleted; their counters outside the world are deleted too. */
 export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] {
-  return writtenTo(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
+  return writesTo(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }

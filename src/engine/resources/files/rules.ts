@@ -2,9 +2,8 @@ import { invalidInput } from "../../contract/errors.ts";
 import { emit } from "../../contract/event.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
-import type { Transaction, WorldReader } from "../../state/transaction.ts";
+import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
-import { writtenTo } from "../../state/written.ts";
 import { fileDeleted, fileUploaded } from "./events.ts";
 import {
   type FileObject,
@@ -117,7 +116,7 @@ export function expireUpload(tx: Transaction, { subject }: { subject: string }):
  * text, and no endpoint returns its bytes).
  */
 export function uploadsToRelease({ written }: Pick<Commit, "written">): string[] {
-  return writtenTo(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
+  return writesTo(uploads, written).flatMap(({ id, after }) => (needsBytes(after) ? [] : [id]));
 }
 
 /** Restarts those of the uploads that still need their lost bytes, and returns their ids (interfaces 10). */

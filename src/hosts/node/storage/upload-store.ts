@@ -1,8 +1,8 @@
 import { stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
-import type { BlobStore } from "../../../engine/sandbox/blob-store.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
+import type { BlobStore } from "../../../engine/sandbox/snapshots.ts";
 import { PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, crc32c, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";

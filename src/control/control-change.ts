@@ -1,11 +1,11 @@
-import type { Act, Actor, HistoryEntry } from "../engine/sandbox/history-entry.ts";
+import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlOperation } from "./operation.ts";
 
 /** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
-export class ControlAct implements Act, Actor {
-  readonly kind: Act["kind"];
-  readonly began: NonNullable<Act["began"]>;
+export class ControlChange implements Change, ChangeSource {
+  readonly kind: Change["kind"];
+  readonly began: NonNullable<Change["began"]>;
   entry: HistoryEntry | undefined = undefined;
   title: string;
   subject: string | undefined = undefined;
@@ -25,22 +25,22 @@ export class ControlAct implements Act, Actor {
     this.generation = sandbox.world.generation;
   }
 
-  get act(): Act {
+  get change(): Change {
     return this;
   }
 
-  /** It has been done; what changed nothing leaves no entry. */
+  /** The call has succeeded; one that changed nothing leaves no entry. */
   finish({ describes }: ControlOperation, call: ControlCall, answer: unknown): void {
     if (this.entry === undefined && !this.hasChanged()) return;
     const { title, subject } = describes!.as(call, answer);
     this.title = title;
     this.subject = subject;
-    this.sandbox.recorder.finish(this);
+    this.sandbox.recorder.complete(this);
   }
 
   private hasChanged(): boolean {
     const { world, settings, faults } = this.sandbox;
-    const { clock } = this.began.state.frame;
+    const { clock } = this.began.state.environment;
     return (
       world.generation !== this.generation ||
       settings !== this.settings ||

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
-import { joined, writtenTo } from "./written.ts";
+import { mergeWrites, writesTo } from "./transaction.ts";
 
 const of = (name: string) =>
   collection<{ id: string; n: number }>({ name, prefix: "", idField: "id", schema: Type.Object({}) });
@@ -19,9 +19,9 @@ it("decision 2: what was written to a collection, each record once, from before 
     wrote(notes, "a", 1, 2),
   ];
   const [a, b] = [wrote(notes, "a", undefined, 2), wrote(notes, "b", 1, undefined)];
-  expect(joined(all)).toEqual([a, wrote(others, "a", 5, 6), b]);
-  expect(writtenTo(notes, all)).toEqual([a, b]);
-  expect(writtenTo(others, all)).toEqual([wrote(others, "a", 5, 6)]);
-  expect(writtenTo(others, [all[0]!])).toEqual([]);
-  expect([joined([]), joined(all.slice(0, 1))]).toEqual([[], all.slice(0, 1)]);
+  expect(mergeWrites(all)).toEqual([a, wrote(others, "a", 5, 6), b]);
+  expect(writesTo(notes, all)).toEqual([a, b]);
+  expect(writesTo(others, all)).toEqual([wrote(others, "a", 5, 6)]);
+  expect(writesTo(others, [all[0]!])).toEqual([]);
+  expect([mergeWrites([]), mergeWrites(all.slice(0, 1))]).toEqual([[], all.slice(0, 1)]);
 });

@@ -1,0 +1,53 @@
+import type { AnyOperation, Identity } from "../contract/operation.ts";
+import {
+  type Change,
+  type ChangingRequest,
+  type CountedRequest,
+  type HistoryEntry,
+  requestTitle,
+} from "../sandbox/history-entry.ts";
+import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
+import type { RequestDraw } from "../state/random.ts";
+
+/** The parts of an exchange that the history describes. */
+interface ChangingExchange extends RequestDraw {
+  readonly at: number;
+  readonly rate: RateState | undefined;
+  readonly identity: Identity | undefined;
+  readonly operation: AnyOperation | undefined;
+  readonly params: Record<string, string>;
+  readonly uploads: ChangingRequest["uploads"];
+}
+
+/** A request as a change of the world. */
+export class RequestChange implements Change, ChangingRequest {
+  readonly kind = "request";
+  readonly subject = undefined;
+  readonly idSeed: number;
+  readonly number: number;
+  readonly uploads: ChangingRequest["uploads"];
+  readonly counted: CountedRequest | undefined;
+  readonly summary: string;
+  readonly principal: string | undefined;
+  readonly named: Readonly<Record<string, string>>;
+  entry: HistoryEntry | undefined = undefined;
+
+  constructor({ idSeed, number, at, rate, identity, operation, params, uploads }: ChangingExchange) {
+    const key_id = rate && identity?.principal.key_id;
+    this.idSeed = idSeed;
+    this.number = number;
+    this.uploads = uploads;
+    this.counted = key_id === undefined ? undefined : { key_id, minute: minuteOf(at) };
+    this.summary = operation!.summary;
+    this.principal = identity?.principal.user_id;
+    this.named = params;
+  }
+
+  get request(): ChangingRequest {
+    return this;
+  }
+
+  get title(): string {
+    return requestTitle(this);
+  }
+}

@@ -1,0 +1,272 @@
+import { type Timer, type TimerKind, timers } from "../state/timers.ts";
+import type { World } from "../state/world.ts";
+import type { Commit } from "../state/world-parts.ts";
+import type { History, Provenance } from "./history.ts";
+import type {
+  BeforeAfter,
+  Change,
+  ChangeSource,
+  Environment,
+  HistoryEntry,
+  StateRef,
+} from "./history-entry.ts";
+import type { RateWindows } from "./rate-windows.ts";
+
+/** The parts of a sandbox that a state refers to. */
+export interface RecordedSandbox {
+  readonly world: World;
+  readonly windows: RateWindows;
+  /** References to half-finished uploads. */
+  peekUploads(): unknown;
+}
+
+/** A record of something that is to be done, and its `collection\0id`. */
+interface Work {
+  key: string;
+  record: object;
+}
+
+/** A commit that belongs to a change. */
+interface RecordedCommit extends Pick<Commit, "after" | "written"> {
+  /** The version before it. */
+  readonly from: number;
+}
+
+const UNKNOWN: Provenance = { cause: null, advanced_by: null };
+
+/** Turns the commits of a world into the changes of its timeline. */
+export class TimelineRecorder {
+  private readonly history: History;
+  private readonly sandbox: RecordedSandbox;
+  /** Of the latest state. */
+  private environment: Environment | undefined = undefined;
+  /** The origin of the work that is still to be done: its records are values, so it holds after a restore too. */
+  private readonly makers = new WeakMap<object, Provenance>();
+
+  constructor(history: History, sandbox: RecordedSandbox) {
+    this.history = history;
+    this.sandbox = sandbox;
+  }
+
+  /** To be called with each commit. */
+  readonly recordCommit = (commit: Commit): void => {
+    const { before, after, written, timer, by } = commit;
+    const { history } = this;
+    const { versions } = history;
+    if (history.limit === 0) {
+      versions.releaseAll();
+      return;
+    }
+    // A random draw by itself is no change that anyone could see.
+    const isChange = before.tables !== after.tables && (timer ?? by) !== undefined;
+    const from = isChange ? versions.versionOf(before) : 0;
+    versions.record(commit);
+    if (!isChange) return;
+    const change = (by as ChangeSource | undefined)?.change;
+    if (timer === undefined) this.recordChange({ from, after, written }, change!);
+    else this.recordTimer({ from, after, written }, timer, change);
+  };
+
+  /** A request has changed nothing but the bytes of half-finished uploads. */
+  recordBytes({ change }: ChangeSource): void {
+    if (this.history.limit > 0 && change.entry === undefined) change.entry = this.add(change, UNKNOWN);
+  }
+
+  /** A change has ended, though it may have written no record; its sentence is complete now. */
+  complete(change: Change): void {
+    if (this.history.limit === 0) return;
+    const entry = this.ensureEntry(change);
+    entry.complete(change);
+    const { states } = entry;
+    // A change that has written records ended when it had.
+    if (states !== undefined && states.from === states.to) {
+      states.after = this.present();
+      states.end = this.history.lastSequence;
+      if (change.kind === "restore") {
+        states.from = states.before.version;
+        states.to = states.after.version;
+        states.written = undefined;
+      }
+    }
+    this.history.touch(entry);
+  }
+
+  /** The sandbox was rewound to the state after the entry at the position `parent`. */
+  recordRewind(change: Change, parent: number): void {
+    if (this.history.limit === 0) return;
+    const before = change.began!.state;
+    const after = this.present();
+    const { versions } = this.history;
+    const states = {
+      versions,
+      before,
+      after,
+      from: before.version,
+      to: after.version,
+      written: undefined,
+      end: 0,
+    };
+    change.entry = this.history.add(change, UNKNOWN, { at: after.now, states, parent });
+    this.history.markUndone();
+  }
+
+  /** @param now what the clock shows, or showed at the latest change */
+  present(now = this.sandbox.world.epochNow()): StateRef {
+    const { world, windows } = this.sandbox;
+    return {
+      version: this.history.versions.versionOf(world.root),
+      environment: this.presentEnvironment(),
+      now,
+      requests: world.requests,
+      windows: windows.counted,
+      counted: undefined,
+    };
+  }
+
+  private presentEnvironment(): Environment {
+    const { clock, origin, seed, currentSecretKey: secretKey } = this.sandbox.world;
+    const uploads = this.sandbox.peekUploads();
+    const latest = this.environment;
+    const isSame =
+      latest?.clock === clock &&
+      latest.origin === origin &&
+      latest.seed === seed &&
+      latest.secretKey === secretKey &&
+      latest.uploads === uploads;
+    if (!isSame) this.environment = { clock, origin, seed, secretKey, uploads };
+    return this.environment!;
+  }
+
+  private recordChange(commit: RecordedCommit, change: Change): void {
+    if (change.kind === "restore") {
+      this.recordCarriedOver(commit);
+      return;
+    }
+    const { written } = commit;
+    const earlier = change.entry;
+    let entry = earlier;
+    // Another commit of the same change, with none in between.
+    const goesOn = earlier?.sequence === this.history.lastSequence && earlier.states?.to === commit.from;
+    if (goesOn) this.history.extend(earlier, this.present(this.sandbox.world.changedAt), written);
+    else {
+      const from =
+        earlier === undefined ? this.findProvenance(change) : { cause: earlier.id, advanced_by: null };
+      entry = this.add(change, from, commit);
+      change.entry ??= entry;
+    }
+    entry!.findSubject(written, change.named);
+    this.recordWork(commit, entry!);
+  }
+
+  private recordTimer(commit: RecordedCommit, timer: Timer, advance: Change | undefined): void {
+    const maker = this.makers.get(timer) ?? this.findRevived(`${timers.name}\0${timer.id}`);
+    const from = {
+      cause: maker.cause,
+      advanced_by: advance === undefined ? null : this.ensureEntry(advance, commit.from).id,
+    };
+    // The attempt that it leads to has an entry of its own.
+    if (timer.kind === "webhook.retry") {
+      this.passOn(commit, from);
+      return;
+    }
+    const { kind, subject } = timer;
+    const entry = this.add({ kind: "timer", title: TIMER_TITLES[kind](subject), subject }, from, commit);
+    this.recordWork(commit, entry, { timer, maker });
+  }
+
+  /** The work that an entry leaves to be done. */
+  private recordWork(
+    commit: RecordedCommit,
+    entry: HistoryEntry,
+    ran?: { timer: Timer; maker: Provenance },
+  ): void {
+    for (const { key, record } of this.newWork(commit)) {
+      // A timer that sets itself again continues what it was first set for.
+      const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
+      this.makers.set(record, again ? ran.maker : { cause: entry.id, advanced_by: null });
+      if (!again) entry.leaves = [...entry.leaves, key];
+    }
+  }
+
+  /** The work that a timer leaves has the origin of the timer. */
+  private passOn(commit: RecordedCommit, from: Provenance): void {
+    for (const { key, record } of this.newWork(commit)) {
+      this.makers.set(record, from);
+      const maker = from.cause === null ? undefined : this.history.find(from.cause);
+      if (maker !== undefined) maker.leaves = [...maker.leaves, key];
+    }
+  }
+
+  /** Leases outlive a restore in timers that are new. */
+  private recordCarriedOver(commit: RecordedCommit): void {
+    for (const { key, record } of this.newWork(commit))
+      this.makers.set(record, { cause: this.history.findMaker(key), advanced_by: null });
+  }
+
+  private newWork({ after, written }: RecordedCommit): Work[] {
+    const found: Work[] = [];
+    for (const { collection, id } of written) {
+      if (!collection.work) continue;
+      const record: object | undefined = after.tables.get(collection.name)!.get(id);
+      if (record !== undefined && !this.makers.has(record))
+        found.push({ key: `${collection.name}\0${id}`, record });
+    }
+    return found;
+  }
+
+  private findProvenance({ work }: Change): Provenance {
+    if (work === undefined) return UNKNOWN;
+    return this.makers.get(work.record) ?? this.findRevived(work.key);
+  }
+
+  private findRevived(key: string): Provenance {
+    const cause = this.history.findRevivedMaker(key);
+    return cause === null ? UNKNOWN : { cause, advanced_by: null };
+  }
+
+  /** The entry of a change, made now where it has none: something happens because of it. */
+  private ensureEntry(change: Change, from?: number): HistoryEntry {
+    if (change.entry !== undefined) return change.entry;
+    const { state, position } = change.began ?? {};
+    const isAsThen = position === this.history.lastSequence;
+    const entry = this.add(change, UNKNOWN);
+    const { states } = entry;
+    if (states !== undefined)
+      states.before = isAsThen ? state! : { ...states.before, version: from ?? states.before.version };
+    change.entry = entry;
+    return entry;
+  }
+
+  private add(change: Change, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
+    const after = this.present(commit && this.sandbox.world.changedAt);
+    const from = commit?.from ?? after.version;
+    const before = { ...after, version: from, ...(change.request && beforeRequest(change.request, after)) };
+    const written = commit?.written ?? [];
+    const { versions } = this.history;
+    const states: BeforeAfter = { versions, before, after, from, to: after.version, written, end: 0 };
+    return this.history.add(change, provenance, { at: after.now, states });
+  }
+}
+
+/** What a request has left in the state besides its change. */
+function beforeRequest(
+  { number, counted, uploads }: NonNullable<Change["request"]>,
+  { environment }: StateRef,
+): Partial<StateRef> {
+  return {
+    requests: number,
+    counted,
+    ...(uploads !== undefined && { environment: { ...environment, uploads: uploads.seen } }),
+  };
+}
+
+const TIMER_TITLES: Record<TimerKind, (subject: string) => string> = {
+  "webhook.retry": (subject) => `The retry of ${subject} became due.`,
+  "file.step": (subject) => `A step of processing ${subject} ended.`,
+  "connector.job": (subject) => `The connector job ${subject} ended.`,
+  "transcription.step": (subject) => `The transcription ${subject} was completed.`,
+  "meeting.line": (subject) => `Somebody spoke in ${subject}.`,
+  invoice: (subject) => `${subject} was due to be invoiced or paid.`,
+  expiry: (subject) => `${subject} expired.`,
+  lease: (subject) => `The lease of the rule ${subject} ended.`,
+};

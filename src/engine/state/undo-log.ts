@@ -1,0 +1,99 @@
+import type { Root } from "./root.ts";
+import type { WrittenRecord } from "./transaction.ts";
+import type { Commit } from "./world-parts.ts";
+
+/** How many steps lie between two checkpoints: undoing them all takes less than a millisecond. */
+const STEPS_BETWEEN_CHECKPOINTS = 64;
+/** A step that wrote more is undone by a checkpoint. */
+const MAX_WRITTEN = 256;
+
+/** The way from one version of a world to the next. */
+interface Step {
+  /** What was written, in its order; undone from the last to the first. */
+  written: readonly WrittenRecord[];
+  readonly draws: number;
+  /** The version that the step leads from, where it is a checkpoint. */
+  root: Root | undefined;
+}
+
+/**
+ * The past versions of one world, by number. A version costs what was written on the way to the next one; `at` goes
+ * back to it from the nearest later checkpoint, or from the present.
+ */
+export class UndoLog {
+  private steps: Step[] = [];
+  /** The oldest version that can be gone back to. */
+  private oldest = 0;
+  private newest: Root | undefined = undefined;
+  /** The newest version that `versionOf` has given a number; commits after it share one step until the next. */
+  private numbered = -1;
+  private sinceCheckpoint = 0;
+
+  record({ before, after, written }: Pick<Commit, "before" | "after" | "written">): void {
+    this.moveTo(before);
+    const last = this.steps.at(-1);
+    if (this.numbered === this.version) {
+      this.sinceCheckpoint += 1;
+      const isCheckpoint = written.length > MAX_WRITTEN || this.sinceCheckpoint >= STEPS_BETWEEN_CHECKPOINTS;
+      if (isCheckpoint) this.sinceCheckpoint = 0;
+      this.steps.push({ written, draws: before.draws, root: isCheckpoint ? before : undefined });
+    } else if (last !== undefined && last.root === undefined) {
+      if (last.written.length + written.length > MAX_WRITTEN) last.root = this.at(this.version - 1);
+      else last.written = [...last.written, ...written];
+    }
+    this.newest = after;
+  }
+
+  /** The number of a world's present version, which can be gone back to until it is released. */
+  versionOf(present: Root): number {
+    this.moveTo(present);
+    this.numbered = this.version;
+    return this.version;
+  }
+
+  /** Undefined where the version was released. */
+  at(version: number): Root | undefined {
+    if (version < this.oldest) return undefined;
+    let end = version - this.oldest;
+    while (end < this.steps.length && this.steps[end]!.root === undefined) end += 1;
+    let root = this.steps[end]?.root ?? this.newest;
+    for (let step = end - 1; step >= version - this.oldest && root !== undefined; step--)
+      root = undo(this.steps[step]!, root);
+    return root;
+  }
+
+  /** Versions before this one are needed no more. */
+  release(version: number): void {
+    const count = Math.min(version - this.oldest, this.steps.length);
+    if (count <= 0) return;
+    this.steps.splice(0, count);
+    this.oldest += count;
+  }
+
+  releaseAll(): void {
+    this.oldest = this.version + 1;
+    this.steps = [];
+    this.newest = undefined;
+  }
+
+  private get version(): number {
+    return this.oldest + this.steps.length;
+  }
+
+  /** A restore has replaced the world: what leads there was not written, so the version before is a checkpoint. */
+  private moveTo(root: Root): void {
+    if (this.newest !== undefined && this.newest !== root)
+      this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });
+    this.newest = root;
+  }
+}
+
+function undo({ written, draws }: Step, root: Root): Root {
+  let { tables } = root;
+  for (let last = written.length - 1; last >= 0; last--) {
+    const { collection, id, before } = written[last]!;
+    const table = tables.get(collection.name)!;
+    tables = tables.replaced(before === undefined ? table.remove(id) : table.put(before));
+  }
+  return { tables, draws };
+}
