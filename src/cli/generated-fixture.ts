@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { checkFixture } from "../documents/check-fixture.ts";
 import type { FixtureData } from "../engine/contract/resource.ts";
+import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { fixtureText, generateFixture } from "../engine/fixtures/generate-fixture.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { UsageError } from "./failure.ts";
@@ -10,18 +11,21 @@ import { UsageError } from "./failure.ts";
 interface Wanted {
   from: string | undefined;
   seed: number;
+  locale: string;
   count: readonly string[] | undefined;
   /** Whose ending says what is written: JSON, or YAML. */
   out: string | undefined;
 }
 
 /** @throws UsageError, DocumentError */
-export async function generatedFixture({ from, seed, count, out }: Wanted) {
+export async function generatedFixture({ from, seed, locale, count, out }: Wanted) {
   if (!Number.isSafeInteger(seed) || seed < 0) throw new UsageError("--seed takes a whole number from 0");
+  if (!LOCALES.includes(locale))
+    throw new UsageError(`--locale takes one of ${LOCALES.join(", ")}, not "${locale}"`);
   const counts = countsOf(count);
-  const fixture = generateFixture({ resources: RESOURCES, seed, from, counts });
+  const fixture = generateFixture({ resources: RESOURCES, seed, locale, from, counts });
   const asked = Object.entries(counts).map(([list, total]) => ` --count ${list}=${total}`);
-  const command = `understudy fixture generate${from === undefined ? "" : ` --from ${from}`} --seed ${seed}${asked.join("")}`;
+  const command = `understudy fixture generate${from === undefined ? "" : ` --from ${from}`} --seed ${seed}${locale === DEFAULT_SETTINGS.locale ? "" : ` --locale ${locale}`}${asked.join("")}`;
   const isJson = out !== undefined && extname(out).toLowerCase() === ".json";
   const text = isJson ? jsonText(fixture) : await fixtureText(fixture, `Made by: ${command}`);
   requireUsable(text, isJson ? ".json" : ".yaml");

@@ -254,4 +254,28 @@ describe("interfaces 4 state calls", () => {
     const { body } = await control("POST", `/${sandbox}/state/threads`, {});
     expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);
   });
+
+  it("the setting locale chooses the language of made-up names in state calls and in the fixture [G44]", async () => {
+    const fixture = {
+      organizations: [{ id: "org_x" }],
+      users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
+    };
+    const sandbox = await fresh({ fixture, settings: { locale: "ru" } });
+    const { items } = (await control("GET", `/${sandbox}/state/users`)).body;
+    const { body } = await control("POST", `/${sandbox}/state/users`, {});
+    for (const { name, email } of [...items, body]) {
+      expect(name).toMatch(/\p{Script=Cyrillic}/u);
+      expect(email).toMatch(/^[a-z0-9.]+@example\.test$/);
+    }
+    const refused = await control("PATCH", `/${sandbox}`, { settings: { locale: "xx" } });
+    expect([refused.status, refused.body.field]).toEqual([422, "settings.locale"]);
+  });
+
+  it("two users with the same made-up name get addresses of their own [G44]", async () => {
+    const sandbox = await fresh();
+    const made = await Promise.all(
+      Array.from({ length: 20 }, () => control("POST", `/${sandbox}/state/users`, { name: "Ada Lovelace" })),
+    );
+    expect(new Set(made.map(({ body }) => body.email)).size).toBe(20);
+  });
 });

@@ -11,6 +11,7 @@ interface CheckOptions {
 interface GenerateFlags {
   from: string | undefined;
   seed: number;
+  locale: string;
   count: string[] | undefined;
   out: string | undefined;
   force: boolean;
@@ -42,6 +43,12 @@ export const fixtureCommand: CommandModule = {
               default: 1,
               requiresArg: true,
               describe: "Seed of what is made up",
+            })
+            .option("locale", {
+              type: "string",
+              default: "en",
+              requiresArg: true,
+              describe: "Language and country of what is made up, such as de or ja",
             })
             .option("count", {
               type: "string",

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
 import { Closed, typed } from "../../engine/contract/schema.ts";
+import type { Settings } from "../../engine/contract/settings.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { EVENT_NAMES, type EventName, eventNamed } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
@@ -82,9 +83,9 @@ const triggerEvent = operation({
   },
   errors: ["limit-reached"],
   success: { status: 200, schema: TriggeredBody },
-  async handle({ body, sandbox: { world }, server, signal }) {
+  async handle({ body, sandbox: { world, settings }, server, signal }) {
     const queued = world.transact((tx) => {
-      const { event, organization_id, data } = eventOf(body, tx);
+      const { event, organization_id, data } = createEvent(body, tx, settings);
       tx.emit(event, organization_id, data);
       requireRoomAfter(server, world, tx);
       return tx;
@@ -105,7 +106,7 @@ const triggerEvent = operation({
 export const EVENT_OPERATIONS: readonly ControlOperation[] = [triggerEvent];
 
 /** @throws Problem 422 for an unknown event, object, organization or field of the data */
-function eventOf(trigger: Trigger, tx: Transaction) {
+function createEvent(trigger: Trigger, tx: Transaction, settings: Settings) {
   const event = requireEvent(trigger.event);
   const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
   const [owner] = subject === undefined ? [] : event.about.heardBy(subject, tx);
@@ -117,6 +118,7 @@ function eventOf(trigger: Trigger, tx: Transaction) {
           at: tx.now,
           random: tx.random(`events/${event.name}`),
           known: { organization_id },
+          settings,
         })
       : eventData(event, subject, tx);
   requireKnownFields(event, trigger.data ?? {});

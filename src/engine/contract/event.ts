@@ -5,7 +5,7 @@ import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { View } from "../state/view.ts";
 import type { FactoryContext, RecordLookup } from "./factory.ts";
 import type { AnyOperation } from "./operation.ts";
-import { DEFAULT_SETTINGS } from "./settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
 /** What events tell of: records of a collection, or values that are made from such records. */
 export interface EventSubject<S extends object, F extends string> {
@@ -127,12 +127,14 @@ export interface SampleContext {
   random: Random;
   /** Fields of the data that are known all the same. */
   known: Readonly<Record<string, unknown>> & { readonly organization_id: string };
+  /** Of the sandbox; the default settings where there is none. */
+  settings?: Settings;
 }
 
 /** Data of an event that is about nothing in the sandbox: as if it were about a thing that fits in there. */
 export function sampleData(
   event: AnyEvent,
-  { world, at, random, known }: SampleContext,
+  { world, at, random, known, settings = DEFAULT_SETTINGS }: SampleContext,
 ): Record<string, unknown> {
   const { own, fields, invent } = event.about;
   const given: Record<string, unknown> = {};
@@ -144,7 +146,7 @@ export function sampleData(
     random,
     now,
     past: false,
-    settings: DEFAULT_SETTINGS,
+    settings,
     world,
     newId,
     newestFirstId: newId,

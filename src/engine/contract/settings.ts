@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { Words } from "./schema.ts";
 
 /** The locales of faker, by the names of its modules. */
-const LOCALES = `
+export const LOCALES: readonly string[] = `
   af_ZA ar az bn_BD cs_CZ cy da de de_AT de_CH dv el en en_AU en_AU_ocker en_BORK en_CA en_GB en_GH en_HK
   en_IE en_IN en_NG en_NP en_US en_ZA eo es es_MX fa fi fr fr_BE fr_CA fr_CH fr_LU fr_SN he hr hu hy id_ID
   it ja ka_GE ko ku_ckb ku_kmr_latin lv mk mn_MN_cyrl nb_NO ne nl nl_BE pl pt_BR pt_PT ro ro_MD ru sk sl_SI
