@@ -11,7 +11,7 @@ import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { makeFilter, OUTCOMES, readFilter } from "./filter.ts";
 import { BundleDropZone, type BundleOpening, Exports, OpenBundleButton } from "./import-export.tsx";
-import { causalRows, findNode, type Node, type TimelineCache, updateNodes } from "./nodes.ts";
+import { causalRows, EMPTY_CACHE, findNode, type Node, updateNodes } from "./nodes.ts";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
@@ -31,10 +31,10 @@ function Live({ opening }: { opening: BundleOpening }) {
   const { set } = parameters;
   const filter = readFilter(parameters);
   const selected = parameters.get("entry");
-  const cache = useRef<TimelineCache>([]);
+  const cache = useRef(EMPTY_CACHE);
   const nodes = useMemo(() => {
     cache.current = updateNodes(cache.current, timeline);
-    return cache.current;
+    return cache.current.nodes;
   }, [timeline]);
   const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter

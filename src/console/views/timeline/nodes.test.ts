@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
-import {
-  buildNodes,
-  causalRows,
-  findNode,
-  type Node,
-  type TimelineCache,
-  toOutcome,
-  updateNodes,
-} from "./nodes.ts";
+import { buildNodes, causalRows, EMPTY_CACHE, findNode, type Node, toOutcome, updateNodes } from "./nodes.ts";
 
 const AT = "2026-03-15T12:00:00.000Z";
 
@@ -84,7 +76,7 @@ describe("updateNodes", () => {
   it("gives the same nodes as a full build, and keeps unchanged ones", () => {
     const requests: RequestLine[] = [];
     const history: HistoryEntry[] = [];
-    let cache: TimelineCache = [];
+    let cache = EMPTY_CACHE;
     for (let batch = 0; batch < 5; batch += 1) {
       for (let one = 0; one < 20; one += 1) {
         const seq = requests.length + 1;
@@ -96,14 +88,17 @@ describe("updateNodes", () => {
       const lists = { requests: [...requests], history: history.slice(0, -2) };
       const before = cache;
       cache = updateNodes(before, lists);
-      expect(cache).toEqual(buildNodes(lists));
-      if (batch > 0) expect(cache[0]).toBe(before[0]);
+      expect(cache.nodes).toEqual(buildNodes(lists));
+      if (batch > 0) expect(cache.nodes[0]).toBe(before.nodes[0]);
     }
+    // Without the oldest request, everything is rebuilt.
+    const evicted = { requests: requests.slice(1), history };
+    expect(updateNodes(cache, evicted).nodes).toEqual(buildNodes(evicted));
     // An entry that is sent again, for example as undone, replaces the old one.
     const resent = history.map((one) => (one.id === "h_5" ? { ...one, undone: true } : one));
     const after = updateNodes(cache, { requests, history: resent });
-    expect(after).toEqual(buildNodes({ requests, history: resent }));
-    expect(after[4]!.entry!.undone).toBe(true);
+    expect(after.nodes).toEqual(buildNodes({ requests, history: resent }));
+    expect(after.nodes[4]!.entry!.undone).toBe(true);
   });
 });
 

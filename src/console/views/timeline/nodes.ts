@@ -19,24 +19,35 @@ export interface Node {
   level: number;
 }
 
-/** Nodes of the previous update, most of which can be reused. */
-export type TimelineCache = readonly Node[];
-
 type Lists = Pick<TimelineData, "requests" | "history">;
+
+/** The nodes of the previous update, most of which can be reused. */
+export interface TimelineCache extends Lists {
+  nodes: readonly Node[];
+  /** Position of history entries by id. */
+  places: Map<string, number>;
+}
+
+export const EMPTY_CACHE: TimelineCache = { requests: [], history: [], nodes: [], places: new Map() };
 
 /** Merges requests and history into one list, oldest first. */
 export function buildNodes(lists: Lists): readonly Node[] {
-  return updateNodes([], lists);
+  return updateNodes(EMPTY_CACHE, lists).nodes;
 }
 
-/** Like `buildNodes`, but reuses the nodes of the previous update, so that their rows do not render again. */
+/** Like `buildNodes`, but rebuilds only the nodes from the first change on: a page may have 100,000. */
 export function updateNodes(cache: TimelineCache, { requests, history }: Lists): TimelineCache {
+  const first = firstChange(cache, { requests, history });
+  const kept = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
+  const nodes = cache.nodes.slice(0, kept);
+  const places = kept === 0 ? new Map<string, number>() : cache.places;
   // A request has the number of its change, but is listed when it finishes.
-  const lines = requests.toSorted((a, b) => a.seq - b.seq);
-  const nodes: Node[] = [];
-  /** Position of history entries by id. */
-  const places = new Map<string, number>();
-  for (let r = 0, h = 0; r < lines.length || h < history.length; ) {
+  const lines = (kept === 0 ? requests : requests.slice(cache.requests.length))
+    .concat(cache.nodes.slice(kept).flatMap(({ request }) => (request && kept > 0 ? [request] : [])))
+    .toSorted((a, b) => a.seq - b.seq);
+  let r = 0;
+  let h = history.findLastIndex(({ seq }) => seq < first) + 1;
+  while (r < lines.length || h < history.length) {
     const seq = Math.min(
       lines[r]?.seq ?? Number.POSITIVE_INFINITY,
       history[h]?.seq ?? Number.POSITIVE_INFINITY,
@@ -44,15 +55,26 @@ export function updateNodes(cache: TimelineCache, { requests, history }: Lists):
     const request = lines[r]?.seq === seq ? lines[r++] : undefined;
     const entry = history[h]?.seq === seq ? history[h++] : undefined;
     const cause = entry === undefined ? -1 : findCause(entry, places);
-    const known = cache[nodes.length];
-    const isKnown = known?.request === request && known?.entry === entry && known?.cause === cause;
     if (entry !== undefined) places.set(entry.id, nodes.length);
-    nodes.push(isKnown ? known : makeNode({ seq, request, entry, cause }, nodes));
+    nodes.push(makeNode({ seq, request, entry, cause }, nodes));
   }
-  return nodes;
+  return { requests, history, nodes, places };
 }
 
-/** Only earlier entries are in `places`, so there are no cycles. */
+/** The smallest `seq` that is new or changed; 0 if old entries were evicted. */
+function firstChange(cache: TimelineCache, { requests, history }: Lists): number {
+  const known = cache.requests.length;
+  const last = known - 1;
+  if (known === 0 || requests[0] !== cache.requests[0] || requests[last] !== cache.requests[last]) return 0;
+  const changed = cache.history.findIndex((entry, at) => entry !== history[at]);
+  if (changed === 0) return 0;
+  const entry = history[changed < 0 ? cache.history.length : changed];
+  return requests
+    .slice(known)
+    .reduce((least, { seq }) => Math.min(least, seq), entry?.seq ?? Number.POSITIVE_INFINITY);
+}
+
+/** A cause is always earlier, so there are no cycles. */
 function findCause({ cause, advanced_by }: HistoryEntry, places: ReadonlyMap<string, number>): number {
   return places.get(cause ?? "") ?? places.get(advanced_by ?? "") ?? -1;
 }
