@@ -5,7 +5,7 @@ import { connectorNotifications } from "../../src/engine/resources/connector-not
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
 import { followInvoicing } from "../../src/engine/resources/invoices/rules.ts";
 import { invoices } from "../../src/engine/resources/invoices/schema.ts";
-import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/live.ts";
+import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/state.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
 import { keepTimer } from "../../src/engine/resources/webhooks/lifecycle.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";

@@ -1,6 +1,5 @@
 import type { Resource } from "../../contract/resource.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
-import { followLiveMeetings, speakLine } from "./live.ts";
 import { deletePermanently, exportTranscript, stopMeeting } from "./operations.ts";
 import {
   meetingArrivals,
@@ -9,7 +8,14 @@ import {
   meetingSessions,
   meetingTranscripts,
 } from "./schema.ts";
-import { logState, recordingState, sessionState, transcriptState } from "./state.ts";
+import {
+  followLiveMeetings,
+  logState,
+  recordingState,
+  sessionState,
+  speakLine,
+  transcriptState,
+} from "./state.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
 export const meetingSessionsResource = {

@@ -1,9 +1,8 @@
 import type { Resource } from "../../contract/resource.ts";
 import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
 import { attachFile, retrieveFileStatus } from "./operations.ts";
-import { advanceFile } from "./rules.ts";
+import { advanceFile, storeFileState, vectorStoreState } from "./rules.ts";
 import { storeFiles, vectorStores } from "./schema.ts";
-import { storeFileState, vectorStoreState } from "./state.ts";
 
 export const vectorStoresResource = {
   name: "vector_stores",
