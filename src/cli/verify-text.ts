@@ -1,19 +1,14 @@
 import { pluralize } from "../engine/contract/pluralize.ts";
+import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
 import { table } from "./output.ts";
 
-const MARKS: Record<Outcome, string> = {
-  passed: "pass",
-  failed: "FAIL",
-  differs: "diff",
-  "not-observable": " ?  ",
-};
 const MAX_REQUESTS = 3;
 
-/** What did not simply pass, then what was changed, where the assumptions stand, and the verdict. */
+/** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
 export function verifyText(report: VerifyReport): string {
-  const told = report.checks.filter(({ outcome }) => outcome !== "passed");
-  const by = (outcome: Outcome) => told.filter((one) => one.outcome === outcome);
+  const open = report.checks.filter(({ outcome }) => outcome !== "passed");
+  const by = (outcome: Outcome) => open.filter((one) => one.outcome === outcome);
   const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(checkLines);
   return [
     ...lines,
@@ -24,9 +19,9 @@ export function verifyText(report: VerifyReport): string {
   ].join("\n");
 }
 
-/** One check, with what it found. */
+/** One check with its findings. */
 export function checkLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
-  const lines = [`${MARKS[outcome]}  ${section} ${title} [${id}]`];
+  const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
   for (const failure of found.failures) lines.push(`      ${failure}`);
   for (const { assumption, detail } of found.differences)
     lines.push(`      differs from the assumption ${assumption}: ${detail}`);
@@ -56,15 +51,15 @@ function assumptionsText({ assumptions }: VerifyReport): string[] {
   return [table(["", "assumption", "differs", "fits"], rows), ""];
 }
 
-/** Of an archive, what was judged and what was not. */
+/** How many entries of an archive were judged, and why others were not. */
 function recordedText({ file, entries, judged, ...left }: RecordedReport): string {
   const others = Object.entries({
     "of other hosts": left.other_hosts,
     "of unknown paths": left.unknown_paths,
     ...left.not_judged,
   });
-  const told = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
-  const rest = told.length === 0 ? "" : `; not judged: ${told.join(", ")}`;
+  const reasons = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
+  const rest = reasons.length === 0 ? "" : `; not judged: ${reasons.join(", ")}`;
   return `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(left.operations.length, "operation")}${rest}.`;
 }
 

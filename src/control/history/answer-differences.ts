@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
 import { Closed } from "../../engine/contract/schema.ts";
 import { bodyText, type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
-import { redactHeader, redactJson, redactText } from "../../tools/har/secret-redactor.ts";
+import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
 /** More would be no help to anybody. */
 const MAX_DIFFERENCES = 100;

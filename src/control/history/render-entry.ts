@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { redactText } from "../../tools/har/secret-redactor.ts";
+import { redactText } from "../../tools/redact.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 const EntryId = (description: string) => Type.String({ description });

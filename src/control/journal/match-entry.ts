@@ -5,7 +5,7 @@ import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
 import { nearestPath } from "../../engine/faults/check-rule.ts";
 import { matchingOperations } from "../../engine/faults/match.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
-import { redactJson, redactText } from "../../tools/har/secret-redactor.ts";
+import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
 

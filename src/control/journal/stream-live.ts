@@ -5,7 +5,7 @@ import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../../engine/sandbox/timeline.ts";
-import { redactQuery, redactText } from "../../tools/har/secret-redactor.ts";
+import { redactQuery, redactText } from "../../tools/redact.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 

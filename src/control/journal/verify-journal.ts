@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
-import { redactText } from "../../tools/har/secret-redactor.ts";
+import { redactText } from "../../tools/redact.ts";
 import { conditionsOf, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
 
 const Whole = Type.Integer({ minimum: 0 });

@@ -6,7 +6,7 @@ import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/auth/identity.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { redactText } from "../../tools/har/secret-redactor.ts";
+import { redactText } from "../../tools/redact.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 

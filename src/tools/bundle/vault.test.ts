@@ -1,12 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  redactBrokenJson,
-  redactHeader,
-  redactJson,
-  redactQuery,
-  redactText,
-} from "../har/secret-redactor.ts";
 import { showMessage } from "../har/shown-message.ts";
+import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 import { recordedBody } from "./recorded-message.ts";
 import { Vault } from "./vault.ts";
 

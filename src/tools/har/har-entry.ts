@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import Type, { type Static } from "typebox";
 import { Closed, Timestamp } from "../../engine/contract/schema.ts";
-import { redactQuery, redactText } from "./secret-redactor.ts";
+import { redactQuery, redactText } from "../redact.ts";
 import { decodeText, headerOf, type ShownMessage, showMessage } from "./shown-message.ts";
 
 const Pair = Closed({ name: Type.String(), value: Type.String() });

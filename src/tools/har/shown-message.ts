@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
-import { redactBrokenJson, redactHeader, redactJson, redactQuery } from "./secret-redactor.ts";
+import { redactBrokenJson, redactHeader, redactJson, redactQuery } from "../redact.ts";
 
 /** One half of an exchange as anyone may see it; the fields of a schema that holds more besides. */
 export const SHOWN_MESSAGE = {

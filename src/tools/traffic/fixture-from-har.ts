@@ -5,7 +5,7 @@ import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
 import { diagnose } from "../../engine/documents/diagnose.ts";
 import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-shape.ts";
 import type { Contract } from "../verify/contract.ts";
-import { eachExchange, type OperationExchange } from "../verify/recorded/each-exchange.ts";
+import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
 import { LESSONS } from "./lessons.ts";
 import { type Fields, keyOf, SeenWorld } from "./seen-world.ts";
 

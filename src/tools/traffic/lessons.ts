@@ -1,5 +1,5 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import type { OperationExchange } from "../verify/recorded/each-exchange.ts";
+import type { OperationExchange } from "../verify/recorded/archive.ts";
 import { type Fields, RECORDED_USER, type SeenWorld } from "./seen-world.ts";
 
 /** What a successful answer tells of the world; `body` is its JSON. */

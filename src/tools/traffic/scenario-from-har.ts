@@ -3,7 +3,7 @@ import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/pluralize.ts";
 import type { Contract } from "../verify/contract.ts";
-import { eachExchange, type OperationExchange } from "../verify/recorded/each-exchange.ts";
+import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
 
 /** A scenario as its file has it. */
 export interface RecordedScenario {

@@ -1,4 +1,4 @@
-import { MASK } from "../har/secret-redactor.ts";
+import { MASK } from "../redact.ts";
 
 export type Fields = Record<string, unknown>;
 

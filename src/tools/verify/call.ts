@@ -1,4 +1,4 @@
-import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 
 /** One request, as far as it differs from the declaration: the key's, no query, no body. */
 export interface Call {
@@ -18,4 +18,31 @@ export interface Call {
   credential?: "key" | "none" | Readonly<Record<string, string>>;
   /** Ends the request after the first server-sent event. */
   firstEvent?: boolean;
+}
+
+/**
+ * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that
+ * carries neither credential nor body, for objects that nobody has, so that a service which forgets to ask
+ * who calls still finds nothing to change.
+ */
+export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
+  if (operation === undefined) return (method ?? "GET") === "GET";
+  if (readsOnly(operation)) return method === undefined || method === operation.method;
+  const nobody = Object.values(params ?? {}).every(isMadeUp) && query === undefined;
+  if (method === "GET") return true;
+  return credential === "none" && body === undefined && nobody;
+}
+
+const MARK = "nobody0";
+
+/** An id of the right form that no service has given to anything. */
+export function madeUpId(prefix: string): string {
+  const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+  return `${prefix}${MARK}${random}`;
+}
+
+export function isMadeUp(id: string): boolean {
+  return id.includes(MARK);
 }

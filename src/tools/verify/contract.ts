@@ -1,6 +1,6 @@
-import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
-import { ObjectNames } from "./object-names.ts";
+import { getPrefix } from "../../engine/contract/schema.ts";
 
 /** What a run judges a service by. */
 export class Contract {
@@ -20,4 +20,73 @@ export class Contract {
     if (found === undefined) throw new Error(`there is no operation ${id}`);
     return found;
   }
+}
+
+const ORGANIZATION = "organization_id";
+const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
+
+/** How the declarations call the objects that are asked for, by the prefixes of section 2.1. */
+export class ObjectNames {
+  /** Parameters that reading operations ask for by ids without a prefix, as those of jobs are. */
+  readonly withoutPrefix: ReadonlySet<string>;
+  private readonly byPrefix = new Map<string, string>();
+  private readonly mainNames = new Map<string, string>();
+
+  constructor(resources: readonly Resource[]) {
+    const operations = resources.flatMap((resource) => resource.operations);
+    const collections = resources
+      .flatMap((resource) => resource.collections)
+      .filter(({ internal }) => internal !== true);
+    const main = this.readParameters(operations);
+    const idFields = new Set(collections.map(({ idField }) => idField as string));
+    const taken = new Set<string>();
+    for (const { name, idField, prefix } of collections) {
+      const parameter = main.has(idField) ? idField : [...main].find(([, own]) => own === prefix)?.[0];
+      if (parameter === undefined || taken.has(parameter)) continue;
+      taken.add(parameter);
+      this.mainNames.set(name, parameter);
+    }
+    const read = operations.filter(readsOnly).flatMap(parametersOf);
+    for (const [name, prefix] of read) {
+      // Which organization it is, the key says, not an id that turns up.
+      if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
+    }
+    this.withoutPrefix = new Set(
+      read.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
+    );
+  }
+
+  /** The first parameter with a prefix gives its name to all that have it. */
+  private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
+    const main = new Map<string, string | undefined>();
+    for (const [name, prefix] of operations.flatMap(parametersOf)) {
+      const known = prefix === undefined ? undefined : [...main].find(([, own]) => own === prefix)?.[0];
+      if (known === undefined) main.set(name, prefix);
+      else if (known !== name) this.mainNames.set(name, known);
+    }
+    return main;
+  }
+
+  /** Collections and parameters that go by another parameter's name. */
+  get others(): Iterable<string> {
+    return this.mainNames.keys();
+  }
+
+  /** What a parameter or collection is called among the objects that are known. */
+  parameter(written: string): string {
+    return this.mainNames.get(written) ?? written;
+  }
+
+  /** The parameter that an id which turns up in an answer may fill. */
+  ofId(id: string): string | undefined {
+    const length = id.indexOf("_") + 1;
+    return AFTER_PREFIX.test(id.slice(length)) ? this.byPrefix.get(id.slice(0, length)) : undefined;
+  }
+}
+
+function parametersOf({ params }: AnyOperation): [string, string | undefined][] {
+  return Object.entries((params?.properties ?? {}) as Record<string, object>).map(([name, schema]) => [
+    name,
+    getPrefix(schema),
+  ]);
 }

@@ -14,7 +14,7 @@ interface Place {
  * reach; they read, and count against no rate. Elsewhere nothing is found, which is no failure.
  */
 export async function discoverInUnderstudy(place: Place): Promise<boolean> {
-  const { base, sandbox } = placeOf(place.target);
+  const { base, sandbox } = splitTarget(place.target);
   const rows = async (collection: string, query = ""): Promise<Row[]> => {
     const url = `${base}/_control/sandboxes/${sandbox}/state/${collection}?limit=100${query}`;
     const response = await fetch(url, {
@@ -33,12 +33,12 @@ export async function discoverInUnderstudy(place: Place): Promise<boolean> {
 }
 
 /** Where the console shows what is asked at a base URL. */
-export function consoleOf(target: string): string {
-  const { base, sandbox } = placeOf(target);
+export function findConsole(target: string): string {
+  const { base, sandbox } = splitTarget(target);
   return `${base}/_console/s/${sandbox}`;
 }
 
-function placeOf(target: string): { base: string; sandbox: string } {
+function splitTarget(target: string): { base: string; sandbox: string } {
   const [, base, sandbox = "default"] = /^(.*?)(?:\/_s\/([a-z0-9-]+))?$/.exec(target)!;
   return { base: base!, sandbox };
 }

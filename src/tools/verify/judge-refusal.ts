@@ -2,9 +2,9 @@ import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
-import { excerpt } from "./judge-body.ts";
+import type { Basis, Verdict } from "./check.ts";
+import { excerpt, judgeWire } from "./judge-answer.ts";
 import type { Exchange } from "./target.ts";
-import type { Basis, Verdict } from "./verdict.ts";
 
 export interface Expected {
   code: ErrorCode;
@@ -73,11 +73,6 @@ export function judgeAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   const problem = `${exchange.method} ${exchange.path} answers ${exchange.status} with the code ${excerpt(shown)}, not one of ${declared.join(", ")}`;
   verdict.expect(fits, problem, gap ?? "G03");
   return shown;
-}
-
-/** There must be an answer at all, and what calls itself JSON must be JSON. */
-export function judgeWire(verdict: Verdict, { method, path, problem }: Exchange): boolean {
-  return verdict.expect(problem === undefined, `${method} ${path}: ${problem}`);
 }
 
 /**

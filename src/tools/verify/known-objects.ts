@@ -1,5 +1,8 @@
-import type { ObjectNames } from "./object-names.ts";
-import { isMadeUp } from "./safety.ts";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { getPrefix } from "../../engine/contract/schema.ts";
+import { isMadeUp, madeUpId } from "./call.ts";
+import type { ObjectNames } from "./contract.ts";
+import { USABLE } from "./uses.ts";
 
 const MAX_SEEN = 20;
 
@@ -82,4 +85,25 @@ export class KnownObjects {
     const given = this.given.get(this.names.parameter(name));
     return value !== undefined && (given === undefined || given.includes(value));
   }
+}
+
+export function parameterNames({ params }: AnyOperation): string[] {
+  return Object.keys(params?.properties ?? {});
+}
+
+/** Ids that nobody has for all path parameters but those given. */
+export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
+  const schemas = (params?.properties ?? {}) as Record<string, object>;
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? madeUpId(getPrefix(schema) ?? "")]),
+  );
+}
+
+/** Why an operation cannot be asked, and what the user may do about it. */
+export function whatIsMissing(known: KnownObjects, names: readonly string[]): string {
+  const missing = names.filter((name) => known.candidates(name).length === 0);
+  const wanted = missing.map((name) =>
+    Object.hasOwn(USABLE, name) ? `--use ${name}=… (${USABLE[name]})` : name,
+  );
+  return `not known: ${wanted.join(", ")}`;
 }

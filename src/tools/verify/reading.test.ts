@@ -6,13 +6,13 @@ import { afterAll, describe, expect, it } from "vitest";
 import { noContent } from "../../engine/contract/reply.ts";
 import { Id } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
-import { csvRows } from "./checks/rows.ts";
+import { madeUpId } from "./call.ts";
+import { Verdict } from "./check.ts";
+import { csvRows } from "./checks/logs.ts";
+import { ObjectNames } from "./contract.ts";
 import { KnownObjects } from "./known-objects.ts";
-import { ObjectNames } from "./object-names.ts";
-import { Pace } from "./pace.ts";
-import { madeUpId } from "./safety.ts";
+import { Pace } from "./target.ts";
 import { readUses } from "./uses.ts";
-import { Verdict } from "./verdict.ts";
 
 const NAMES = new ObjectNames(RESOURCES);
 const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));

@@ -1,73 +1,68 @@
-/**
- * `differs`: the reference is silent there and the service does something else than we assume; told, not
- * failed. `not-observable`: nothing was proven either way; it never stands in for a pass.
- */
-export type Outcome = "passed" | "failed" | "differs" | "not-observable";
+import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
+import { type CheckOutcome, type CheckResult, countOutcomes } from "../checks/frame.ts";
+
+/** `differs`: the reference is silent, and the service does something else than we assume; not a failure. */
+export type Outcome = Exclude<CheckOutcome, "error">;
 
 export type Family = "credentials" | "answers" | "refusals" | "headers" | "writes";
 
 export interface SentRequest {
   method: string;
-  /** With the query, as it was sent. */
+  /** With the query, as sent. */
   path: string;
   /** 0: no well-formed answer. */
   status: number;
   request_id: string | null;
 }
 
-export interface CheckReport {
-  /** Such as `usage.retrieve_limits/month`. */
-  id: string;
+export interface CheckReport extends CheckResult<Outcome> {
   family: Family;
-  /** The section of the reference, or the assumption that stands where the reference is silent. */
+  /** Of the reference, or the assumption that fills its gap. */
   section: string;
-  title: string;
-  outcome: Outcome;
-  /** What departs from the reference. */
+  /** Departures from the reference. */
   failures: string[];
-  /** What departs from an assumption only. */
+  /** Departures from assumptions only. */
   differences: { assumption: string; detail: string }[];
   /** Why it could not be observed. */
   not_observed: string[];
-  /** Worth knowing, no reason for anything. */
+  /** Worth knowing, but without effect on the outcome. */
   notes: string[];
-  duration_ms: number;
   requests: SentRequest[];
 }
 
 export interface AssumptionReport {
   id: string;
   topic: string;
-  /** How often something that rests on it was judged and fitted. */
+  /** How often a judgement that rests on it fitted. */
   confirmed: number;
   differs: number;
 }
 
-/** What an archive held besides what was judged. */
+/** The entries of an archive, judged or not. */
 export interface RecordedReport {
   file: string;
-  /** Who wrote it. */
+  /** The program that wrote it. */
   creator: string;
   entries: number;
   judged: number;
-  /** Of other hosts, or outside the base URL. */
+  /** Entries of other hosts, or outside the base URL. */
   other_hosts: number;
-  /** Of the base URL, and no operation's. */
+  /** Entries below the base URL that match no operation. */
   unknown_paths: number;
-  /** Of operations, and not judged: how many for which reason. */
+  /** Entries of operations that were not judged: the number for each reason. */
   not_judged: Record<string, number>;
-  /** Ids of the operations that were seen. */
+  /** Ids of the operations that occur. */
   operations: string[];
 }
 
 export interface VerifyReport {
-  /** The base URL; of an archive the one that its requests have. */
+  /** The base URL; for an archive, that of its requests. */
   target: string;
-  /** Of an Understudy: where its console shows the requests, while it runs; null elsewhere. */
+  /** Where an Understudy's console shows the requests while it runs; null for other services. */
   console: string | null;
-  /** Of an archive that was judged in place of a service; null where one was asked. */
+  /** The archive that was judged instead of a live service, or null. */
   recorded: RecordedReport | null;
-  /** Of the key, as the answers say. */
+  /** The key's, as the answers say. */
   organization_id: string | null;
   write: boolean;
   started_at: string;
@@ -77,9 +72,31 @@ export interface VerifyReport {
   stopped: string | null;
   requests: number;
   summary: { total: number; passed: number; failed: number; differs: number; not_observable: number };
-  /** With `--write`: what was done and whether it was undone. */
+  /** Changes made with `--write`, and whether they were undone. */
   changes: { done: string; undone: boolean; detail: string }[];
-  /** Those that came up, in their order. */
+  /** Those that were judged, in their order. */
   assumptions: AssumptionReport[];
   checks: CheckReport[];
+}
+
+export function summarize(checks: readonly CheckReport[]): VerifyReport["summary"] {
+  const { error: _, ...summary } = countOutcomes(checks);
+  return summary;
+}
+
+/** The assumptions that were judged, with how often they fitted. */
+export function countAssumptions(
+  checks: readonly CheckReport[],
+  verdicts: Iterable<{ confirmed: ReadonlyMap<string, number> }>,
+): AssumptionReport[] {
+  const confirmed = new Map<string, number>();
+  for (const verdict of verdicts)
+    for (const [id, times] of verdict.confirmed) confirmed.set(id, (confirmed.get(id) ?? 0) + times);
+  const differences = checks.flatMap((one) => one.differences.map(({ assumption }) => assumption));
+  return ASSUMPTIONS.map(({ id, topic }) => ({
+    id,
+    topic,
+    confirmed: confirmed.get(id) ?? 0,
+    differs: differences.filter((one) => one === id).length,
+  })).filter((one) => one.confirmed + one.differs > 0);
 }

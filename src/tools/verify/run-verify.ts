@@ -1,13 +1,13 @@
+import { runChecks } from "../checks/frame.ts";
 import { BaseUrlError, readBaseUrl } from "../har/base-url.ts";
-import type { Change, Check, Context } from "./check.ts";
+import { type Change, type Check, type Context, Verdict } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
-import { consoleOf, discoverInUnderstudy } from "./discover-understudy.ts";
+import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
 import { KnownObjects } from "./known-objects.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
-import { assumptionsOf, summaryOf } from "./summary.ts";
+import { countAssumptions, summarize } from "./report.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
-import { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions {
   contract: Contract;
@@ -23,7 +23,7 @@ export interface VerifyOptions {
   /** For each request. */
   requestTimeoutMs?: number;
   version: string;
-  /** A part of the checks; all by default. */
+  /** Selects checks; all by default. */
   only?: (check: Check) => boolean;
   signal: AbortSignal;
   wait: TargetOptions["wait"];
@@ -31,10 +31,10 @@ export interface VerifyOptions {
   onEnd?: (report: CheckReport) => void;
 }
 
-/** Target or key cannot be used as they are written. */
+/** Target or key cannot be used as written. */
 export class VerifyUsageError extends Error {}
 
-/** Nothing can be verified: nobody answers, or the key is refused. */
+/** Nothing can be verified: nothing answers, or the key is refused. */
 export class TargetUnusable extends Error {}
 
 const TOTAL = 600_000;
@@ -42,11 +42,12 @@ const PER_REQUEST = 30_000;
 
 /**
  * Runs the contract suite against a service, as the key's user.
- * @throws VerifyUsageError, TargetUnusable. What a service does wrong is a report, never an error; so is a
- * run that was stopped.
+ * @throws VerifyUsageError, TargetUnusable. A service's mistakes are a report, never an error; so is a run that was
+ * stopped.
  */
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
   const started = performance.now();
+  const began = new Date();
   const total = AbortSignal.timeout(options.timeoutMs ?? TOTAL);
   const target = new Target({
     url: readTarget(options.target),
@@ -57,17 +58,15 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
     wait: options.wait,
     userAgent: `understudy-verify/${options.version}`,
   });
-  const known = new KnownObjects(options.contract.names, options.uses);
-  const run = new Run(options, { target, known });
-  const began = new Date();
+  const run = new Run(options, target);
   await run.open();
-  await run.all();
+  const checks = await run.runAll();
   return {
     ...{ target: target.options.url, organization_id: run.organization_id, write: options.write },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
     ...{ console: run.console, recorded: null },
-    ...run.result(),
+    ...run.toResult(checks),
   };
 }
 
@@ -79,36 +78,37 @@ class Run {
   private readonly known: KnownObjects;
   private readonly changes: Change[] = [];
   private readonly answered: Context["answered"] = new Map();
-  private readonly reports: CheckReport[] = [];
   private readonly verdicts: Verdict[] = [];
   private stopped: string | null = null;
 
-  constructor(options: VerifyOptions, { target, known }: Pick<Context, "target" | "known">) {
+  constructor(options: VerifyOptions, target: Target) {
     this.options = options;
     this.target = target;
-    this.known = known;
+    this.known = new KnownObjects(options.contract.names, options.uses);
   }
 
-  /** Says whose key it is; nothing else can be judged unless that works. @throws TargetUnusable */
+  /** Finds out whose key it is; nothing else can be judged unless that works. @throws TargetUnusable */
   async open(): Promise<void> {
     const { target, known } = this;
-    const first = await this.first();
+    const first = await this.sendFirst();
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new TargetUnusable(`nothing answers at ${url}: ${first.problem}`);
-    if (first.status === 401)
-      throw new TargetUnusable(`${url} refuses the key with 401: ${masked(first.text.slice(0, 300), key)}`);
+    if (first.status === 401) {
+      const text = first.text.slice(0, 300).replaceAll(key, "[key]");
+      throw new TargetUnusable(`${url} refuses the key with 401: ${text}`);
+    }
     if (first.status >= 300 && first.status < 400)
       throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; name that as --target`);
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.one("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.found({ organization_id });
     if (!first.headers.has("x-sandbox-decision")) return;
-    this.console = consoleOf(url);
+    this.console = findConsole(url);
     if (organization_id !== null)
       await discoverInUnderstudy({ target: url, key, organization_id, known, signal });
   }
 
-  private async first(): Promise<Exchange> {
+  private async sendFirst(): Promise<Exchange> {
     try {
       return await this.target.send({ operation: this.options.contract.operation("models.list") });
     } catch (error) {
@@ -117,53 +117,46 @@ class Run {
     }
   }
 
-  async all(): Promise<void> {
-    const { contract, write, only = () => true } = this.options;
-    const checks = checksFor(contract, write).filter(only);
-    for (const [index, check] of checks.entries()) {
-      this.options.onStart?.(check, { index, total: checks.length });
-      const report = await this.one(check);
-      this.reports.push(report);
-      this.options.onEnd?.(report);
-    }
+  async runAll(): Promise<CheckReport[]> {
+    const { contract, write, only = () => true, onStart, onEnd } = this.options;
+    let from = 0;
+    const { reports } = await runChecks<Check, Verdict, CheckReport>(
+      checksFor(contract, write).filter(only),
+      {
+        onStart: (check, place) => {
+          from = this.target.exchanges.length;
+          onStart?.(check, place);
+        },
+        onEnd,
+        run: (check) => this.runCheck(check),
+        skip(_check, reason) {
+          const verdict = new Verdict();
+          verdict.notObservable(`not run: ${reason}`);
+          return verdict;
+        },
+        report: (check, verdict, durationMs) => this.report(check, verdict, { from, durationMs }),
+        reasonToStop: () => this.stopped,
+      },
+    );
+    return reports;
   }
 
-  private async one(check: Check): Promise<CheckReport> {
+  private async runCheck(check: Check): Promise<Verdict> {
     const verdict = new Verdict();
-    const from = this.target.exchanges.length;
-    const started = performance.now();
-    // What looks back at the answers sends nothing, so it is of use however far the run came.
-    if (this.stopped !== null && check.family !== "headers")
-      verdict.notObservable(`not run: ${this.stopped}`);
-    else {
-      try {
-        await check.run({
-          contract: this.options.contract,
-          target: this.target,
-          known: this.known,
-          changes: this.changes,
-          answered: this.answered,
-          verdict,
-        });
-      } catch (error) {
-        this.caught(check, error, verdict);
-      }
+    const { target, known, changes, answered } = this;
+    try {
+      await check.run({
+        contract: this.options.contract,
+        ...{ target, known, changes, answered, verdict },
+      });
+    } catch (error) {
+      const stopped = this.reasonToStop(error);
+      if (stopped !== undefined) {
+        this.stopped = stopped;
+        verdict.notObservable(`not finished: ${stopped}`);
+      } else noteUnreadable(verdict, check, error);
     }
-    this.verdicts.push(verdict);
-    return this.report(check, verdict, { from, started });
-  }
-
-  private caught(check: Check, error: unknown, verdict: Verdict): void {
-    const stopped = this.reasonToStop(error);
-    if (stopped !== undefined) {
-      this.stopped = stopped;
-      verdict.notObservable(`not finished: ${stopped}`);
-      return;
-    }
-    // Most likely an answer of another shape, which was judged before; it must not pass either way.
-    const message = error instanceof Error ? error.message : String(error);
-    const gap = check.section.startsWith("G") ? check.section : undefined;
-    verdict.expect(false, `an answer could not be read: ${message}`, gap);
+    return verdict;
   }
 
   private reasonToStop(error: unknown): string | undefined {
@@ -172,50 +165,66 @@ class Run {
     return this.target.options.signal.aborted ? "the time for the whole run is over" : undefined;
   }
 
-  private report(check: Check, verdict: Verdict, { from, started }: { from: number; started: number }) {
-    const { id, family, section, title } = check;
-    const clean = (text: string) => masked(text, this.target.options.key);
-    const report: CheckReport = {
-      ...{ id, family, section, title },
-      outcome: verdict.outcome,
-      failures: verdict.failures.map(clean),
-      differences: verdict.differences.map(({ assumption, detail }) => ({
-        assumption,
-        detail: clean(detail),
-      })),
-      not_observed: verdict.notObserved,
-      notes: verdict.notes,
-      duration_ms: Math.round(performance.now() - started),
-      requests: this.target.exchanges.slice(from).map(sentRequest),
-    };
-    return report;
+  private report(
+    check: Check,
+    verdict: Verdict,
+    { from, durationMs }: { from: number; durationMs: number },
+  ): CheckReport {
+    this.verdicts.push(verdict);
+    // A service may repeat the key in an answer, and reports are passed around.
+    return toCheckReport(check, verdict, {
+      redact: (text) => text.replaceAll(this.target.options.key, "[key]"),
+      durationMs,
+      requests: this.target.exchanges.slice(from).map(toSentRequest),
+    });
   }
 
-  result() {
-    const checks = this.reports;
-    const summary = summaryOf(checks);
-    const lost = this.changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
-    const verdict =
-      summary.failed === 0 && this.stopped === null && !lost ? ("pass" as const) : ("fail" as const);
+  toResult(checks: CheckReport[]) {
+    const summary = summarize(checks);
+    const isLeftChanged = this.changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
+    const passes = summary.failed === 0 && this.stopped === null && !isLeftChanged;
     return {
-      verdict,
+      verdict: passes ? ("pass" as const) : ("fail" as const),
       stopped: this.stopped,
       requests: this.target.exchanges.length,
       summary,
       changes: this.changes,
-      assumptions: assumptionsOf(checks, this.verdicts),
+      assumptions: countAssumptions(checks, this.verdicts),
       checks,
     };
   }
 }
 
-export function sentRequest({ method, path, status, headers }: Exchange) {
-  return { method, path, status, request_id: headers.get("x-request-id") };
+/** Most likely an answer of another shape, which its own check judges; this check must not pass either. */
+export function noteUnreadable(verdict: Verdict, { section }: Pick<Check, "section">, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const gap = section.startsWith("G") ? section : undefined;
+  verdict.expect(false, `an answer could not be read: ${message}`, gap);
 }
 
-/** A service may repeat the key in an answer; a report is passed around. */
-function masked(text: string, key: string): string {
-  return text.replaceAll(key, "[key]");
+export function toCheckReport(
+  { id, family, section, title }: Omit<Check, "run">,
+  verdict: Verdict,
+  about: { redact: (text: string) => string; durationMs: number; requests: CheckReport["requests"] },
+): CheckReport {
+  const { redact, durationMs, requests } = about;
+  return {
+    ...{ id, family, section, title },
+    outcome: verdict.outcome,
+    failures: verdict.failures.map(redact),
+    differences: verdict.differences.map(({ assumption, detail }) => ({
+      assumption,
+      detail: redact(detail),
+    })),
+    not_observed: verdict.notObserved,
+    notes: verdict.notes,
+    duration_ms: Math.round(durationMs),
+    requests,
+  };
+}
+
+export function toSentRequest({ method, path, status, headers }: Exchange) {
+  return { method, path, status, request_id: headers.get("x-request-id") };
 }
 
 /** @throws VerifyUsageError */

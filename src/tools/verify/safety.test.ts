@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../engine/resources/index.ts";
+import { changesNothing, isMadeUp, madeUpId } from "./call.ts";
 import { checksFor } from "./checks/index.ts";
 import { Contract } from "./contract.ts";
 import { runVerify, VerifyUsageError } from "./run-verify.ts";
-import { changesNothing, isMadeUp, madeUpId } from "./safety.ts";
 import { Target } from "./target.ts";
 
 const KEY = "ak_0123456789012345678901234567890123456789";

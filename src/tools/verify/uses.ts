@@ -1,8 +1,43 @@
 import { readFileSync } from "node:fs";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
-import type { ObjectNames } from "./object-names.ts";
-import { USABLE, usableName, writableNames } from "./usable.ts";
+import type { ObjectNames } from "./contract.ts";
+
+/** What `--use` takes, and what it stands for. */
+export const USABLE: Readonly<Record<string, string>> = {
+  organization_id: "the organization to read; by default the one that the key acts in",
+  session_id: "a meeting session that has ended",
+  transcription_id: "a completed transcription",
+  pending_transcription_id: "a transcription that is not completed",
+  collection_id: "a music collection that the key's user owns",
+  assistant_id: "an assistant with a history",
+  store_id: "a knowledge store",
+  file_id: "a file in that store",
+  job_id: "a connector job",
+  webhook_id: "a webhook",
+  slug: "the slug of an active share link",
+  foreign_organization_id: "an organization that the key's user is no member of",
+  foreign_session_id: "a meeting session of such an organization",
+  other_organization_id: "another organization that the key's user is a member of",
+  department_id: "a department that --write may move to the top and back",
+  parent_department_id: "the parent that it has now",
+  webhook_url: "a receiver that --write may have called",
+  scratch_store_id: "a store that --write may put a small file into, for good",
+  scratch_connection_id: "a connection of which --write may start a sync and cancel it",
+  model: "the key of a model that --write may ask for one short, billed answer",
+  provider: "the image provider that extends by pixels (provider_a), which --write may ask once",
+};
+
+/** What may be written for one of them; a model is asked for by its key, which no parameter names. */
+export function usableName(names: ObjectNames, written: string): string | undefined {
+  const name = written === "models" ? "model" : names.parameter(written);
+  return Object.hasOwn(USABLE, name) ? name : undefined;
+}
+
+export function writableNames(names: ObjectNames): string[] {
+  const others = [...names.others].filter((written) => usableName(names, written) !== undefined);
+  return [...Object.keys(USABLE), ...others, "models"];
+}
 
 /** What `--use` says cannot be used. */
 export class UseError extends Error {}

@@ -1,8 +1,9 @@
 import { pluralize } from "../../engine/contract/pluralize.ts";
+import { OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage } from "../reports/html-page.ts";
 import { type JunitCase, junit } from "../reports/junit.ts";
-import type { CheckReport, Family, Outcome, VerifyReport } from "./report.ts";
+import type { CheckReport, Family, VerifyReport } from "./report.ts";
 
 const FAMILIES: Readonly<Record<Family, string>> = {
   credentials: "Credentials",
@@ -13,8 +14,8 @@ const FAMILIES: Readonly<Record<Family, string>> = {
 };
 
 /**
- * interfaces 2: one test case per check, one suite per family. What could not be observed is skipped, what
- * differs from an assumption passes and says so in its output.
+ * One test case per check, one suite per family (interfaces 2). A check that could not be observed is skipped; one that
+ * differs from an assumption passes, with the difference in its output.
  */
 export function verifyJunit({ checks, target }: VerifyReport): string {
   const suites = (Object.keys(FAMILIES) as Family[])
@@ -25,19 +26,17 @@ export function verifyJunit({ checks, target }: VerifyReport): string {
 
 function junitCase(check: CheckReport): JunitCase {
   const { id, section, title, family, outcome, failures, differences, not_observed, notes } = check;
-  const one: JunitCase = {
+  const requests = check.requests.map(requestText);
+  return toJunitCase(check, {
     name: `${section} ${title} [${id}]`,
     classname: `verify.${family}`,
-    time_seconds: check.duration_ms / 1000,
-  };
-  const told = [...differences.map(differenceText), ...notes];
-  if (told.length > 0) one.system_out = told.join("\n");
-  if (outcome === "not-observable") one.skipped = not_observed.join("; ") || "nothing could be judged";
-  if (outcome === "failed") {
-    const requests = check.requests.map(requestText);
-    one.failure = { message: failures[0]!, detail: [...failures, "", "Requests:", ...requests].join("\n") };
-  }
-  return one;
+    message:
+      outcome === "not-observable"
+        ? not_observed.join("; ") || "nothing could be judged"
+        : (failures[0] ?? ""),
+    detail: [...failures, "", "Requests:", ...requests].join("\n"),
+    output: [...differences.map(differenceText), ...notes].join("\n"),
+  });
 }
 
 function differenceText({ assumption, detail }: CheckReport["differences"][number]): string {
@@ -47,15 +46,6 @@ function differenceText({ assumption, detail }: CheckReport["differences"][numbe
 function requestText({ method, path, status, request_id }: CheckReport["requests"][number]): string {
   return `${method} ${path} -> ${status === 0 ? "no answer" : status}${request_id === null ? "" : ` (${request_id})`}`;
 }
-
-const OUTCOMES: Record<Outcome, string> = {
-  passed: "passed",
-  failed: "failed",
-  differs: "differs",
-  "not-observable": "not observable",
-};
-
-const WORST_FIRST: readonly Outcome[] = ["failed", "differs", "not-observable", "passed"];
 
 const STYLE = `
 .pass { color: var(--ok); } .fail { color: var(--bad); }
@@ -77,7 +67,7 @@ export function verifyHtml(report: VerifyReport): string {
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
 ${recordedHtml(report)}
-<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. What departs from the specification fails. What departs from an assumption of ours, where the specification is silent, differs. What could not be observed proves nothing.</p>
+<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed proves nothing.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${assumptionsHtml(report)}
@@ -111,7 +101,7 @@ function changesHtml({ write, changes }: VerifyReport): Html {
   return section("Changed", ["", "What", "Since"], rows);
 }
 
-/** Families in their order, those before the others in which something failed, or differs. */
+/** Families with failures first, then those with differences, then the others in their order. */
 function worstFirst(checks: readonly CheckReport[]): Family[] {
   const rank = (family: Family) =>
     WORST_FIRST.findIndex((outcome) =>
@@ -121,7 +111,7 @@ function worstFirst(checks: readonly CheckReport[]): Family[] {
 }
 
 function familyHtml(family: Family, { checks, console }: VerifyReport): Html {
-  // What needs a look comes first.
+  // Checks that need a look come first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );
@@ -146,12 +136,12 @@ ${rows}</tbody>
 
 function rowHtml(check: CheckReport, console: string | null): Html {
   const { outcome, failures, differences, not_observed, notes } = check;
-  const told = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
-  const findings = told.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
-  return html`<tr><td><span class="badge ${outcome}">${OUTCOMES[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${findings}${requestsHtml(check, console)}</td></tr>\n`;
+  const findings = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
+  const paragraphs = findings.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOME_WORDS[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${requestsHtml(check, console)}</td></tr>\n`;
 }
 
-/** Where the service is an Understudy, each leads to its entry in the console. */
+/** For an Understudy, each request links to its entry in the console. */
 function requestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
   if (requests.length === 0) return html``;
   const lines = requests.map((request) => {

@@ -8,10 +8,10 @@ import {
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
+import { judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import { judgeSuccess, succeeded } from "../judge-success.ts";
 import type { Binding } from "../known-objects.ts";
-import { parameterNames, whatIsMissing } from "../parameters.ts";
+import { parameterNames, whatIsMissing } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);

@@ -3,9 +3,9 @@ import { readsOnly } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
-import { judgeRefusal, judgeWire } from "../judge-refusal.ts";
-import { judgeSuccess } from "../judge-success.ts";
-import { madeUpParams, parameterNames } from "../parameters.ts";
+import { judgeSuccess, judgeWire } from "../judge-answer.ts";
+import { judgeRefusal } from "../judge-refusal.ts";
+import { madeUpParams, parameterNames } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 /**

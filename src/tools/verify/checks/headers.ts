@@ -1,7 +1,6 @@
-import type { Check, Observation } from "../check.ts";
-import { excerpt } from "../judge-body.ts";
+import type { Basis, Check, Observation, Verdict } from "../check.ts";
+import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Basis, Verdict } from "../verdict.ts";
 
 /** What every answer must show. */
 interface Rule {
@@ -19,6 +18,7 @@ function everyAnswer(name: string, title: string, rules: () => readonly Rule[]):
     family: "headers",
     section: name.startsWith("rate") ? "8" : "9",
     title,
+    sendsNothing: true,
     observe: { begin: () => observing(rules()) },
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));

@@ -3,19 +3,14 @@ import type { Contract } from "../contract.ts";
 import { answerChecks } from "./answers.ts";
 import { credentialChecks } from "./credentials.ts";
 import { figureChecks } from "./figures.ts";
+import { fileChecks, generationChecks } from "./file-writes.ts";
 import { headerChecks } from "./headers.ts";
 import { logChecks } from "./logs.ts";
-import { malformedChecks } from "./malformed.ts";
+import { malformedChecks, transportChecks } from "./malformed.ts";
 import { pageChecks } from "./pages.ts";
-import { refusalChecks } from "./refusals.ts";
+import { refusalChecks, refusedChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
-import { transportChecks } from "./transport.ts";
-import { connectorChecks } from "./writes/connectors.ts";
-import { fileChecks } from "./writes/files.ts";
-import { generationChecks } from "./writes/generation.ts";
-import { currentOrganizationCheck, reparentCheck } from "./writes/organization.ts";
-import { refusedChecks } from "./writes/refused.ts";
-import { webhookChecks } from "./writes/webhooks.ts";
+import { connectorChecks, currentOrganizationCheck, reparentCheck, webhookChecks } from "./writes.ts";
 
 const reading = (contract: Contract): Check[] => [
   ...answerChecks(contract),

@@ -1,9 +1,6 @@
-import { type Check, type Context, looksAt, seenIn } from "../check.ts";
-import { excerpt } from "../judge-body.ts";
-import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { type Check, type Context, looksAt, seenIn, type Verdict } from "../check.ts";
+import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
-import { csvRows } from "./rows.ts";
 
 interface Entry {
   id: string;
@@ -166,3 +163,22 @@ function judgeFileName(verdict: Verdict, disposition: string, organization_id: s
 }
 
 export const logChecks: readonly Check[] = [...logs, noMetadata, audit];
+
+/** Reads CSV as RFC 4180 has it: quoted cells may hold commas, quotes and line ends. */
+export function csvRows(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
+  let last = 0;
+  for (const match of text.matchAll(CELL)) {
+    if (match.index === text.length && row.length === 0) break;
+    last = match.index + match[0].length;
+    row.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+    if (match[3] === ",") continue;
+    rows.push(row);
+    row = [];
+    if (match[3] === "") break;
+  }
+  if (last < text.length) throw new Error(`the CSV breaks off at character ${last}`);
+  return rows;
+}

@@ -1,11 +1,8 @@
-import type { AnyOperation } from "../../../engine/contract/operation.ts";
-import { readsOnly } from "../../../engine/contract/operation.ts";
-import type { Check, Context } from "../check.ts";
+import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
+import type { Basis, Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
-import type { Binding } from "../known-objects.ts";
-import { madeUpParams, parameterNames, whatIsMissing } from "../parameters.ts";
-import type { Basis } from "../verdict.ts";
+import { type Binding, madeUpParams, parameterNames, whatIsMissing } from "../known-objects.ts";
 
 interface Property {
   type?: string;
@@ -17,7 +14,14 @@ interface Property {
 }
 
 /** Values that a declared property cannot have, each once. */
-function broken({ type, minimum, maximum, enum: words, format, pattern }: Property): (string | number)[] {
+function invalidValues({
+  type,
+  minimum,
+  maximum,
+  enum: words,
+  format,
+  pattern,
+}: Property): (string | number)[] {
   if (type === "integer") {
     const bounds = [minimum === undefined ? [] : [minimum - 1], maximum === undefined ? [] : [maximum + 1]];
     return [...bounds.flat(), "some"];
@@ -51,7 +55,7 @@ function spoiled({ query, body, credentials }: AnyOperation): Spoiled[] {
   if (credentials === false) return [];
   const schema = body?.kind === "json" ? body.schema : query;
   return propertiesOf(schema).flatMap(([field, property]) =>
-    broken(property).map((value) => ({ field, value })),
+    invalidValues(property).map((value) => ({ field, value })),
   );
 }
 
@@ -105,3 +109,53 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
 }));
 
 export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];
+
+/** G04 and G09: what never reaches an operation. The reading POST of 4.16 stands for all that take JSON. */
+export const transportChecks: readonly Check[] = [
+  {
+    id: "transport/no-route",
+    family: "refusals",
+    section: "G04",
+    title: "a path that nobody declares is 404 in envelope A",
+    async run({ target, verdict }) {
+      const exchange = await target.send({ path: "/v1/understudy-verify/nobody0" });
+      judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap: "G04" });
+    },
+  },
+  {
+    id: "transport/method",
+    family: "refusals",
+    section: "G04",
+    title: "a method that a path does not take is 405 with Allow",
+    async run({ contract, target, verdict }) {
+      // Reading is the one method that can be tried without harm, so it is a path that only takes POST.
+      const exchange = await target.send({ path: contract.operation("model_responses.create").path });
+      judgeRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
+      if (exchange.status === 405) {
+        const allow = exchange.headers.get("allow") ?? "";
+        verdict.expect(allow.split(/,\s*/).includes("POST"), `Allow is "${allow}", without POST`, "G04");
+      }
+    },
+  },
+  refusedBody("json", "a body that is not JSON is 400", { body: '{"broken', type: "application/json" }),
+  refusedBody("media-type", "another content type than JSON is 415", { body: "take=1", type: "text/plain" }),
+];
+
+function refusedBody(name: string, title: string, { body, type }: { body: string; type: string }): Check {
+  return {
+    id: `transport/${name}`,
+    family: "refusals",
+    section: "G09",
+    title,
+    async run({ contract, target, known, verdict }) {
+      const operation = contract.operation("change_logs.list");
+      const organization_id = known.one("organization_id");
+      if (organization_id === undefined)
+        return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
+      const params = madeUpParams(operation, { organization_id });
+      const exchange = await target.send({ operation, params, body, headers: { "content-type": type } });
+      const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";
+      judgeRefusal(verdict, exchange, { code, gap: "G09", envelope: "A" });
+    },
+  };
+}

@@ -1,7 +1,7 @@
+import type { Verdict } from "../check.ts";
 import { type Check, type Context, seenIn } from "../check.ts";
-import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 type Item = any;

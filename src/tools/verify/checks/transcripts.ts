@@ -1,8 +1,7 @@
+import type { Verdict } from "../check.ts";
 import { type Check, type Context, seenIn } from "../check.ts";
-import { excerpt } from "../judge-body.ts";
-import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
 
 const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
   txt: {

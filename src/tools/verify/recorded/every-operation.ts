@@ -1,13 +1,14 @@
+import type { ErrorObject } from "ajv";
+import type { TSchema } from "typebox";
 import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
-import type { Check, Observation } from "../check.ts";
+import { toValidator } from "../../../engine/contract/validator.ts";
+import { diagnose } from "../../../engine/documents/diagnose.ts";
+import { type Check, type Observation, seenIn, type Verdict } from "../check.ts";
 import type { Contract } from "../contract.ts";
-import { excerpt } from "../judge-body.ts";
-import { judgeSuccess, succeeded } from "../judge-success.ts";
+import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Family } from "../report.ts";
-import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
-import { malformedFields } from "./malformed.ts";
+import type { Asked, Exchange } from "../target.ts";
 import { judgeRecordedRefusal, refusalStatuses } from "./refusals.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
@@ -105,3 +106,121 @@ function judgeCredentials(verdict: Verdict, exchange: Exchange): void {
   const problem = `${method} ${path} answers ${status} without credentials`;
   verdict.expect(status === 401 || (status >= 400 && status < 500), problem);
 }
+
+interface Property {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  enum?: readonly string[];
+  pattern?: string;
+}
+
+/** Names of what a request sends and its declaration does not allow (G08). */
+export function malformedFields({ params, query, body }: AnyOperation, asked: Asked): string[] {
+  const sent = body?.kind === "json" && body.judged === undefined ? asked.body : undefined;
+  return [
+    ...broken(params, asked.params),
+    ...broken(query, asked.query),
+    ...(sent === undefined ? [] : brokenInside((body as { schema: TSchema }).schema, sent)),
+  ];
+}
+
+function brokenInside(schema: TSchema, sent: unknown): string[] {
+  const validate = toValidator(schema);
+  if (validate(sent)) return [];
+  return diagnose(sent, validate)
+    .filter((error) => !isMasked(error.data) && !isFilledIn(error, schema))
+    .map(({ instancePath, params }) =>
+      fieldOf(instancePath, params["missingProperty"] as string | undefined),
+    );
+}
+
+/** What may be left out, because the service has a default for it. */
+function isFilledIn({ keyword, instancePath, params }: ErrorObject, schema: TSchema): boolean {
+  const { properties = {} } = schema as { properties?: Record<string, { default?: unknown }> };
+  const missing = params["missingProperty"] as string;
+  return keyword === "required" && instancePath === "" && properties[missing]?.default !== undefined;
+}
+
+function broken(schema: unknown, values: Readonly<Record<string, string>>): string[] {
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Property> };
+  return Object.entries(values)
+    .filter(([name, value]) => !isMasked(value) && !fits(properties[name] ?? {}, value))
+    .map(([name]) => name);
+}
+
+function fits({ type, minimum, maximum, enum: words, pattern }: Property, value: string): boolean {
+  if (type === "integer") {
+    const number = Number(value);
+    return /^-?\d+$/.test(value) && !(number < minimum!) && !(number > maximum!);
+  }
+  if (words !== undefined) return words.includes(value);
+  return pattern === undefined || new RegExp(pattern, "u").test(value);
+}
+
+/** As details name it: `inputs[0].role`. */
+function fieldOf(pointer: string, missing: string | undefined): string {
+  const steps = pointer.split("/").slice(1);
+  const path = [...steps, ...(missing === undefined ? [] : [missing])];
+  return path.reduce(
+    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
+    "",
+  );
+}
+
+type Judge = (verdict: Verdict, exchange: Exchange) => void;
+
+function check(operation: string, section: string, judge: Judge): Recorded {
+  return {
+    id: `${operation}/asked-for`,
+    family: "answers",
+    section,
+    title: `${operation} answers about what it was asked for`,
+    observe: seenIn(operation, judge),
+  };
+}
+
+/** That a field of the answer repeats what the request says. */
+function repeats(verdict: Verdict, name: string, { is, sent }: { is: unknown; sent: unknown }): void {
+  verdict.expect(is === sent, `${name} is ${excerpt(is)} instead of ${excerpt(sent)}`);
+}
+
+function bodyOf({ asked }: Exchange): Record<string, unknown> {
+  return (asked.body ?? {}) as Record<string, unknown>;
+}
+
+/** What a recorded change answers must be the change that was asked for; a live run makes its own. */
+export const askedFor: readonly Recorded[] = [
+  check("departments.reparent", "4.3", (verdict, exchange) => {
+    const { id, parent_id, path, depth } = exchange.json;
+    repeats(verdict, "id", { is: id, sent: exchange.asked.params["department_id"] });
+    repeats(verdict, "parent_id", { is: parent_id, sent: bodyOf(exchange)["new_parent_id"] });
+    const chain = String(path).split("/");
+    verdict.expect(chain.at(-1) === id, `path ${excerpt(path)} does not end with ${id}`);
+    verdict.expect(
+      (chain.at(-2) ?? null) === parent_id,
+      `path ${excerpt(path)} does not lead through ${parent_id}`,
+    );
+    verdict.expect(depth === chain.length - 1, `depth is ${depth}, and the path ${excerpt(path)}`, "G10");
+  }),
+  check("users.set_current_organization", "4.5", (verdict, exchange) => {
+    const { success, current_organization_id, organization } = exchange.json;
+    const sent = bodyOf(exchange)["organization_id"];
+    verdict.expect(success === true, `success is ${success}`);
+    repeats(verdict, "current_organization_id", { is: current_organization_id, sent });
+    repeats(verdict, "organization.id", { is: organization.id, sent });
+  }),
+  check("threads.delete", "4.7", (verdict, { json, asked }) => {
+    verdict.expect(json.success === true, `success is ${json.success}`);
+    repeats(verdict, "threadId", { is: json.threadId, sent: asked.params["thread_id"] });
+  }),
+  check("music_collections.list_tracks", "4.4", (verdict, { json, asked }) =>
+    repeats(verdict, "collection_id", { is: json.collection_id, sent: asked.params["collection_id"] }),
+  ),
+  check("transcriptions.list_sentences", "4.11", (verdict, { json, asked }) =>
+    repeats(verdict, "data.transcription_id", {
+      is: json.data.transcription_id,
+      sent: asked.params["transcription_id"],
+    }),
+  ),
+];

@@ -1,12 +1,12 @@
+import { type Basis, Verdict } from "../check.ts";
 import type { Exchange } from "../target.ts";
-import { type Basis, Verdict } from "../verdict.ts";
 
-/** More kinds of problems of one check are counted, not told. */
+/** Kinds of problems that one check lists; further ones are only counted. */
 const MAX_KINDS = 20;
 
 /**
- * A verdict over any number of exchanges: problems that differ in ids and numbers only are one, told by its
- * first and how often it came.
+ * A verdict over any number of exchanges: problems that differ only in ids and numbers are one kind, shown by the first
+ * and the number of occurrences.
  */
 export class RecordedVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
@@ -22,7 +22,7 @@ export class RecordedVerdict extends Verdict {
   override expect(fits: boolean, problem: string, gap?: Basis): boolean {
     if (fits) return super.expect(fits, problem, gap);
     this.problems += 1;
-    const kind = `${gap ?? ""} ${this.kindOf(problem)}`;
+    const kind = `${gap ?? ""} ${this.findKind(problem)}`;
     const known = this.kinds.get(kind);
     if (known !== undefined) known.times += 1;
     else if (this.kinds.size < MAX_KINDS) {
@@ -38,25 +38,25 @@ export class RecordedVerdict extends Verdict {
     super.note(text);
   }
 
-  /** How many problems so far, of whatever kind. */
+  /** How many problems so far, of all kinds. */
   get found(): number {
     return this.problems;
   }
 
-  /** How often a problem came, in words. */
-  times(detail: string): string {
+  /** The problem, with how often its kind occurred. */
+  withCount(detail: string): string {
     const found = [...this.kinds.values()].find((one) => one.detail === detail);
     return found === undefined || found.times === 1
       ? detail
       : `${detail} (and ${found.times - 1} more like it)`;
   }
 
-  /** Of kinds that are not told. */
-  get untold(): number {
+  /** Problems of kinds that are not listed. */
+  get uncounted(): number {
     return this.more;
   }
 
-  private kindOf(problem: string): string {
+  private findKind(problem: string): string {
     const { path = "", operation } = this.exchange ?? {};
     const plain = path === "" ? problem : problem.replaceAll(path, operation?.path ?? "");
     return plain.replaceAll(/\d+/g, "#");

@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  MASK,
-  redactBrokenJson,
-  redactHeader,
-  redactJson,
-  redactQuery,
-  redactText,
-} from "./secret-redactor.ts";
+import { MASK, redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "./redact.ts";
 
 const KEY = "ak_adaOwnerAcme000000000000000000000000000";
 const SECRET = "whsec_referenceSecretForTheOpsWebhook0001";
