@@ -22,7 +22,7 @@ export function Login() {
     },
   });
   return (
-    <Dialog title="This server is shared" isOpen={asked !== null} onClose={() => {}} dismissable={false}>
+    <Dialog title="Log in to this server" isOpen={asked !== null} onClose={() => {}} dismissable={false}>
       <Form
         submit="Log in"
         pending={login.isPending}

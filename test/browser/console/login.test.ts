@@ -11,7 +11,7 @@ const { api, openAt } = useConsole("timeline", { shared: { token: TOKEN } });
 describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE_MS }, () => {
   it("asks for the token once, rejects a wrong one, and stores it for the tab only [interfaces 7]", async () => {
     const { page } = await openAt("/s/default/world?collection=users");
-    const dialog = page.getByRole("dialog", { name: "This server is shared" });
+    const dialog = page.getByRole("dialog", { name: "Log in to this server" });
     await see(dialog).toBeVisible();
     await expectAccessible(page);
     // The dialog cannot be dismissed.
@@ -33,7 +33,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await page.reload();
     await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
     const { page: other } = await openAt("");
-    await see(other.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
+    await see(other.getByRole("dialog", { name: "Log in to this server" })).toBeVisible();
     await other.setViewportSize({ width: 360, height: 740 });
     await expectToFit(other);
   });
@@ -48,7 +48,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
     await see(page.getByRole("row", { name: /thread_none/ })).toBeVisible();
     expect(complaints).toEqual([]);
     const again = await openAt(fragment);
-    await see(again.page.getByRole("dialog", { name: "This server is shared" })).toBeVisible();
+    await see(again.page.getByRole("dialog", { name: "Log in to this server" })).toBeVisible();
     expect(again.page.url()).not.toContain("login");
   });
 
@@ -66,7 +66,7 @@ describe("logging in to the console of a shared server", { timeout: 4 * PATIENCE
       shared: { token: "another-token-of-a-server" },
       port: Number(port),
     });
-    const dialog = page.getByRole("dialog", { name: "This server is shared" });
+    const dialog = page.getByRole("dialog", { name: "Log in to this server" });
     await see(dialog).toBeVisible();
     await dialog.getByLabel("Control token").fill("another-token-of-a-server");
     await page.keyboard.press("Enter");

@@ -60,13 +60,13 @@ export function Receivers() {
           }
         />
       </div>
-      {opening && <OpenReceiver onClose={close} />}
+      {opening && <CreateReceiver onClose={close} />}
       {!opening && chosen && <ReceiverPane key={chosen.id} receiver={chosen} onClose={close} />}
     </div>
   );
 }
 
-export function OpenReceiver({ onClose }: { onClose: () => void }) {
+export function CreateReceiver({ onClose }: { onClose: () => void }) {
   const { set } = useParameters();
   const [answers, setAnswers] = useState("200");
   const [secret, setSecret] = useState("");
@@ -74,7 +74,7 @@ export function OpenReceiver({ onClose }: { onClose: () => void }) {
     calls.openReceiver({ answers: parseAnswers(answers), ...(secret.trim() && { secret: secret.trim() }) }),
   );
   return (
-    <DetailPane title="Create receiver" label="Open a receiver" onClose={onClose}>
+    <DetailPane title="Create receiver" label="Create receiver" onClose={onClose}>
       <Form
         submit="Create"
         pending={open.isPending}
