@@ -1147,7 +1147,7 @@ export interface FaultRule {
 export interface ExplainInput {
   /** Instead of method and path */
   operation?: OperationId;
-  /** Beside `operation`: what stands in its path. What depends on one that is left out is not judged */
+  /** With `operation`: the parameters of its path. Steps that depend on one that is left out are not judged */
   params?: {
     [k: string]: string | number | boolean;
   };

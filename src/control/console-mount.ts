@@ -50,7 +50,7 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   end(response, 200, page, "text/html; charset=utf-8");
 };
 
-/** What the build compressed goes out as it is, to whoever can read it. */
+/** Sends the files that the build compressed to clients that can read them. */
 const preferCompressed: Handler = (request, response, next) => {
   response.vary("Accept-Encoding");
   const file = basename(request.path);

@@ -35,5 +35,5 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
   };
 }
 
-/** What the library's types are generated from (scripts/client-types.mjs). */
+/** The source of the library's generated types (scripts/client-types.mjs). */
 export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };

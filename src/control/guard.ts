@@ -5,7 +5,7 @@ import { type Authority, isLoopback, parseAuthority, parseOrigin } from "./autho
 import { Problem } from "./problem.ts";
 
 export interface GuardOptions {
-  /** Names, or names with a port, that may stand in Host and Origin besides loopback (`--allow-host`). */
+  /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts: readonly string[];
   /** Asked for in shared mode (interfaces 7); undefined in local mode. */
   token: string | undefined;
@@ -31,7 +31,7 @@ export interface Guard {
 
 const MIN_TOKEN_LENGTH = 16;
 
-/** What is wrong with a control token, as the end of a sentence: what is guessed or cannot be sent protects nothing. */
+/** The reason why a control token is refused, as the end of a sentence: it could be guessed, or cannot be sent. */
 export function tokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]*$/.test(token)) return "must be printable ASCII without spaces, as a header carries it";
   if (token.length >= MIN_TOKEN_LENGTH) return undefined;
@@ -52,7 +52,7 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
   const expected = token === undefined ? undefined : digest(token);
   return {
     requireAllowedSource(request) {
-      for (const host of hostsOf(request)) {
+      for (const host of listHosts(request)) {
         if (!accepts(parseAuthority(host))) throw foreignHost(host);
       }
       const { origin } = request.headers;
@@ -62,7 +62,7 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
     },
     requireAllowedBrowser(request) {
       if (!isBrowser(request)) return;
-      for (const host of hostsOf(request)) {
+      for (const host of listHosts(request)) {
         if (!accepts(parseAuthority(host))) throw foreignHostOfBrowser(host);
       }
     },
@@ -94,7 +94,7 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
 }
 
 /** Every name the request claims to be sent to: each Host header, and the target if it is absolute. */
-function hostsOf({ rawHeaders, url = "/" }: IncomingMessage): string[] {
+function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.toLowerCase() === "host") hosts.push(rawHeaders[i + 1]!);

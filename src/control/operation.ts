@@ -22,7 +22,7 @@ import type { Recordings } from "../tools/bundle/recordings.ts";
 import type { GraderNetwork } from "../tools/grader/network.ts";
 import type { SandboxDirectory } from "./directory.ts";
 
-/** What the control API may reach; the composition root fills it. */
+/** The parts of the server that control operations use; the composition root fills it. */
 export interface ControlServer {
   sandboxes: SandboxRegistry;
   resources: readonly Resource[];
@@ -42,10 +42,10 @@ export interface ControlServer {
   limits: Limits | undefined;
   /** A client of its own for one grading, within the addresses that this server may call. */
   graderNetwork: () => GraderNetwork;
-  /** What reached the receivers inside the server. */
+  /** The receivers inside the server, with the requests that reached them. */
   receivers: SimulatedReceivers;
   log: Log;
-  /** interfaces 2, `--durable`: what an answer tells of is on disk before it leaves. Absent where not asked for. */
+  /** interfaces 2, `--durable`: the changes that an answer reports are on disk before it is sent. Absent otherwise. */
   durability?: BeforeAnswer | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
@@ -73,11 +73,11 @@ export const SHARED_LIMITS: Limits = {
   rules: 1000,
 };
 
-/** What a handler of the control API sees besides the input. */
+/** The arguments of a control handler, in addition to the input. */
 export interface ControlContext {
   /** The sandbox that the path names; reading it where the path names none is a defect. */
   readonly sandbox: Sandbox;
-  /** What the call is in the history, where its declaration tells of it. */
+  /** The call as the source of changes in the history; undefined if its declaration has no `describes`. */
   readonly change: Change | undefined;
   readonly server: ControlServer;
   /** Scheme and Host as this client reaches the server. */

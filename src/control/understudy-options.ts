@@ -26,7 +26,7 @@ export interface UnderstudyOptions {
   overrides?: boolean;
   /** By how much every answer of every sandbox is late, as in a rule's effect: `200ms`, or percentiles. */
   delay?: string | number | { p50: string | number; p99: string | number };
-  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
+  /** Names that Host and Origin may have in addition to loopback, for the control API and the console. */
   allowHosts?: readonly string[];
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly string[];
@@ -54,7 +54,7 @@ export interface OwnServer {
   version: string;
 }
 
-/** What a replay puts in place of the world outside. */
+/** Takes the place of the outside world in a replay. */
 export interface ReplaySeams {
   /** Answers outgoing requests as they were answered, with what faults had done to them. */
   outbound: Outbound;

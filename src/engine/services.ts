@@ -12,7 +12,7 @@ export interface ServiceParts {
   deliveries: Deliveries<Sandbox>;
 }
 
-/** What handlers of a sandbox may ask of the server. Changes that they make have `by` as their source. */
+/** Creates the services of a sandbox for its handlers. Changes that they make have `by` as their source. */
 export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
   // A document is read in a thread with memory of its own, and decoded images are large, so few at a time; at most one of

@@ -186,7 +186,7 @@ describe("interfaces 11 faults/explain", () => {
     ],
     [
       { operation: "models.list", method: "GET" },
-      "operation cannot stand beside method and path; leave one of them away.",
+      "operation cannot be combined with method and path; leave one of them out.",
     ],
     [
       { operation: "threads.delete", params: { thread: "x" } },
@@ -198,7 +198,7 @@ describe("interfaces 11 faults/explain", () => {
     ],
     [
       { ...MODELS, headers: { "API-Key": KEYS.ada } },
-      "principal cannot stand beside the header api-key; leave one away.",
+      "principal cannot be combined with the header api-key; leave one of them out.",
     ],
     [
       { method: "GET", path: "http://127.0.0.1/v1/models" },

@@ -1,5 +1,5 @@
 import { RequestCounter } from "../../src/engine/sandbox/counters.ts";
-import type { FaultGate, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
+import type { FaultInjector, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
 import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 
@@ -18,7 +18,7 @@ export const NO_BLOBS: BlobStore = {
 
 const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 
-export const NO_FAULTS: FaultGate = {
+export const NO_FAULTS: FaultInjector = {
   armed: false,
   outside: undefined,
   revision: 0,

@@ -20,7 +20,7 @@ export const ExplainInput = Closed(
     params: Type.Optional(
       Type.Record(Type.String(), Scalar, {
         description:
-          "Beside `operation`: what stands in its path. What depends on one that is left out is not judged",
+          "With `operation`: the parameters of its path. Steps that depend on one that is left out are not judged",
       }),
     ),
     method: Type.Optional(Type.String({ minLength: 1, description: "In any case" })),
@@ -71,7 +71,8 @@ export const ExplanationBody = Closed(
     operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
     decision: Nullable(
       Type.String({
-        description: "What would decide, as in `X-Sandbox-Decision`; null where it cannot be told",
+        description:
+          "The step or rule that would decide, as in `X-Sandbox-Decision`; null if it cannot be known",
       }),
     ),
     status: Nullable(Type.Integer({ description: "0 where the client would see none" })),
@@ -113,7 +114,7 @@ const explain = operation({
   errors: [],
   success: { status: 200, schema: ExplanationBody },
   async handle({ body, sandbox, server }) {
-    const request = requestOf(body, server.operations, sandbox);
+    const request = readRequest(body, server.operations, sandbox);
     const faults = server.faults.of(sandbox).trace();
     const result = await dryRun(server.engine, { sandbox, faults }, request);
     return {
@@ -125,8 +126,8 @@ const explain = operation({
 });
 
 /** @throws Problem 422 */
-function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): DryRunRequest {
-  const { method, target, incomplete } = lineOf(asked, operations);
+function readRequest(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): DryRunRequest {
+  const { method, target, incomplete } = readLine(asked, operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
   for (const [name, value] of Object.entries(asked.query ?? {})) query.append(name, String(value));
@@ -140,9 +141,9 @@ function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: S
       throw unprocessable(
         "principal",
         asked.principal,
-        `cannot stand beside the header ${given}; leave one away`,
+        `cannot be combined with the header ${given}; leave one of them out`,
       );
-    headers["api-key"] = keyOf(sandbox, asked.principal);
+    headers["api-key"] = findKey(sandbox, asked.principal);
   }
   return { method, path: path!, query: query.toString(), headers, body, incomplete };
 }
@@ -150,19 +151,19 @@ function requestOf(asked: Asked, operations: readonly AnyOperation[], sandbox: S
 const CREDENTIALS = ["api-key", "x-api-key", "authorization"];
 
 /** @throws Problem 422 */
-function lineOf(asked: Asked, operations: readonly AnyOperation[]) {
+function readLine(asked: Asked, operations: readonly AnyOperation[]) {
   const { operation: id, method, path, params = {} } = asked;
   if (id === undefined) {
     if (method === undefined || path === undefined)
       throw unprocessable("operation", null, "is needed, or else both method and path");
     if (asked.params !== undefined)
-      throw unprocessable("params", params, "stand beside `operation`; a path holds its own");
+      throw unprocessable("params", params, "go with `operation`; a path contains its own");
     if (!path.startsWith("/") || /^\/_/.test(path))
       throw unprocessable("path", path, "begins with a slash, and stands without host and sandbox prefix");
     return { method: method.toUpperCase(), target: path, incomplete: undefined };
   }
   if (method !== undefined || path !== undefined)
-    throw unprocessable("operation", id, "cannot stand beside method and path; leave one of them away");
+    throw unprocessable("operation", id, "cannot be combined with method and path; leave one of them out");
   const found = operations.find((one) => one.id === id);
   if (found === undefined) {
     const ids = operations.map((one) => one.id);
@@ -195,7 +196,7 @@ function filled({ id, path }: AnyOperation, params: Readonly<Record<string, stri
 }
 
 /** @throws Problem 422 */
-function keyOf({ world }: Sandbox, user_id: string): string {
+function findKey({ world }: Sandbox, user_id: string): string {
   const present = world.read();
   const key = findKeyOfUser(present, user_id);
   if (key !== undefined) return key.key;

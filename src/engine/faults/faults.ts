@@ -2,7 +2,7 @@ import type {
   DeliveryFacts,
   DeliveryFault,
   FaultFacts,
-  FaultGate,
+  FaultInjector,
   FaultState,
   Verdict,
 } from "../sandbox/fault-gate.ts";
@@ -61,7 +61,7 @@ export class Faults {
 export interface FaultParts extends RuleSources, RequestFaultParts {}
 
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries. */
-export class SandboxFaults implements FaultGate, RulesInForce {
+export class SandboxFaults implements FaultInjector, RulesInForce {
   armed = false;
   outside: typeof OUTSIDE | undefined = undefined;
   revision = 0;

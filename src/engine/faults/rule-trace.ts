@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../contract/operation.ts";
-import type { FaultFacts, FaultGate, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-gate.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RulesInForce } from "./request-faults.ts";
@@ -16,7 +16,7 @@ export interface RuleReport {
 }
 
 /** Evaluates copies of a sandbox's rules for a dry run, which counts nothing in the sandbox. */
-export class RuleTrace implements RulesInForce, Pick<FaultGate, "before" | "after"> {
+export class RuleTrace implements RulesInForce, Pick<FaultInjector, "before" | "after"> {
   readonly seed: number;
   readonly index: RuleIndex;
   private readonly rules: readonly ArmedRule[];

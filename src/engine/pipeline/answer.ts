@@ -9,7 +9,7 @@ import type { Answer } from "./plain-http.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** What a handler returned, as what is to be sent. A bare value is JSON with the success status. */
+/** Turns the value of a handler into an answer. A bare value is JSON with the success status. */
 export function toAnswer(operation: AnyDeclaration, value: unknown): Answer {
   const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
   const { status, headers, body } = reply;

@@ -30,7 +30,7 @@ export class BodyCapture {
     else this.chunks = [];
   }
 
-  /** What has passed so far; undefined once it was too long. */
+  /** The bytes so far; undefined once they were too many. */
   bytes(): Uint8Array | undefined {
     return this.size <= MAX_CAPTURED_BYTES ? concatBytes(this.chunks) : undefined;
   }

@@ -1,6 +1,6 @@
 import { toUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { FaultGate } from "../sandbox/fault-gate.ts";
+import type { FaultInjector } from "../sandbox/fault-gate.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
 import { explainRefusal } from "./engine.ts";
@@ -32,7 +32,7 @@ export interface StageReport {
   says: string;
 }
 
-/** What would become of a request. */
+/** The outcome that a request would have. */
 export interface DryRun {
   operation: string | null;
   /** As in X-Sandbox-Decision; null if it cannot be known. */
@@ -50,7 +50,7 @@ export interface DryRun {
  */
 export async function dryRun(
   engine: EngineParts,
-  { sandbox, faults }: { sandbox: Sandbox; faults: Pick<FaultGate, "before" | "after"> },
+  { sandbox, faults }: { sandbox: Sandbox; faults: Pick<FaultInjector, "before" | "after"> },
   { method, path, query, headers, body, incomplete }: DryRunRequest,
 ): Promise<DryRun> {
   sandbox.world.catchUp();
@@ -117,7 +117,7 @@ async function runToEnd(
 
 const listReasons = ({ verdict }: Exchange) => verdict?.reasons.join("; ") ?? "";
 
-/** What a step found, in words. */
+/** Says in words why a step passed. */
 function describePassed(stage: Stage, exchange: Exchange): string {
   const { identity, call, rate, warnings } = exchange;
   const operation = exchange.operation;

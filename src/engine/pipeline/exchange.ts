@@ -1,6 +1,6 @@
 import type { AnyOperation, Call, Identity, RequestFacts } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { FaultGate, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultInjector, Verdict } from "../sandbox/fault-gate.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -30,7 +30,7 @@ export type Stage = (typeof STAGES)[number];
 /** How a dry run differs from a request: nothing is counted, changed or waited for. */
 export interface DryRunOptions {
   /** Rules that count in copies. */
-  faults: Pick<FaultGate, "before" | "after">;
+  faults: Pick<FaultInjector, "before" | "after">;
   /** Why the path is not complete yet; what depends on it cannot be decided then. */
   incomplete: string | undefined;
   observe: (stage: string) => void;
@@ -123,7 +123,7 @@ export class Exchange implements RequestDraw, Stepped {
     return this.dryRun?.observe;
   }
 
-  get faults(): Pick<FaultGate, "before" | "after"> {
+  get faults(): Pick<FaultInjector, "before" | "after"> {
     return this.dryRun?.faults ?? this.sandbox.faults;
   }
 

@@ -7,7 +7,7 @@ export interface WrittenNumber {
   value: LosslessNumber;
 }
 
-/** What may be beyond: most bodies have nothing like it, and are not looked at any further. */
+/** Matches all texts with a number that may be too large; most bodies have none, and are not parsed again. */
 const SUSPICIOUS = /\d{16}|\d[eE]/;
 const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
 
@@ -23,7 +23,7 @@ export function firstBeyond(text: string): WrittenNumber | undefined {
     found = new LosslessNumber(token);
     return found;
   });
-  return { field: fieldName(pointerOf(document, found!) ?? ""), value: found! };
+  return { field: fieldName(findPointer(document, found!) ?? ""), value: found! };
 }
 
 /** Larger bodies are not read a second time for the spelling of a number. */
@@ -71,11 +71,11 @@ function read(text: string, parseNumber: (token: string) => unknown): unknown {
   return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-function pointerOf(value: unknown, wanted: object, pointer = ""): string | undefined {
+function findPointer(value: unknown, wanted: object, pointer = ""): string | undefined {
   if (value === wanted) return pointer;
   if (typeof value !== "object" || value === null || value instanceof LosslessNumber) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const found = pointerOf(inner, wanted, pointerTo(pointer, key));
+    const found = findPointer(inner, wanted, pointerTo(pointer, key));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -19,7 +19,7 @@ export interface PlainRequest {
   readonly signal: AbortSignal;
 }
 
-/** What an operation, a refusal or a fault answers, before the headers that all answers have. */
+/** The answer of an operation, a refusal or a fault, without the headers that all answers have. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;

@@ -91,7 +91,7 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 /** Looked for before anything is built of the text. */
 function beyondBounds(bytes: Uint8Array, maxValues: number): string | undefined {
-  // What is opened has to be closed.
+  // A shorter text cannot nest that deep, since each bracket is closed again.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;
   let depth = 0;
   let values = 0;

@@ -11,13 +11,13 @@ interface Property {
 export type OutOfRange = "reject" | "clamp";
 
 interface Reading {
-  /** What becomes of keys that the schema does not have. */
+  /** For keys that the schema does not have. */
   unknown: "drop" | "keep";
   outOfRange: OutOfRange;
 }
 
 /**
- * What a query says, its values typed as the schema has them. They are read strictly: `month=` and `month=1.5` stay
+ * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5` stay
  * texts, so that they fail as what was sent. So does a key sent twice, which is ambiguous: as the list that it is.
  */
 export function readQuery(
@@ -28,7 +28,7 @@ export function readQuery(
   // Without a prototype, so that `__proto__` is a key like any other.
   const values: Record<string, unknown> = Object.create(null);
   if (search === "") return values;
-  const properties = propertiesOf(schema);
+  const properties = getProperties(schema);
   for (const [name, text] of new URLSearchParams(search)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined && reading.unknown === "drop") continue;
@@ -48,14 +48,14 @@ function typed(property: Property, text: string, outOfRange: OutOfRange): unknow
 }
 
 /** Undefined for a text that is no integer, or beyond 2^53 (G08). */
-export function integerOf(text: string): number | undefined {
+export function parseInteger(text: string): number | undefined {
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** What is too long for a number stays the text it is, and fails as such. */
+/** A text that is too long for a number is returned as it is, and fails as a text. */
 function numberOr(text: string, clamped: boolean): number | string {
-  const value = integerOf(text);
+  const value = parseInteger(text);
   if (value !== undefined) return value;
   if (!clamped || !/^-?\d+$/.test(text)) return text;
   return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
@@ -63,7 +63,7 @@ function numberOr(text: string, clamped: boolean): number | string {
 
 /** A copy with the schema's defaults, and page numbers moved into their bounds where that is asked for (G08). */
 export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
-  const properties = propertiesOf(schema);
+  const properties = getProperties(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const filled = { ...value } as Record<string, unknown>;
   for (const name in properties) {
@@ -81,6 +81,6 @@ export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRang
 
 const NONE: Readonly<Record<string, Property>> = {};
 
-function propertiesOf(schema: TSchema | undefined): Readonly<Record<string, Property>> {
+function getProperties(schema: TSchema | undefined): Readonly<Record<string, Property>> {
   return (schema as { properties?: Record<string, Property> } | undefined)?.properties ?? NONE;
 }

@@ -16,7 +16,7 @@ export function refusalReason(error: ApiError, { method, path, stage }: Exchange
     return `looked for ${looked}: ${reason ?? "there is none that this caller may see"}`;
   }
   if (reason !== undefined) return reason;
-  // What was sent there, the entry's request shows, with secrets masked by their field.
+  // The value is in the entry's request, with secrets masked by their field.
   const { field } = details;
   if (typeof field === "string") {
     const missing = details["value"] === null ? ", and was not sent or is null" : "";

@@ -6,7 +6,7 @@ export interface Step<X> {
   readonly run: (exchange: X) => void | Promise<void>;
 }
 
-/** What the runner needs of an exchange. */
+/** The part of an exchange that the runner uses. */
 export interface Stepped {
   /** The step under way. */
   stage: string;

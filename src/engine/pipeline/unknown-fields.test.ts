@@ -9,15 +9,15 @@ describe("what a contract does not know", () => {
     free: Type.Unsafe<object>({ type: "object" }),
     list: Type.Array(Type.Object({ inner: Type.String() })),
   });
-  const fieldsOf = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
+  const listFields = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
 
   it("G09 is named where it stands; what may hold anything, or is null, has nothing unknown", () => {
-    expect(fieldsOf({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] })).toEqual(
-      [],
-    );
-    expect(fieldsOf({ known: null, free: null, list: null })).toEqual([]);
-    expect(fieldsOf(null)).toEqual([]);
-    expect(fieldsOf({ other: null, list: [{ inner: "a" }, { more: 1 }, null] })).toEqual([
+    expect(
+      listFields({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] }),
+    ).toEqual([]);
+    expect(listFields({ known: null, free: null, list: null })).toEqual([]);
+    expect(listFields(null)).toEqual([]);
+    expect(listFields({ other: null, list: [{ inner: "a" }, { more: 1 }, null] })).toEqual([
       "other",
       "list[1].more",
     ]);
@@ -26,16 +26,16 @@ describe("what a contract does not know", () => {
 
 describe("numbers of a query", () => {
   const page = { type: "object", properties: { limit: { type: "integer", "x-page": true } } } as never;
-  const limitOf = (text: string, outOfRange: "clamp" | "reject") =>
+  const readLimit = (text: string, outOfRange: "clamp" | "reject") =>
     readQuery(page, `limit=${text}`, { unknown: "keep", outOfRange })["limit"];
 
   it("G08 a page's beyond 2^53 is the largest or smallest there is, and only what is all digits is a number", () => {
     const long = "9".repeat(20);
-    expect(limitOf(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
-    expect(limitOf(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);
-    expect(limitOf(long, "reject")).toBe(long);
+    expect(readLimit(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
+    expect(readLimit(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);
+    expect(readLimit(long, "reject")).toBe(long);
     for (const text of [`${long}x`, `x${long}`, `--${long}`, "1.5", "1e3"])
-      expect(limitOf(text, "clamp")).toBe(text);
-    expect(limitOf("12", "clamp")).toBe(12);
+      expect(readLimit(text, "clamp")).toBe(text);
+    expect(readLimit("12", "clamp")).toBe(12);
   });
 });

@@ -8,13 +8,13 @@ import { firstBeyond, writtenAt } from "./json-numbers.ts";
 import { readQuery, withDefaults } from "./read-query.ts";
 import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
 
-/** The exchange, as far as it matters: how its sandbox judges, and who hears of what is passed over. */
+/** The part of an exchange that validation uses. */
 export interface Judging {
   readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
   warn(warning: string): void;
 }
 
-/** What was sent in a place, where it may have been read as something else: `"13"` as 13, `1.50` as 1.5. */
+/** Returns the value as it was sent, which may have been read as another: `"13"` as 13, `1.50` as 1.5. */
 type Sent = (place: Pick<InvalidField, "pointer" | "value">) => unknown;
 
 /** @throws ApiError INVALID_INPUT for the first path parameter that does not fit (G08) */
@@ -37,15 +37,18 @@ export function validateQuery(
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
   if (unknown.length > 0) {
-    if (unknown_fields === "reject") throw unknownInput(unknown[0]!, textOf(texts, unknown[0]!));
+    if (unknown_fields === "reject") throw unknownInput(unknown[0]!, sentText(texts, unknown[0]!));
     judging.warn(ignoredWarning("query parameter", unknown));
   }
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
-  return completed(schema, values, { judging, sent: ({ pointer }) => textOf(texts, pointer.split("/")[1]!) });
+  return completed(schema, values, {
+    judging,
+    sent: ({ pointer }) => sentText(texts, pointer.split("/")[1]!),
+  });
 }
 
 /** As it was sent: a text, several where it stood several times, null where it did not. */
-function textOf(texts: URLSearchParams, name: string): string | string[] | null {
+function sentText(texts: URLSearchParams, name: string): string | string[] | null {
   const all = texts.getAll(name);
   return all.length > 1 ? all : (all[0] ?? null);
 }

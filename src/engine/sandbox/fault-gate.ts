@@ -1,7 +1,7 @@
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 
-/** What a fault rule may match on, and what a plausible refusal is made of. */
+/** The facts of a request that a fault rule may match on, and that a plausible refusal is made of. */
 export interface FaultFacts {
   readonly operation: AnyOperation;
   readonly method: string;
@@ -16,7 +16,7 @@ export interface FaultFacts {
   readonly organization: string | undefined;
   /** A look at the present. */
   readonly world: Transaction;
-  /** The window of the caller's key as it stands, counting nothing; undefined for nobody's request. */
+  /** The present rate window of the caller's key; undefined without a caller. */
   readonly rate: { limit: number; seconds_left: number } | undefined;
   /** Parsed JSON once `readBody` was awaited; undefined before, and for a body that is not JSON. */
   readonly body: unknown;
@@ -89,7 +89,7 @@ export interface Injection {
   effect: InjectedEffect | undefined;
 }
 
-/** What the sandbox's faults say to one request. */
+/** The decision of the sandbox's faults on one request. */
 export interface Verdict {
   readonly injection: Injection | undefined;
   /** For the journal: the rule that struck and its draw, else the nearest rule and why it did not. */
@@ -103,13 +103,13 @@ export interface DeliveryFacts {
   delivery_id: string;
 }
 
-/** What happens to an attempt as if its receiver had behaved so (interfaces 6). */
+/** The outcome of an attempt, as if its receiver had caused it (interfaces 6). */
 export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
   /** Wall milliseconds that it holds the attempt up, against the webhook's timeout; infinite: until then. */
   holds_ms: number;
-  /** What comes of the attempt in place of the receiver's answer, 0 for none; undefined: the receiver is called. */
+  /** Takes the place of the receiver's answer, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
   reasons: readonly string[];
 }
@@ -125,10 +125,10 @@ export interface FaultState {
 }
 
 /** The faults of one sandbox, as the sandbox, the pipeline and the sender of webhooks see them. */
-export interface FaultGate {
+export interface FaultInjector {
   /** The one check on a request when no rule is armed. */
   readonly armed: boolean;
-  /** What stands for the operation of paths that no operation has; undefined where no rule serves such. */
+  /** Takes the place of the operation for paths that no operation has; undefined if no rule answers such paths. */
   readonly outside: AnyOperation | undefined;
   /** Grows whenever other rules are in force or one has come further: `state` says something new then. */
   readonly revision: number;
@@ -155,7 +155,7 @@ export interface FaultGate {
   close(): void;
 }
 
-/** A scenario was named that neither ships with Understudy nor stands in the user's folder. */
+/** A scenario was named that neither ships with Understudy nor is in the user's folder. */
 export class UnknownScenario extends Error {
   override readonly name = "UnknownScenario";
   readonly scenario: string;

@@ -6,7 +6,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
 import { OutcomeCounts, type RequestCounter } from "./counters.ts";
-import type { FaultGate, FaultState } from "./fault-gate.ts";
+import type { FaultInjector, FaultState } from "./fault-gate.ts";
 import { History, type HistorySnapshot } from "./history.ts";
 import type { StateRef } from "./history-entry.ts";
 import { Journal } from "./journal.ts";
@@ -45,7 +45,7 @@ export interface SandboxParts {
   defaults: { seed: number; clock: ClockSetting; settings: Partial<Settings> };
   wallClock: () => number;
   /** Called while the sandbox is being made, as the next one is: neither may read it yet. */
-  faults: (sandbox: Sandbox) => FaultGate;
+  faults: (sandbox: Sandbox) => FaultInjector;
   worldParts: (sandbox: Sandbox) => WorldParts;
   followSettings: (tx: Transaction, settings: Settings) => void;
   /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
@@ -68,7 +68,7 @@ export class Sandbox {
   /** Milliseconds since 1970, wall clock. */
   created_at: number;
   readonly snapshots: Snapshots;
-  readonly faults: FaultGate;
+  readonly faults: FaultInjector;
   readonly outcomes = new OutcomeCounts();
   /** The name of the fixture, or `inline`. */
   fixture: string;

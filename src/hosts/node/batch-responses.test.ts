@@ -48,7 +48,7 @@ describe("an answer that goes out through Node", () => {
     { of: "a buffer", body: Buffer.from([0, 255]), encoding: "latin1", bytes: "\u0000\u00ff" },
     { of: "a long text", body: "x".repeat(200_000), encoding: "latin1", bytes: "x".repeat(200_000) },
     {
-      of: "a text of no told length",
+      of: "a text of no announced length",
       isChunked: true,
       body: "{}",
       encoding: "latin1",
@@ -60,11 +60,11 @@ describe("an answer that goes out through Node", () => {
     "$of: head and body arrive as written, and the connection serves the next",
     async (ending) => {
       const { body, encoding, bytes } = ending;
-      const isTold = !("isChunked" in ending);
+      const isAnnounced = !("isChunked" in ending);
       const finished: string[] = [];
       const server = createServer((request, response) => {
         const length = Buffer.byteLength(body ?? "", encoding);
-        response.writeHead(200, isTold ? { "Content-Length": length } : {});
+        response.writeHead(200, isAnnounced ? { "Content-Length": length } : {});
         response.once("finish", () => finished.push(request.url!));
         flushTogether(response, body, encoding);
       }).listen(0, "127.0.0.1");
@@ -76,13 +76,13 @@ describe("an answer that goes out through Node", () => {
         );
       ask("/1");
       ask("/2", "Connection: close\r\n");
-      let told = "";
+      let received = "";
       socket.setEncoding("latin1").on("data", (piece: string) => {
-        told += piece;
+        received += piece;
       });
       await once(socket, "close");
       server.close();
-      const [nothing, ...answers] = told.split("HTTP/1.1 200 OK\r\n");
+      const [nothing, ...answers] = received.split("HTTP/1.1 200 OK\r\n");
       expect(nothing).toBe("");
       expect(answers.map((answer) => answer.slice(answer.indexOf("\r\n\r\n") + 4))).toEqual([bytes, bytes]);
       expect(finished).toEqual(["/1", "/2"]);

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { Logger } from "pino";
 import { printableLines } from "../../engine/contract/printable.ts";
 
-/** What the server's parts say to whoever runs it. */
+/** Messages for the person who runs the server. */
 export type Log = Pick<Logger, "error" | "warn" | "info">;
 
 /**

@@ -11,7 +11,7 @@ import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
-import { integerOf } from "../../engine/pipeline/read-query.ts";
+import { parseInteger } from "../../engine/pipeline/read-query.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
@@ -151,7 +151,7 @@ class FormReader {
     this.fields[name] = value;
   }
 
-  /** Undefined for a file that nobody asked for or that is none, which is let pass unread. */
+  /** Undefined for a part that is not stored: a file that the operation does not take, or one without a name. */
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,
@@ -184,7 +184,7 @@ class FormReader {
     return storing;
   }
 
-  /** Nameless and empty: what a browser sends for an input that nobody chose a file for. */
+  /** A browser sends a nameless, empty file for an input without a chosen file. */
   private dropUnchosen(): void {
     for (const name of this.nameless) if (this.files[name]?.size === 0) delete this.files[name];
   }
@@ -262,7 +262,7 @@ function typedFields(schema: TObject, fields: Record<string, string>): Record<st
   return Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {
       const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
-      return [name, (type === "integer" ? integerOf(text) : undefined) ?? text];
+      return [name, (type === "integer" ? parseInteger(text) : undefined) ?? text];
     }),
   );
 }

@@ -1,0 +1,33 @@
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Modules of Node that the engine still imports, with the importing file. Remove lines; add none. */
+const REMAINING = [
+  "src/engine/documents/yaml-package.ts imports node:module",
+  "src/engine/sandbox/secret-key.ts imports node:crypto",
+  "src/engine/state/transaction.ts imports node:crypto",
+];
+
+it("the engine bundles for a browser and imports nothing of Node [design 2]", async () => {
+  const found = new Set<string>();
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: "src/engine/index.ts",
+    platform: "browser",
+    logLevel: "silent",
+    external: (id, importer) => {
+      const isNode = id.startsWith("node:");
+      if (isNode) found.add(`${relative(ROOT, importer ?? "")} imports ${id}`);
+      return isNode;
+    },
+  });
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  expect([...found].sort()).toEqual(REMAINING);
+  const bare = output.flatMap((file) => (file.type === "chunk" ? file.imports : []));
+  expect(bare.filter((name) => !name.endsWith(".js") && !name.startsWith("node:"))).toEqual([]);
+}, 30_000);
