@@ -3,22 +3,22 @@ import { isPath } from "../documents/find-files.ts";
 import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { API, RESOURCES } from "../engine/resources/index.ts";
+import { expandFiles } from "./expand-files.ts";
 import { EXIT_FAILED } from "./failure.ts";
-import { filesOf } from "./files-of.ts";
 import { print } from "./output.ts";
 
 type Check = (file: string) => DocumentError | undefined;
 
 /** What is wrong with fixtures, given by name or by path. Sets the exit code. */
 export async function checkFixtureFiles(patterns: readonly string[], json: boolean): Promise<void> {
-  const files = patterns.flatMap((pattern) => (isPath(pattern) ? filesOf([pattern]) : [pattern]));
+  const files = patterns.flatMap((pattern) => (isPath(pattern) ? expandFiles([pattern]) : [pattern]));
   checkFiles(files, json, (file) => checkFixture(file, { resources: RESOURCES }));
 }
 
 /** What is wrong with scenario files. Sets the exit code. */
 export async function checkScenarioFiles(patterns: readonly string[], json: boolean): Promise<void> {
   const library = new ScenarioLibrary({ api: API });
-  checkFiles(filesOf(patterns), json, (file) => {
+  checkFiles(expandFiles(patterns), json, (file) => {
     try {
       library.addFile(file);
       return undefined;

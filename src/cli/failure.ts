@@ -5,22 +5,22 @@ import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { complain } from "./output.ts";
 
-/** interfaces 2: what was to be checked or reached fails. */
+/** A check failed, or the server cannot be reached (interfaces 2). */
 export const EXIT_FAILED = 1;
-/** interfaces 2: wrong usage, a port in use, a file without which the command cannot run. */
+/** Wrong usage, a port in use, a missing file (interfaces 2). */
 const EXIT_USAGE = 2;
 
-/** Wrong usage that only the command itself can see; ends with exit code 2. */
+/** Wrong usage that only the command itself can detect; ends with exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The command did its work and the answer is no; ends with exit code 1. */
+/** The command ran, and its check failed; ends with exit code 1. */
 export class CheckFailed extends Error {
   override readonly name = "CheckFailed";
 }
 
-/** Prints one readable message, never a stack trace, and gives the exit code for it. */
+/** Prints one readable message, never a stack trace, and returns the exit code. */
 export function report(error: unknown, json: boolean): number {
   const { message, code, details } = read(error);
   if (json) process.stderr.write(`${printableJson({ error: message, ...details })}\n`);
@@ -46,7 +46,7 @@ function read(error: unknown): { message: string; code: number; details?: object
     return { message: error.message, code: EXIT_FAILED };
   }
   if (error instanceof ControlError) {
-    // Values the server refuses were typed by the user; everything else could not be reached.
+    // The user typed the values that the server refuses.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;
     return { message: asCommands(error.message), code, details: { problem: error.problem } };
   }
@@ -55,7 +55,7 @@ function read(error: unknown): { message: string; code: number; details?: object
   return { message: `unexpected failure: ${(error as Error).message ?? String(error)}`, code: EXIT_FAILED };
 }
 
-/** The control calls that a server's sentences send the reader to, and the commands that make them. */
+/** Control calls in messages of the server, and the commands that make them. */
 const COMMANDS: readonly (readonly [call: string, command: string])[] = [
   ["GET /_control/sandboxes ", "sandbox list"],
   ["GET /_control/openapi.json ", "openapi"],
@@ -79,38 +79,38 @@ type SystemError = NodeJS.ErrnoException & {
   dest?: string;
 };
 
-/** What the operating system refuses, in words. */
+/** Errors of the operating system. */
 const REFUSALS: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
-  EPERM: "the system does not permit it",
-  EROFS: "it lies on a disk that can only be read",
+  EPERM: "the system does not allow it",
+  EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
-  EDQUOT: "your share of the disk is full",
-  EEXIST: "something else stands there already",
+  EDQUOT: "your disk quota is used up",
+  EEXIST: "something else with that name exists",
   ENOENT: "there is no such file or folder",
   EISDIR: "it is a folder",
   ENOTDIR: "a part of its path is a file, not a folder",
   ENOTEMPTY: "it is a folder that is not empty",
-  ELOOP: "its links lead in a circle",
+  ELOOP: "its symbolic links form a loop",
   ENAMETOOLONG: "its name is too long",
-  ENXIO: "nobody is at the other end of it",
-  EIO: "the disk fails",
+  ENXIO: "no process reads it",
+  EIO: "the disk reports an error",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open on this machine",
 };
 
 const NO_ADDRESS = new Set(["ENOTFOUND", "EAI_AGAIN", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
 
-/** Undefined for what is no error of the operating system. */
+/** Undefined if it is not an error of the operating system. */
 function systemRefusal(error: SystemError): string | undefined {
   const { code, port, address, hostname, path, dest, syscall } = error;
   if (code === "EADDRINUSE")
     return `port ${port} on ${address} is in use; choose another with --port, or --port 0 for a free one`;
-  // EINVAL: an address that only a zone makes one, as `fe80::1` without its `%eth0`.
+  // EINVAL: an address that needs a zone, such as `fe80::1` without `%eth0`.
   if (NO_ADDRESS.has(code!) || (code === "EINVAL" && syscall === "listen"))
-    return `--host ${hostname ?? address ?? "as given"} is no address of this machine`;
+    return `--host ${hostname ?? address ?? "as given"} is not an address of this machine`;
   if (code === "EACCES" && syscall === "listen")
-    return `port ${port} on ${address} needs more rights; choose one from 1024 up with --port`;
+    return `port ${port} on ${address} needs administrator rights; choose a port from 1024 up with --port`;
   const words = code === undefined ? undefined : REFUSALS[code];
   return words === undefined ? undefined : `cannot use ${dest ?? path ?? "the output"}: ${words}`;
 }

@@ -8,7 +8,7 @@ import { scenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { TargetUnusable } from "../tools/verify/run-verify.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { writeNewFile } from "./new-file.ts";
+import { writeNewFile } from "./new-files.ts";
 import { print } from "./output.ts";
 
 export interface FromHar {

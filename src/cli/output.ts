@@ -6,32 +6,32 @@ export function print(json: boolean, value: unknown, text: string): void {
   else if (text !== "") say(text);
 }
 
-/** A line or several to standard output; nothing in them steers the terminal, whoever has named what they tell of. */
+/** Writes lines to standard output; control characters in them are escaped. */
 export function say(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** A report that has escaped what is not its own, with its colours. */
+/** Writes a report that has escaped foreign text itself, with its colours. */
 export function sayColoured(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** One line of JSON for a program that follows. */
+/** Writes one line of JSON for a program that follows the output. */
 export function sayJson(value: unknown): void {
   say(printableJson(value));
 }
 
-/** To standard error, as the command. */
+/** Writes a message to standard error, with the command's name. */
 export function complain(text: string): void {
   process.stderr.write(`understudy: ${printableLines(text)}\n`);
 }
 
-let hasLeft = false;
-const leaving = new Set<() => void>();
+let isReaderGone = false;
+const onGone = new Set<() => void>();
 
 /**
- * A reader that has seen enough (`understudy openapi | head`) is no failure and ends nothing: what was to be
- * checked is, and its exit code is that of the result. A disk that takes no more of the output is told of.
+ * A reader that closes the pipe (`understudy openapi | head`) is no failure and ends nothing: a check runs to its end, and
+ * the exit code is that of its result. A full disk is reported.
  */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
@@ -43,15 +43,15 @@ export function watchOutput(): void {
 }
 
 function readerHasLeft(): void {
-  hasLeft = true;
-  for (const end of leaving) end();
+  isReaderGone = true;
+  for (const end of onGone) end();
 }
 
-/** For what prints until it is stopped: calls back once nobody reads it any more. Returns what takes it back. */
+/** Calls back when the reader has closed the pipe, for commands that print until they are stopped. Returns an undo. */
 export function onReaderGone(end: () => void): () => void {
-  if (hasLeft) end();
-  else leaving.add(end);
-  return () => void leaving.delete(end);
+  if (isReaderGone) end();
+  else onGone.add(end);
+  return () => void onGone.delete(end);
 }
 
 /** Left-aligned columns, as wide as their widest cell. */
@@ -67,7 +67,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), ...rows.map(line)].join("\n");
 }
 
-/** Whether progress and colours are welcome on this stream. */
+/** Whether to show progress and colours on this stream. */
 export function isInteractive(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && process.env["NO_COLOR"] === undefined && process.env["CI"] === undefined;
 }

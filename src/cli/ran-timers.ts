@@ -20,14 +20,14 @@ export async function failureReasons(
   const whys = new Map<string, string>();
   const failed = deliveries.filter(({ status }) => status !== "success");
   for (const { delivery_id } of failed.slice(0, LOOKED_UP)) {
-    const found = await detailOf(sandbox, delivery_id);
+    const found = await fetchDetail(sandbox, delivery_id);
     if (found?.why) whys.set(delivery_id, found.why);
   }
   return whys;
 }
 
 /** It may be gone: deleted with its webhook by what came after it. */
-function detailOf(sandbox: SandboxClient, delivery_id: string): Promise<DeliveryDetail | undefined> {
+function fetchDetail(sandbox: SandboxClient, delivery_id: string): Promise<DeliveryDetail | undefined> {
   return sandbox.deliveries.get(delivery_id).catch(() => undefined);
 }
 
@@ -41,7 +41,7 @@ export async function withAnswers(
   ];
   const logs = new Map<string, DeliveryDetail["log"]>();
   for (const id of retried.slice(0, LOOKED_UP)) {
-    logs.set(id, (await detailOf(sandbox, id))?.log ?? []);
+    logs.set(id, (await fetchDetail(sandbox, id))?.log ?? []);
   }
   return ran.map((timer) => {
     const attempt = logs.get(timer.subject)?.find(({ at }) => at === timer.at);

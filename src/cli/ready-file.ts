@@ -9,16 +9,16 @@ export interface Ready {
   token: string | null;
 }
 
-/** @throws UsageError for what a ready file must not take the place of; to be asked before the start */
+/** Called before the start. @throws UsageError if the path is taken by something else than a file */
 export function requireReadyFile(file: string): void {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
-  throw new UsageError(`--ready-file ${file} is no ordinary file, and nothing else is replaced`);
+  throw new UsageError(`--ready-file ${file} is not a regular file; name a file to write`);
 }
 
 /**
- * Renamed into place, so that a script that waits for the file never reads half of it; gone with the process, so
- * that nobody takes it for one that runs.
+ * Renamed into place, so that a script that waits for the file never reads half of it. Removed at exit, so that a script
+ * does not mistake it for that of a running server.
  * @throws UsageError
  */
 export function writeReadyFile(file: string, ready: Ready): void {
@@ -34,11 +34,11 @@ export function writeReadyFile(file: string, ready: Ready): void {
   process.once("exit", () => removeOwn(file, ready.pid));
 }
 
-/** Another server may have written it anew. */
+/** Another server may have replaced the file. */
 function removeOwn(file: string, pid: number): void {
   try {
     if ((JSON.parse(readFileSync(file, "utf8")) as Ready).pid === pid) rmSync(file, { force: true });
   } catch {
-    // Somebody else has taken it away.
+    // The file was removed.
   }
 }

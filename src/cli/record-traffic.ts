@@ -4,7 +4,7 @@ import { BaseUrlError, readBaseUrl } from "../tools/har/base-url.ts";
 import { HarFile } from "../tools/traffic/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { makeFolderOf, requireFile } from "./new-file.ts";
+import { makeParentFolder, requireFile } from "./new-files.ts";
 import { complain, say, sayJson } from "./output.ts";
 import { onEnding } from "./until-ended.ts";
 
@@ -80,12 +80,12 @@ function refuseItself(target: string, port: number): void {
 /** @throws UsageError */
 function openArchive({ out, version, force }: Recording): HarFile {
   requireFile(out);
-  makeFolderOf(out);
+  makeParentFolder(out);
   try {
     return new HarFile(out, { version, replace: force });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    throw new UsageError(`${out} exists; replace it with --force`);
+    throw new UsageError(`${out} exists; add --force to replace it`);
   }
 }
 

@@ -63,18 +63,17 @@ const COMMANDS = [
   mcpCommand,
 ] as readonly CommandModule[];
 
-/** Every command line but a plain `start`. Sets the exit code. */
+/** Runs every command line except a plain `start`. Sets the exit code. */
 export async function runCommands(words: readonly string[]): Promise<void> {
   if (words[0] === COMPLETES) {
-    const { namesFor } = await import("./completed-names.ts");
-    const names = await namesFor(words.slice(2));
+    const names = await completeNames(words.slice(2));
     if (names.length > 0) return print(false, names, names.join("\n"));
   }
   const json = words.includes("--json");
-  // To yargs whatever stands behind it is part of what it prints the script for.
+  // yargs would read `--help` as a part of the command line to complete.
   if (words[0] === COMPLETION && words.includes("--help"))
     return print(json, { help: COMPLETION_HELP }, COMPLETION_HELP);
-  const command = commandOf(words);
+  const command = findCommand(words);
   const parser = yargs([...words])
     .scriptName("understudy")
     // The terminal's own would be yargs's half of each text, and hide its words from `explained`.
@@ -101,7 +100,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   parser.completion(COMPLETION, COMPLETION_SUMMARY);
   try {
     refuseUnknownCommand(words);
-    refuseWayBack(words);
+    refuseNegativeTime(words);
     await parser.parseAsync();
   } catch (error) {
     process.exitCode = report(error, json);
@@ -118,15 +117,15 @@ ${COMPLETION_SUMMARY}
 Examples:
   understudy completion >> ~/.bashrc  In bash, from the next terminal on
   understudy completion >> ~/.zshrc   In zsh`;
-/** What the script calls, with the words so far behind it. */
+/** The option that the completion script calls, followed by the words so far. */
 const COMPLETES = "--get-yargs-completions";
 const NAMES = [...COMMANDS.map(({ command }) => String([command].flat()[0]).split(" ")[0]!), COMPLETION];
 
-function commandOf(words: readonly string[]): string {
+function findCommand(words: readonly string[]): string {
   return words[0] !== undefined && NAMES.includes(words[0]) ? `${words[0]} ` : "";
 }
 
-/** To yargs it would be a surplus word of the command that stands for none. @throws UsageError */
+/** yargs would read an unknown command as an argument of `start`. @throws UsageError */
 function refuseUnknownCommand([first]: readonly string[]): void {
   if (first === undefined || first.startsWith("-") || NAMES.includes(first)) return;
   const meant = nearest(first, NAMES);
@@ -134,19 +133,19 @@ function refuseUnknownCommand([first]: readonly string[]): void {
   throw new UsageError(`there is no command "${first.slice(0, 80)}". ${hint}`);
 }
 
-/** To yargs `-5m` would be the options 5 and m. @throws UsageError */
-function refuseWayBack([command, action, ...given]: readonly string[]): void {
+/** yargs would read `-5m` as the options 5 and m. @throws UsageError */
+function refuseNegativeTime([command, action, ...given]: readonly string[]): void {
   if (command !== "clock" || (action !== "advance" && action !== "set")) return;
   const back = given.find((word) => /^-[\dP]/.test(word));
   if (back === undefined) return;
   const shown = back.slice(0, 80);
   const forward = action === "set" ? "an instant such as 2026-03-15T12:00:00Z" : shown.slice(1);
   throw new UsageError(
-    `the clock only moves forward, and ${shown} is back: write ${forward} to go on; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
+    `the clock only moves forward, and ${shown} would move it back; write ${forward} to go forward; to go back, \`understudy rewind\`, \`snapshot restore\` or \`reset\``,
   );
 }
 
-/** yargs counts what is missing, and names options that it does not know, but not those that it does. */
+/** Rewrites messages of yargs so that they name the missing argument, or the option that was probably meant. */
 function explained(
   message: string,
   { parser, words, help }: { parser: object; words: readonly string[]; help: string },
@@ -187,7 +186,7 @@ function missingArgument(given: number, usage: string): string {
 }
 
 /**
- * yargs makes a list of an option given twice, whatever its type, and takes empty texts and words for numbers.
+ * yargs turns any option that is given twice into a list, and accepts empty texts and words as numbers.
  * @throws UsageError
  */
 function eachOnce(argv: Record<string, unknown>, options: unknown): true {
@@ -202,4 +201,26 @@ function eachOnce(argv: Record<string, unknown>, options: unknown): true {
     if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${shown} takes a number`);
   }
   return true;
+}
+
+/** The names that may follow these words of a command line; empty if it takes other values. */
+async function completeNames([command, action]: readonly string[]): Promise<string[]> {
+  if (command === "trigger" || command === "events") {
+    const { EVENT_NAMES } = await import("../engine/resources/events.ts");
+    return [...EVENT_NAMES];
+  }
+  if (command === "explain") {
+    const { API } = await import("../engine/resources/index.ts");
+    return API.operations.map(({ id }) => id);
+  }
+  if (command === "scenario" && (action === "on" || action === "off")) {
+    const [{ ScenarioLibrary, scenarioFolders }, { API }, { ownScenarios }] = await Promise.all([
+      import("../documents/scenario-library.ts"),
+      import("../engine/resources/index.ts"),
+      import("./own-scenarios.ts"),
+    ]);
+    const library = new ScenarioLibrary({ api: API, folders: scenarioFolders(ownScenarios(undefined)) });
+    return [...library.names()];
+  }
+  return [];
 }

@@ -1,19 +1,20 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
+import { coverageText } from "../client/suite/suite-coverage.ts";
 import { suiteHtml } from "../client/suite/suite-html.ts";
 import { suiteJunit } from "../client/suite/suite-junit.ts";
+import type { ScenarioResult, SuiteResult } from "../client/suite/suite-result.ts";
 import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
+import { printable, printableLines } from "../engine/contract/printable.ts";
 import type { Scenario } from "../engine/faults/scenario.ts";
-import { clockChange } from "./clock-change.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";
-import { isInteractive, print } from "./output.ts";
+import { type ReportKind, reportFiles, writeReports } from "./new-files.ts";
+import { isInteractive, print, table } from "./output.ts";
 import { ownScenarios } from "./own-scenarios.ts";
-import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
 import { loadScenarios } from "./scenario-files.ts";
-import { suiteProgress } from "./suite-progress.ts";
-import { suiteText } from "./suite-text.ts";
+import { clockChange } from "./start-options.ts";
 import { untilEnded } from "./until-ended.ts";
 
 export interface SuiteOptions {
@@ -85,4 +86,97 @@ async function runIn(
   } finally {
     progress.close();
   }
+}
+
+const SHOWN_LINES = 60;
+const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
+
+/** The failed scenarios with the end of their output, then the matrix of all. */
+export function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
+  const { passed, failed, skipped, duration_ms } = total;
+  const rows = scenarios.map(
+    ({ name, outcome, exit_code, signal, rules, expectations, requests, duration_ms: ms }) => [
+      MARKS[outcome],
+      name,
+      String(signal ?? exit_code ?? "–"),
+      `${rules.filter(({ hits }) => hits > 0).length}/${rules.length}`,
+      `${expectations.filter(({ ok }) => ok).length}/${expectations.length}`,
+      String(requests),
+      `${(ms / 1000).toFixed(1)} s`,
+    ],
+  );
+  return [
+    ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(failureText),
+    table(["", "scenario", "exit", "rules struck", "expectations", "requests", "time"], rows),
+    "",
+    `coverage: ${coverageText(coverage)}`,
+    `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,
+  ].join("\n");
+}
+
+function failureText({ name, failures, output }: ScenarioResult): string {
+  const lines = output.trimEnd().split("\n");
+  const left = Math.max(0, lines.length - SHOWN_LINES);
+  return [
+    `--- ${name}`,
+    ...failures.map((failure) => `  ${failure}`),
+    ...(left > 0 ? [`  | … ${left} lines before; the reports have them`] : []),
+    ...(output.trim() === "" ? [] : lines.slice(-SHOWN_LINES).map((text) => `  | ${text}`)),
+    "",
+  ].join("\n");
+}
+
+export interface SuiteProgress {
+  start(name: string): void;
+  end(result: ScenarioResult): void;
+  close(): void;
+}
+
+const REDRAW_MS = 200;
+
+/** On a terminal one line for each scenario that runs; elsewhere a line when one ends. */
+export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: boolean): SuiteProgress {
+  const running = new Map<string, number>();
+  let done = 0;
+  let drawn = 0;
+  const wipe = () => {
+    if (drawn > 0) stream.write(`\u001b[${drawn}A\u001b[J`);
+    drawn = 0;
+  };
+  const draw = () => {
+    wipe();
+    // A terminal without a size, as in some containers, says 0.
+    const width = (stream.columns || 80) - 1;
+    const lines = [...running].map(([name, since]) => `  … ${name}  ${elapsed(performance.now() - since)}`);
+    const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
+    for (const line of all) stream.write(`${printable(line).slice(0, width)}\n`);
+    drawn = all.length;
+  };
+  const timer = live ? setInterval(draw, REDRAW_MS) : undefined;
+  return {
+    start(name) {
+      running.set(name, performance.now());
+      if (live) draw();
+    },
+    end(result) {
+      running.delete(result.name);
+      done += 1;
+      if (live) wipe();
+      stream.write(`${printableLines(line(result))}\n`);
+      if (live) draw();
+    },
+    close() {
+      clearInterval(timer);
+      if (live) wipe();
+    },
+  };
+}
+
+function line({ outcome, name, duration_ms, failures }: ScenarioResult): string {
+  const why = failures.length === 0 ? "" : `: ${failures.join("; ")}`;
+  return `${outcome === "passed" ? "ok  " : "FAIL"} ${name} (${elapsed(duration_ms)})${why}`;
+}
+
+function elapsed(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

@@ -14,8 +14,8 @@ import {
 import { readUses, UseError } from "../tools/verify/uses.ts";
 import { verifyHtml, verifyJunit } from "../tools/verify/verify-report.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
+import { type ReportKind, reportFiles, writeReports } from "./new-files.ts";
 import { isInteractive, print } from "./output.ts";
-import { type ReportKind, reportFiles, writeReports } from "./report-files.ts";
 import { untilStopped } from "./until-ended.ts";
 import { verifyProgress } from "./verify-progress.ts";
 import { verifyText } from "./verify-text.ts";

@@ -5,8 +5,8 @@ import { readFileText } from "../documents/read-file.ts";
 import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
 import { API } from "../engine/resources/index.ts";
+import { expandFiles } from "./expand-files.ts";
 import { UsageError } from "./failure.ts";
-import { filesOf } from "./files-of.ts";
 import { print } from "./output.ts";
 import { ownScenarios } from "./own-scenarios.ts";
 
@@ -63,7 +63,7 @@ function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario
     return [...own, ...others].map(({ name, file }) => ({ file, scenario: library.get(name) }));
   }
   try {
-    return filesOf([pattern]).map((file) => ({ file, scenario: library.addFile(file) }));
+    return expandFiles([pattern]).map((file) => ({ file, scenario: library.addFile(file) }));
   } catch (error) {
     if (!(error instanceof UsageError) || /[\\/.]/.test(pattern)) throw error;
     throw new UsageError(

@@ -11,23 +11,23 @@ interface Flag {
 export const START_FLAGS = {
   port: { type: "number", describe: "Port; 0 picks a free one [default: 4747]" },
   host: { type: "string", describe: "Address to bind [default: 127.0.0.1]" },
-  fixture: { type: "string", describe: "The world: a fixture's name or file [default: reference]" },
+  fixture: { type: "string", describe: "Initial data: name or file of a fixture [default: reference]" },
   scenario: { type: "string", array: true, describe: "Scenario (name or file) to switch on; repeatable" },
   scenarios: { type: "string", describe: "Folder of your own scenarios [default: ./scenarios]" },
-  seed: { type: "number", describe: "Seed of everything generated [default: 1]" },
+  seed: { type: "number", describe: "Seed of all generated ids and text [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
-  delay: { type: "string", describe: "How late every answer is: 200ms, or percentiles as in 80ms/1s" },
-  persist: { type: "string", describe: "Folder (or FILE.json) in which worlds are kept between starts" },
+  delay: { type: "string", describe: "Delay of every answer: 200ms, or percentiles such as 80ms/1s" },
+  persist: { type: "string", describe: "Folder (or FILE.json) that keeps sandboxes between starts" },
   durable: {
     type: "boolean",
-    describe: "Every acknowledged write is on disk before its answer; with a folder",
+    describe: "With --persist FOLDER: write each change to disk before answering",
   },
-  store: { type: "string", describe: "Redis of a fleet, as in redis://10.0.0.9:6379; with --shared" },
-  "node-url": { type: "string", describe: "With --store: where the other nodes of the fleet reach this one" },
+  store: { type: "string", describe: "With --shared: Redis of a fleet, such as redis://10.0.0.9:6379" },
+  "node-url": { type: "string", describe: "With --store: address at which the other nodes reach this one" },
   shared: { type: "boolean", describe: "For a team: any address, a control token, limits" },
   "max-sandboxes": {
     type: "number",
-    describe: "With --shared: so many sandboxes, of a fleet all its nodes together [default: 1000]",
+    describe: "With --shared: maximum number of sandboxes, for a fleet of all its nodes [default: 1000]",
   },
   "allow-host": {
     type: "string",
@@ -61,7 +61,7 @@ type ValueOf<F extends Flag> = F extends { array: true }
 /** As typed; those left out may come from the configuration file. */
 export type StartFlags = { [Name in keyof Spec]?: ValueOf<Spec[Name]> } & { json: boolean };
 
-/** What a configuration file may say (interfaces 2). */
+/** The contents of a configuration file (interfaces 2). */
 export type Configuration = Partial<Omit<StartFlags, "json" | "config">> & { settings?: Partial<Settings> };
 
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readStartOptions, tokenOf } from "./start-options.ts";
+import { readStartOptions, toToken } from "./start-options.ts";
 
 describe("interfaces 11 start --delay", () => {
   it.each([
@@ -19,7 +19,7 @@ describe("interfaces 7 start --host", () => {
     ["10.0.0.5", ["10.0.0.5"]],
     ["sandbox.example.test", ["sandbox.example.test"]],
     ["fe80::1%eth0", ["fe80::1"]],
-  ])("interfaces 7 whoever binds to %s means to call it so", async (host, own) => {
+  ])("a server bound to %s accepts that name [interfaces 7]", async (host, own) => {
     const flags = { json: false, shared: true, host, "allow-host": ["box.test"] };
     const { server } = await readStartOptions(flags);
     expect(server.allowHosts).toEqual([...own, "box.test"]);
@@ -27,7 +27,7 @@ describe("interfaces 7 start --host", () => {
 });
 
 it("interfaces 7 a made-up token can be given as an option's value, whatever it is made of", () => {
-  const tokens = Array.from({ length: 256 }, (_, first) => tokenOf(Buffer.from([first, 0xfb, 0xff])));
+  const tokens = Array.from({ length: 256 }, (_, first) => toToken(Buffer.from([first, 0xfb, 0xff])));
   expect(new Set(tokens.map((token) => token[0])).size).toBe(63);
   for (const token of tokens) expect(token).toMatch(/^\w[\w-]{3}$/);
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { isIP } from "node:net";
+import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
@@ -8,8 +9,8 @@ import { delayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
+import { readRate } from "./option-values.ts";
 import { ownScenarios } from "./own-scenarios.ts";
-import { rateOf } from "./rate.ts";
 import { requireReadyFile } from "./ready-file.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 
@@ -76,27 +77,27 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         : undefined,
       overrides: all.overrides,
       delay: all.delay === undefined ? undefined : readDelay(all.delay),
-      allowHosts: [...nameOf(host), ...(all["allow-host"] ?? [])],
+      allowHosts: [...ownNames(host), ...(all["allow-host"] ?? [])],
     },
   };
 }
 
-/** Whoever binds to an address or a name means to call it so; the zone of an address is never sent. */
-function nameOf(host: string): string[] {
+/** The server accepts the host that it is bound to as its name; the zone of an address is never sent. */
+function ownNames(host: string): string[] {
   return LOOPBACK.test(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }
 
 /** @throws UsageError */
 function controlToken(): string {
   const given = process.env["UNDERSTUDY_TOKEN"];
-  if (!given) return tokenOf(randomBytes(24));
+  if (!given) return toToken(randomBytes(24));
   const problem = tokenProblem(given);
   if (problem !== undefined) throw new UsageError(`UNDERSTUDY_TOKEN ${problem}`);
   return given;
 }
 
-/** As text that can be given as `--token TEXT`: with a `-` at its start it would be an option. */
-export function tokenOf(bytes: Buffer): string {
+/** Never starts with `-`, so that `--token TEXT` can take it. */
+export function toToken(bytes: Buffer): string {
   return bytes.toString("base64url").replace(/^-/, "_");
 }
 
@@ -122,7 +123,7 @@ export function readClock(text: string): ClockSetting {
     if (now === undefined) throw new UsageError(`--clock: "${text.slice(7)}" is no ISO 8601 instant`);
     return { mode: "frozen", now };
   }
-  if (text.startsWith("x")) return { mode: "scaled", rate: rateOf(text) };
+  if (text.startsWith("x")) return { mode: "scaled", rate: readRate(text) };
   throw new UsageError(`--clock takes real, frozen, frozen@2026-03-15T12:00:00Z or x60, not "${text}"`);
 }
 
@@ -202,4 +203,11 @@ async function configuration(named: string | undefined): Promise<Configuration> 
   // YAML reader and schema are only loaded where there is something to read.
   const { readConfiguration } = await import("./configuration.ts");
   return readConfiguration(file);
+}
+
+/** `--clock` as the control API takes it. @throws UsageError */
+export function clockChange(text: string | undefined): ClockChange | undefined {
+  if (text === undefined) return undefined;
+  const { mode, now, rate } = readClock(text);
+  return { mode, rate, now: now === undefined ? undefined : new Date(now).toISOString() };
 }

@@ -1,9 +1,10 @@
 import type { HttpServing } from "../client/mcp/serve-http.ts";
 import type { DocumentWatch } from "../documents/watch-documents.ts";
+import { apiKeys } from "../engine/resources/api-keys/schema.ts";
+import { users } from "../engine/resources/users/schema.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
-import { banner } from "./banner.ts";
-import { complain, say, sayJson } from "./output.ts";
+import { complain, say, sayJson, table } from "./output.ts";
 import { type Ready, writeReadyFile } from "./ready-file.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
@@ -17,7 +18,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
   const options = await readStartOptions(flags);
   const understudy = assemble({ ...options.server, mcp: loadMcp });
   const stops: (() => Promise<void>)[] = [];
-  const noLonger = stopOnSignals(understudy, stops);
+  const removeListeners = stopOnSignals(understudy, stops);
   const token = options.server.shared?.token ?? null;
   let ready: Ready;
   try {
@@ -25,16 +26,16 @@ export async function startServer(flags: StartFlags): Promise<void> {
     ready = { url, console: `${url}/_console`, pid: process.pid, token };
     if (options.readyFile) writeReadyFile(options.readyFile, ready);
   } catch (error) {
-    noLonger();
-    // What failed first says why.
+    removeListeners();
+    // The first error is the reason.
     await understudy.close().catch(() => {});
     throw error;
   }
   if (flags.json) sayJson(ready);
   else if (!options.quiet) say(banner(understudy, ready, options.server.allowHosts).replace(/\n$/, ""));
-  // Who gave the token has it; one that was made up is nowhere else.
+  // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"]) say(token);
-  // After the start, which it must not slow down; a folder that cannot be removed is no reason to say anything.
+  // After the start, to not slow it down.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
   const watch = await watchFiles(understudy);
@@ -47,7 +48,7 @@ async function loadMcp(own: HttpServing) {
   return mcpOverHttp(own);
 }
 
-/** Watching starts once requests are accepted; what is edited before it is noticed then. */
+/** Watching starts once requests are accepted; earlier edits are noticed then. */
 async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
   const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
@@ -59,19 +60,19 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
     onChange: ({ message }) => complain(message),
     onProblem: (error, fixture) =>
       complain(
-        `fixture ${fixture} stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`,
+        `fixture ${fixture} was not reloaded, because its file has problems:\n${error.formatWithFrames()}`,
       ),
   });
   const scenarios = followScenarios(understudy.scenarios, {
-    onChange: ({ name }) => complain(`scenario ${name} was edited, and is in force as it is now`),
+    onChange: ({ name }) => complain(`scenario ${name} was edited and reloaded`),
     onProblem: (error) =>
-      complain(`a scenario stays as it was, for its file cannot be used:\n${error.formatWithFrames()}`),
+      complain(`a scenario was not reloaded, because its file has problems:\n${error.formatWithFrames()}`),
   });
-  // A system without watches left is a reason to say so, not to stop serving.
+  // If the system has no watches left, the server reports that and goes on.
   return watchDocuments([fixtures, scenarios], ({ message }) => complain(message));
 }
 
-/** The first signal lets open requests finish; a second does not wait. Returns what takes it back. */
+/** The first signal lets open requests finish; a second does not wait. Returns an undo. */
 function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<void>)[]): () => void {
   let stopping = false;
   const stop = async () => {
@@ -91,4 +92,66 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
   return () => {
     for (const signal of ENDINGS) process.off(signal, stop);
   };
+}
+
+const MAX_CREDENTIALS = 15;
+
+/**
+ * The first output that a user reads: addresses, credentials, and a call to paste.
+ * @param names by which other machines may call the console as well (`--allow-host`)
+ */
+export function banner(understudy: Understudy, ready: Ready, names: readonly string[] = []): string {
+  const sandbox = understudy.sandboxes.get("default");
+  // In a fleet another node may own it.
+  if (sandbox === undefined) {
+    const node = "  Understudy is running: a node of a fleet";
+    return ["", node, "", ...addresses(understudy, ready, names), "", ""].join("\n");
+  }
+  const world = sandbox.world.read();
+  const keys = [...world.all(apiKeys)].filter(
+    ({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > world.now),
+  );
+  const rows = keys.slice(0, MAX_CREDENTIALS).map(({ key, user_id, current }) => {
+    const user = world.get(users, user_id);
+    const role = user?.memberships[current] ?? "no member";
+    const account = user && user.account !== "active" ? `, ${user.account}` : "";
+    return [`  ${user_id}`, key, `${user?.name ?? "unknown"}, ${role} of ${current}${account}`];
+  });
+  const hidden = keys.length - rows.length;
+  const first = keys[0];
+  const lines = [
+    "",
+    `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
+    "",
+    ...addresses(understudy, ready, names),
+    "",
+    "  Credentials (header `api-key`):",
+    table(["  user", "key", "who"], rows),
+    ...(hidden > 0 ? [`  … and ${hidden} more`] : []),
+    ...(first === undefined
+      ? []
+      : [
+          "",
+          "  Try:",
+          `  curl -s -H 'api-key: ${first.key}' ${ready.url}/v1/analytics/usage/limits/${first.current}`,
+        ]),
+    "",
+    "",
+  ];
+  return lines.join("\n");
+}
+
+/** The addresses; each node of a fleet serves the console. */
+function addresses(
+  { login }: Understudy,
+  { url, console, token }: Ready,
+  names: readonly string[],
+): string[] {
+  const others = names.filter((name) => !url.includes(name));
+  return [
+    `  API      ${url}`,
+    `  Console  ${console}`,
+    ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
+    ...(token === null ? [] : [`  Token    ${token}`, `  Log in   ${console}${login!.fragment} (once)`]),
+  ];
 }

@@ -2,7 +2,7 @@ import type { Argv } from "yargs";
 import { connect, type UnderstudyClient, usualUrl } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 
-/** Which running server and sandbox a command acts on (interfaces 2). */
+/** The running server and sandbox that a command acts on (interfaces 2). */
 export interface Target {
   url: string;
   sandbox: string;
@@ -35,8 +35,8 @@ export function server({ url, token }: Target): UnderstudyClient {
   return connect(url, { token });
 }
 
-/** @throws UnreachableError where no Understudy answers; ControlError where it has no such sandbox */
-export async function sandboxOf(target: Target): Promise<SandboxClient> {
+/** @throws UnreachableError if no Understudy answers; ControlError if it has no such sandbox */
+export async function openSandbox(target: Target): Promise<SandboxClient> {
   const client = server(target);
   await client.health();
   return client.open(target.sandbox);

@@ -1,33 +1,33 @@
-/** Also when the terminal is closed: commands that were started run in groups of their own and would stay. */
+/** SIGHUP too: commands run in process groups of their own and would outlive a closed terminal. */
 export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Tells of the first signal to end; to be called before anybody is told that the process is up, who may end it at once.
- * Returns what takes it back.
+ * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller may
+ * end it at once. Returns an undo.
  */
 export function onEnding(end: () => void): () => void {
-  const noLonger = () => {
-    for (const signal of ENDINGS) process.off(signal, told);
+  const remove = () => {
+    for (const signal of ENDINGS) process.off(signal, onSignal);
   };
-  const told = () => {
-    noLonger();
+  const onSignal = () => {
+    remove();
     end();
   };
-  for (const signal of ENDINGS) process.on(signal, told);
-  return noLonger;
+  for (const signal of ENDINGS) process.on(signal, onSignal);
+  return remove;
 }
 
-/** Does what is to be told when the process is to end, by a signal that is aborted then, and is waited for. */
+/** Runs work with a signal that aborts when the process is to end, and waits for the work. */
 export function untilEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return listening("on", work);
 }
 
-/** The same for what leaves nothing behind: a second signal does not wait for it. */
+/** The same for work that needs no cleanup: a second signal ends the process at once. */
 export function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return listening("once", work);
 }
 
-/** Listens no longer than the work takes: whoever runs one command after the other would gather listeners. */
+/** Removes its listeners when the work is done. */
 async function listening<T>(how: "on" | "once", work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const interrupt = () => stop.abort();

@@ -196,9 +196,9 @@ describe("interfaces 14 trigger and clock advance", () => {
   });
 
   it.each([
-    [["advance", "-5m"], "-5m is back: write 5m to go on"],
-    [["advance", "-PT5M"], "-PT5M is back: write PT5M to go on"],
-    [["set", "-5m"], "-5m is back: write an instant such as 2026-03-15T12:00:00Z to go on"],
+    [["advance", "-5m"], "-5m would move it back; write 5m to go forward"],
+    [["advance", "-PT5M"], "-PT5M would move it back; write PT5M to go forward"],
+    [["set", "-5m"], "-5m would move it back; write an instant such as 2026-03-15T12:00:00Z to go forward"],
   ])("interfaces 4 clock %j says that the clock only moves forward", async (words, says) => {
     const { code, stderr } = await run("clock", ...words);
     expect([code, stderr]).toEqual([

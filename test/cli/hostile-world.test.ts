@@ -157,11 +157,11 @@ describe("interfaces 2 wrong usage says what is wrong", () => {
     [["trigger", "user.created", "--set", ""], "--set is empty"],
     [["start", "--fixture", ""], "--fixture is empty"],
     [["start", "--persist", "worlds.json", "--durable"], "--durable needs --persist DIR"],
-    [["start", "--shared", "--host", "203.0.113.9"], "--host 203.0.113.9 is no address of this machine"],
-    [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is no address of this machine"],
-    [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is no address of this machine"],
+    [["start", "--shared", "--host", "203.0.113.9"], "--host 203.0.113.9 is not an address of this machine"],
+    [["start", "--shared", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
+    [["listen", "--port", "0", "--host", "fe80::1"], "--host fe80::1 is not an address of this machine"],
     [["fixture", "generate", "--count", "users=1,users=2"], "--count names users more than once"],
-    [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report names html more than once"],
+    [["suite", "x.yaml", "--report", "html=a,html=b", "--", "true"], "--report has html more than once"],
   ])("interfaces 2 %j is exit 2: %s", async (words, message) => {
     const { code, stdout, stderr } = await runCommand(words, { cwd: scratch() });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -208,7 +208,7 @@ describe("interfaces 2 files that the command writes", () => {
       ]) {
         const { code, stderr } = await runCommand(words, { cwd });
         expect([words, code]).toEqual([words, 2]);
-        expect(stderr).toMatch(/is (a folder|no ordinary file)/);
+        expect(stderr).toMatch(/is (a folder|not a regular file)/);
       }
     }
     writeFileSync(join(cwd, "open.json"), "{}", { mode: 0o644 });
@@ -280,7 +280,7 @@ describe("interfaces 2 what the system refuses is a sentence and exit 2", () => 
       "there is no such file or folder",
     ],
     [["fixture", "generate", "--count", "users=1", "--out", "there/y.yaml"], "a part of its path is a file"],
-    [["start", "--port", "0", "--persist", "there"], "something else stands there already"],
+    [["start", "--port", "0", "--persist", "there"], "something else with that name exists"],
   ])("interfaces 2 %j", async (words, message) => {
     const cwd = scratch();
     writeFileSync(join(cwd, "there"), "a file");
@@ -295,7 +295,7 @@ describe("interfaces 2 what the system refuses is a sentence and exit 2", () => 
     if (spawnSync("mount", ["-t", "tmpfs", "-o", "ro,size=64k", "tmpfs", disk]).status !== 0)
       return skip("no file system of its own could be mounted");
     onTestFinished(() => void spawnSync("umount", [disk]));
-    const said = "it lies on a disk that can only be read";
+    const said = "the disk is read-only";
     await expectRefusal(["fixture", "generate", "--count", "users=1", "--out", "disk/y.yaml"], cwd, said);
     await expectRefusal(["record", "--target", "http://127.0.0.1:9", "--out", "disk/y.har"], cwd, said);
     await expectRefusal(["start", "--port", "0", "--persist", "disk/kept"], cwd, said);

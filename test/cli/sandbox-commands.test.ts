@@ -85,7 +85,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const { stdout } = await run("journal");
     expect(stdout).toMatch(/GET \/v1\/models -> 200 {2}usr_ada {2}ok {2}req_/);
     expect(stdout).toMatch(
-      /-> 403 INSUFFICIENT_PERMISSIONS {2}usr_cleo {2}access {2}req_\w+\n {4}the thread is usr_dan's/,
+      /-> 403 INSUFFICIENT_PERMISSIONS {2}usr_cleo {2}access {2}req_\w+\n {4}usr_cleo is not allowed to do this/,
     );
     expect((await json("journal", "--status", "4xx")).total).toBe(1);
     const wrong = await run("journal", "--operation", "model.list");
@@ -124,7 +124,10 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect((await run("bundle", file)).stdout).toContain(`Wrote ${file}: 1 step.`);
     expect((await runCommand(["replay", file])).code).toBe(0);
     const again = await run("bundle", file);
-    expect([again.code, again.stderr]).toEqual([2, `understudy: ${file} exists; replace it with --force\n`]);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      `understudy: ${file} exists; add --force to replace it\n`,
+    ]);
     expect((await run("bundle", file, "--force")).code).toBe(0);
   });
 
@@ -134,7 +137,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     for (const [position, words] of commands.entries()) {
       const file = join(scratch(), "not", "there", `${position}`);
       const { code, stderr } = await run(...words, file);
-      expect([code, stderr], words[0]).toEqual([0, `understudy: made the folder ${dirname(file)}\n`]);
+      expect([code, stderr], words[0]).toEqual([0, `understudy: created the folder ${dirname(file)}\n`]);
       expect(readFileSync(file, "utf8"), words[0]).not.toBe("");
     }
   });
@@ -157,7 +160,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const refused = await run("snapshot", "export", "before", file);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `understudy: ${file} exists; replace it with --force\n`,
+      `understudy: ${file} exists; add --force to replace it\n`,
     ]);
     expect(readFileSync(file, "utf8")).toBe("precious");
     expect((await run("snapshot", "export", "before", file, "--force")).code).toBe(0);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { banner } from "../../src/cli/banner.ts";
+import { banner } from "../../src/cli/start-server.ts";
 import { assemble, type Understudy } from "../../src/understudy.ts";
 
 const token = "a-control-token-of-this-test";

@@ -180,7 +180,7 @@ describe("fixture from-har [interfaces 12]", () => {
     const out = join(scratch(), "worlds", "seen.yaml");
     const file = written(session);
     const made = await runCommand(["fixture", "from-har", file, "--out", out]);
-    const said = `understudy: made the folder ${dirname(out)}\n`;
+    const said = `understudy: created the folder ${dirname(out)}\n`;
     expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: said });
     expect(made.stdout).toMatch(/Wrote \S+seen\.yaml: .*3 models, .*\n.*the key is ak_recorded0+\.$/m);
     expect((await runCommand(["fixture", "check", out])).code).toBe(0);
@@ -190,7 +190,7 @@ describe("fixture from-har [interfaces 12]", () => {
     const again = await runCommand(["fixture", "from-har", file, "--out", out]);
     expect([again.code, again.stderr]).toEqual([
       2,
-      expect.stringContaining("exists; replace it with --force"),
+      expect.stringContaining("exists; add --force to replace it"),
     ]);
   });
 });

@@ -266,7 +266,7 @@ describe("record on the command line [interfaces 12]", () => {
     const cases: [string[], string][] = [
       [["--target", "api.example.com", "--out", "x.har"], "--target must be an absolute http or https URL"],
       [["--target", "http://a/v1", "--out", "x.har"], "leave the version out of --target: http://a"],
-      [["--target", "http://a", "--out", there, "--port", "0"], "exists; replace it with --force"],
+      [["--target", "http://a", "--out", there, "--port", "0"], "exists; add --force to replace it"],
       [
         ["--target", "http://a", "--out", there, "--force", "--port", busy],
         `port ${busy} on 127.0.0.1 is in use`,

@@ -1,8 +1,8 @@
 import type { CommandModule } from "yargs";
 import { pluralize } from "../../engine/contract/pluralize.ts";
+import { confirmOverwrite } from "../new-files.ts";
 import { print } from "../output.ts";
-import { replaceAsked } from "../replace-asked.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & { file: string; force: boolean };
 
@@ -15,8 +15,8 @@ export const bundleCommand: CommandModule<object, Options> = {
       .option("force", { type: "boolean", default: false, describe: "Replace a file that exists" })
       .example("$0 bundle bug.json && $0 replay bug.json", "What happened here, on any machine") as never,
   async handler({ file, force, ...target }) {
-    const sandbox = await sandboxOf(target);
-    const write = await replaceAsked(file, { force, secret: true });
+    const sandbox = await openSandbox(target);
+    const write = await confirmOverwrite(file, { force, secret: true });
     const bundle = await sandbox.bundle();
     write(`${JSON.stringify(bundle)}\n`);
     const { steps } = bundle;

@@ -3,10 +3,10 @@ import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ClockState, Duration, Pending } from "../../client/types.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
+import { readRate } from "../option-values.ts";
 import { complain, print, table } from "../output.ts";
 import { type RanWithAnswer, ranTable, withAnswers } from "../ran-timers.ts";
-import { rateOf } from "../rate.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 const show = (clock: ClockState) =>
   `${clock.now}  ${clock.mode}${clock.mode === "scaled" ? ` x${clock.rate}` : ""}`;
@@ -30,18 +30,19 @@ async function advance({
   ...target
 }: AdvanceOptions): Promise<void> {
   if (untilDelivered && (given !== undefined || kind !== undefined))
-    throw new UsageError("--until-delivered stands alone, without <by> and --kind");
+    throw new UsageError("--until-delivered excludes <by> and --kind; leave them out");
   if (given === undefined && !untilDelivered)
     throw new UsageError(
       "<by> is missing: understudy clock advance <by>, a duration such as 5m, an instant or `next`; or --until-delivered instead",
     );
   const by = String(given);
-  if (kind !== undefined && by !== "next") throw new UsageError("--kind stands beside `next`");
-  const sandbox = await sandboxOf(target);
+  if (kind !== undefined && by !== "next")
+    throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
+  const sandbox = await openSandbox(target);
   if (untilDelivered) return advanceUntilDelivered(sandbox, target);
   const result = await sandbox.clock.advance(
     kind !== undefined
-      ? await nextOf(sandbox, kind)
+      ? await findNext(sandbox, kind)
       : by === "next"
         ? { next: true }
         : /^\d{4}-/.test(by)
@@ -52,8 +53,8 @@ async function advance({
   print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);
 }
 
-/** @throws UsageError where nothing of the kind is pending */
-async function nextOf({ clock }: SandboxClient, kind: string): Promise<{ to: string }> {
+/** @throws UsageError if no timer of that kind is pending */
+async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: string }> {
   const pending = await clock.pending();
   const next = pending.find((one) => one.kind === kind);
   if (next !== undefined) return { to: next.due_at };
@@ -63,7 +64,7 @@ async function nextOf({ clock }: SandboxClient, kind: string): Promise<{ to: str
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
 
-/** As many as a retry schedule of its own could have for each of many deliveries. */
+/** More steps than long retry schedules of many deliveries take. */
 const MAX_STEPS = 10_000;
 
 async function advanceUntilDelivered(sandbox: SandboxClient, target: Target): Promise<void> {
@@ -99,7 +100,7 @@ export const clockCommand: CommandModule = {
         describe: "The sandbox's now, and what is due next",
         builder: targetOptions,
         async handler(target: Target) {
-          const { clock } = await sandboxOf(target);
+          const { clock } = await openSandbox(target);
           const [state, pending] = [await clock.show(), await clock.pending()];
           print(target.json, { ...state, pending }, `${show(state)}\n\n${dueTable(pending, 20)}`);
         },
@@ -109,7 +110,7 @@ export const clockCommand: CommandModule = {
         describe: "All that is due, soonest first",
         builder: targetOptions,
         async handler(target: Target) {
-          const pending = await (await sandboxOf(target)).clock.pending();
+          const pending = await (await openSandbox(target)).clock.pending();
           print(target.json, pending, dueTable(pending));
         },
       } as CommandModule<object, Target>)
@@ -140,8 +141,8 @@ export const clockCommand: CommandModule = {
         describe: "Go to an instant, running what becomes due on the way; the mode stays",
         builder: targetOptions,
         async handler(target: Target & { instant: string }) {
-          const sandbox = await sandboxOf(target);
-          // PUT would have to name the mode anew, and the real one takes no instant.
+          const sandbox = await openSandbox(target);
+          // PUT would have to repeat the mode, and the real clock takes no instant.
           const moved = await sandbox.clock.advance({ to: target.instant });
           const ran = await withAnswers(sandbox, moved.ran);
           const state = await sandbox.clock.show();
@@ -153,7 +154,7 @@ export const clockCommand: CommandModule = {
         describe: "Stop where it is",
         builder: targetOptions,
         async handler(target: Target) {
-          const state = await (await sandboxOf(target)).clock.freeze();
+          const state = await (await openSandbox(target)).clock.freeze();
           print(target.json, state, show(state));
         },
       } as CommandModule<object, Target>)
@@ -167,8 +168,8 @@ export const clockCommand: CommandModule = {
           const wanted =
             target.rate === "real"
               ? ({ mode: "real" } as const)
-              : ({ mode: "scaled", rate: rateOf(target.rate ?? "x1") } as const);
-          const state = await (await sandboxOf(target)).clock.set(wanted);
+              : ({ mode: "scaled", rate: readRate(target.rate ?? "x1") } as const);
+          const state = await (await openSandbox(target)).clock.set(wanted);
           print(target.json, state, show(state));
         },
       } as CommandModule<object, Target & { rate?: string }>)

@@ -1,9 +1,9 @@
 import type { CommandModule } from "yargs";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
-import { writeNewFile } from "../new-file.ts";
+import { writeNewFile } from "../new-files.ts";
 import { complain, print, table } from "../output.ts";
-import { sandboxOf, server, type Target, targetOptions } from "../target.ts";
+import { openSandbox, server, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
   all: boolean;
@@ -64,7 +64,7 @@ interface Seen {
 
 async function asked(options: Options): Promise<Seen> {
   if (options.all) return { matrix: await server(options).coverage(), whose: "all sandboxes" };
-  const sandbox = await sandboxOf(options);
+  const sandbox = await openSandbox(options);
   const console = new URL(`/_console/s/${options.sandbox}`, options.url).href;
   return { matrix: await sandbox.coverage(), whose: `sandbox ${options.sandbox}`, console };
 }

@@ -2,7 +2,7 @@ import type { CommandModule } from "yargs";
 import type { DeliveryDetail, DeliveryFilter, JournalEntry, ListedDelivery } from "../../client/types.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type ListOptions = Target & DeliveryFilter;
 type RedeliverOptions = Target & {
@@ -43,7 +43,7 @@ export const deliveriesCommand: CommandModule = {
               describe: "Only so many of the newest; 100 by default",
             }),
         async handler({ status, event, webhook, since, limit, ...target }: ListOptions) {
-          const { deliveries } = await sandboxOf(target as Target);
+          const { deliveries } = await openSandbox(target as Target);
           const page = await deliveries.list({ status, event, webhook, since, limit });
           print((target as Target).json, page, listText(page.items, page.total));
         },
@@ -53,7 +53,7 @@ export const deliveriesCommand: CommandModule = {
         describe: "One with each of its attempts, and what went over the wire",
         builder: targetOptions,
         async handler({ id, ...target }: Target & { id: string }) {
-          const delivery = await (await sandboxOf(target)).deliveries.get(id);
+          const delivery = await (await openSandbox(target)).deliveries.get(id);
           print(target.json, delivery, detailText(delivery));
         },
       } as CommandModule<object, Target & { id: string }>)
@@ -88,7 +88,7 @@ async function redeliver({
 }: RedeliverOptions): Promise<void> {
   if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or take --all-failed");
   if (ids.length > 0 && all) throw new UsageError("--all-failed stands for the ids; leave one of them away");
-  const { deliveries } = await sandboxOf(target);
+  const { deliveries } = await openSandbox(target);
   const options = all
     ? ({ all_failed: true, since, webhook, again } as const)
     : { ids, since, webhook, again };

@@ -1,10 +1,9 @@
 import type { CommandModule } from "yargs";
 import type { ExplainInput, Explanation } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
-import { keyedValues } from "../keyed-values.ts";
+import { keyedValues, typedValue } from "../option-values.ts";
 import { print, table } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
-import { typedValue } from "../typed-value.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
   request: string;
@@ -31,7 +30,7 @@ export const explainCommand: CommandModule<object, Options> = {
       .example("$0 explain threads.delete --param thread_id=thread_ada --as usr_cleo", "Who may?")
       .example("$0 explain GET /v1/models --as usr_ada", "Which rule would strike?") as never,
   async handler(options) {
-    const sandbox = await sandboxOf(options);
+    const sandbox = await openSandbox(options);
     // The server knows better which operations there are, and which was meant.
     const explanation = await sandbox.faults.explain(requestOf(options) as ExplainInput);
     print(options.json, explanation, explanationText(explanation));

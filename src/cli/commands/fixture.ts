@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { requireFile, writeNewFile } from "../new-file.ts";
+import { requireFile, writeNewFile } from "../new-files.ts";
 import { print } from "../output.ts";
 import { fromHarCommand } from "./from-har.ts";
 

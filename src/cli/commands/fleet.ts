@@ -19,7 +19,7 @@ export const fleetCommand: CommandModule = {
               type: "number",
               default: 100,
               requiresArg: true,
-              describe: "So many leases, in order of creation",
+              describe: "Maximum number of leases, in order of creation",
             })
             .example("$0 fleet status --url http://10.0.0.5:4747", "Any node knows all of them"),
         async handler({ limit, ...target }: Options) {
@@ -31,7 +31,7 @@ export const fleetCommand: CommandModule = {
             ...[url, version, started_at, String(owned)],
           ]);
           const leases = fleet.leases.map(({ sandbox, node, epoch }) => [
-            ...[sandbox, node ?? "nobody", String(epoch)],
+            ...[sandbox, node ?? "none", String(epoch)],
           ]);
           print(
             target.json,

@@ -3,7 +3,7 @@ import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
 import { lostEntries } from "../../engine/contract/pluralize.ts";
 import { printableJson } from "../../engine/contract/printable.ts";
 import { onReaderGone, print, say } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
   follow: boolean;
@@ -33,25 +33,25 @@ export const historyCommand: CommandModule<object, Options> = {
       .option("subject", { type: "string", requiresArg: true, describe: "Only about this record, by id" })
       .option("cause", { type: "string", requiresArg: true, describe: "Only what this entry led to" })
       .option("since", { type: "string", requiresArg: true, describe: "From this time of the sandbox on" })
-      .option("limit", { type: "number", requiresArg: true, describe: "Only so many of the newest" })
+      .option("limit", { type: "number", requiresArg: true, describe: "Only the newest N" })
       .example("$0 history --limit 20", "The newest twenty, the newest last")
       .example("$0 history --follow --kind delivery", "Attempts to deliver as they are made") as never,
   async handler({ follow, kind, subject, cause, since, limit, ...target }) {
-    const { history } = await sandboxOf(target);
+    const { history } = await openSandbox(target);
     const filter: HistoryFilter = { kind, subject, cause, since, limit };
-    // Asked first: what comes between the two is told by the stream.
+    // Opened first, so that no entry between the two calls is missed.
     const newest = follow ? ((await history.list({ limit: 1 })).entries[0]?.sequence ?? 0) : 0;
     const page = await history.list(filter);
     const entries = page.entries.reverse();
     if (!follow) {
       const lost = page.dropped > 0 ? [`(${lostEntries(page.dropped, "older")} lost to history_limit)`] : [];
-      const lines = [...lost, ...entries.map(lineOf)];
+      const lines = [...lost, ...entries.map(formatEntry)];
       print(target.json, page, lines.length === 0 ? "Nothing has changed yet." : lines.join("\n"));
       return;
     }
     // Nothing has to be ended here, and the stream never ends by itself.
     onReaderGone(() => process.exit());
-    const show = (entry: HistoryEntry) => say(target.json ? printableJson(entry) : lineOf(entry));
+    const show = (entry: HistoryEntry) => say(target.json ? printableJson(entry) : formatEntry(entry));
     for (const entry of entries) if (entry.sequence <= newest) show(entry);
     for await (const entry of history.follow(newest)) if (fits(entry, filter)) show(entry);
   },
@@ -66,7 +66,7 @@ function fits(entry: HistoryEntry, { kind, subject, cause }: HistoryFilter): boo
 }
 
 /** `h_12  2026-03-15T12:00:00.000Z  request  usr_dan asked to delete a thread. (threads -1)`. */
-function lineOf({ id, at, kind, title, cause, changes, undone }: HistoryEntry): string {
+function formatEntry({ id, at, kind, title, cause, changes, undone }: HistoryEntry): string {
   const counts = Object.entries(changes).map(([collection, { added, removed, changed }]) => {
     const signs = [
       ["+", added],

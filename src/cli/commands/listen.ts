@@ -4,7 +4,7 @@ import type { HeardDelivery } from "../../tools/receivers/format-delivery.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
 import { complain, onReaderGone, say, sayJson } from "../output.ts";
-import { sandboxOf, server, type Target, targetOptions } from "../target.ts";
+import { openSandbox, server, type Target, targetOptions } from "../target.ts";
 import { onEnding } from "../until-ended.ts";
 
 type Options = Target & {
@@ -108,7 +108,7 @@ async function forward(options: Options, to: string): Promise<void> {
   const { json, events, organization, secret } = options;
   if (!URL.canParse(to) || !/^https?:\/\//i.test(to))
     throw new UsageError(`--forward-to takes a URL such as http://127.0.0.1:3000/webhook, not "${to}"`);
-  const sandbox = await sandboxOf(options);
+  const sandbox = await openSandbox(options);
   const { forwardDeliveries } = await import("../forward-deliveries.ts");
   const show = await shower(json);
   const wanted = events?.flatMap((text) => text.split(/[,\s]+/)).filter((name) => name !== "");

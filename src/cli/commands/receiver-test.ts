@@ -1,9 +1,9 @@
 import type { CommandModule } from "yargs";
 import type { Severity } from "../../tools/grader/report.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
+import { reportFiles, writeReports } from "../new-files.ts";
+import { typedValue } from "../option-values.ts";
 import { isInteractive, print, sayColoured } from "../output.ts";
-import { reportFiles, writeReports } from "../report-files.ts";
-import { typedValue } from "../typed-value.ts";
 import { untilStopped } from "../until-ended.ts";
 
 interface Options {

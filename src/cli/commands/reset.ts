@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import { givenFixture } from "../given-fixture.ts";
 import { print } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & { fixture: string | undefined; seed: number | undefined };
 
@@ -19,7 +19,7 @@ export const resetCommand: CommandModule<object, Options> = {
       .example("$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start") as never,
   async handler(target) {
     const fixture = await givenFixture(target.fixture);
-    const state = await (await sandboxOf(target)).reset({ fixture, seed: target.seed });
+    const state = await (await openSandbox(target)).reset({ fixture, seed: target.seed });
     print(
       target.json,
       state,

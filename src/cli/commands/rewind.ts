@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import { print } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & { id: string; to: "before" | "after" };
 
@@ -17,7 +17,7 @@ export const rewindCommand: CommandModule<object, Options> = {
       })
       .example("$0 rewind h_12", "As it was before h_12; `history` still tells what is undone") as never,
   async handler({ id, to, ...target }) {
-    const state = await (await sandboxOf(target)).history.rewind(id, to);
+    const state = await (await openSandbox(target)).history.rewind(id, to);
     const { name, clock, restarted_uploads: uploads } = state;
     const again = uploads.length === 0 ? "" : ` Uploads that start again: ${uploads.join(", ")}.`;
     print(target.json, state, `${name} is as it was ${to} ${id}, at ${clock.now}.${again}`);

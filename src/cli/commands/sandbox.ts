@@ -1,11 +1,10 @@
 import type { CommandModule } from "yargs";
 import type { SandboxOptions, SandboxState, ScenarioName } from "../../client/types.ts";
-import { clockChange } from "../clock-change.ts";
 import { givenFixture } from "../given-fixture.ts";
-import { keyedValues } from "../keyed-values.ts";
+import { keyedValues, typedValue } from "../option-values.ts";
 import { print, table } from "../output.ts";
+import { clockChange } from "../start-options.ts";
 import { server, type Target, targetOptions } from "../target.ts";
-import { typedValue } from "../typed-value.ts";
 
 type CreateOptions = Target & {
   name: string | undefined;

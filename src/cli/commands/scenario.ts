@@ -3,7 +3,7 @@ import type { ScenarioName } from "../../client/types.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 import { fromHarCommand } from "./from-har.ts";
 
 type Options = Target & { name: string; files: string[] };
@@ -18,7 +18,7 @@ export const scenarioCommand: CommandModule = {
         describe: "All scenarios, and which are on",
         builder: targetOptions,
         async handler(target: Options) {
-          const { items, total } = await (await sandboxOf(target)).scenarios.list();
+          const { items, total } = await (await openSandbox(target)).scenarios.list();
           const written = items.filter(({ origin }) => origin !== "derived");
           const derived = items.filter(({ origin }) => origin === "derived");
           const rows = [...written, ...derived].map(({ active, name, origin, description, problem }) => [
@@ -86,7 +86,7 @@ function suggestion(name: string, active: readonly string[]): string {
 }
 
 async function change(target: Options, next: (active: string[]) => string[]): Promise<void> {
-  const sandbox = await sandboxOf(target);
+  const sandbox = await openSandbox(target);
   const { scenarios } = await sandbox.info();
   const names = next(scenarios);
   await sandbox.scenarios.activate(...(names as ScenarioName[]));

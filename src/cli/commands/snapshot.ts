@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import type { CommandModule } from "yargs";
 import type { Difference, SnapshotFile } from "../../client/types.ts";
 import { UsageError } from "../failure.ts";
+import { confirmOverwrite } from "../new-files.ts";
 import { print, table } from "../output.ts";
-import { replaceAsked } from "../replace-asked.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Named = Target & { name: string; file: string; before: string; after: string };
 
@@ -21,19 +21,19 @@ export const snapshotCommand: CommandModule = {
     argv
       .command(
         action("save <name>", "Keep the present under a name", async (options) => {
-          const saved = await (await sandboxOf(options)).snapshots.save(options.name);
+          const saved = await (await openSandbox(options)).snapshots.save(options.name);
           print(options.json, saved, `Saved ${options.name}.`);
         }),
       )
       .command(
         action("restore <name>", "Go back to a snapshot", async (options) => {
-          const state = await (await sandboxOf(options)).snapshots.restore(options.name);
+          const state = await (await openSandbox(options)).snapshots.restore(options.name);
           print(options.json, state, `${options.sandbox} is as it was at ${options.name}.`);
         }),
       )
       .command(
         action("list", "The sandbox's snapshots", async (options) => {
-          const { items, total } = await (await sandboxOf(options)).snapshots.list();
+          const { items, total } = await (await openSandbox(options)).snapshots.list();
           const rows = items.map(({ name, taken_at }) => [name, taken_at]);
           print(
             options.json,
@@ -47,7 +47,7 @@ export const snapshotCommand: CommandModule = {
           "diff <before> [after]",
           "What changed between two snapshots; `now` is the present",
           async (options) => {
-            const difference = await (await sandboxOf(options)).snapshots.diff(
+            const difference = await (await openSandbox(options)).snapshots.diff(
               options.before,
               options.after ?? "now",
             );
@@ -65,15 +65,15 @@ export const snapshotCommand: CommandModule = {
             describe: "Replace a file that exists, without asking",
           }),
         async handler({ name, file, force, ...target }: Named & { force: boolean }) {
-          const { snapshots } = await sandboxOf(target);
-          const write = await replaceAsked(file, { force, secret: true });
+          const { snapshots } = await openSandbox(target);
+          const write = await confirmOverwrite(file, { force, secret: true });
           write(`${JSON.stringify(await snapshots.export(name))}\n`);
           print(target.json, { file }, `Wrote ${file}.`);
         },
       } as CommandModule<object, Named & { force: boolean }>)
       .command(
         action("import <name> <file>", "Read a snapshot from a file", async (options) => {
-          const saved = await (await sandboxOf(options)).snapshots.import(
+          const saved = await (await openSandbox(options)).snapshots.import(
             options.name,
             readDocument(options.file),
           );
@@ -89,7 +89,7 @@ export const snapshotCommand: CommandModule = {
   handler: () => {},
 };
 
-/** What it holds is the server's to judge. */
+/** The server checks its contents. */
 function readDocument(file: string): SnapshotFile {
   const text = readFileSync(file, "utf8");
   try {
@@ -106,7 +106,7 @@ function differenceText({ added, removed, changed }: Difference): string {
     ["-", removed],
   ] as const) {
     for (const [collection, records] of Object.entries<unknown[]>(kind)) {
-      for (const record of records) lines.push(`${sign} ${collection} ${idOf(record)}`);
+      for (const record of records) lines.push(`${sign} ${collection} ${recordId(record)}`);
     }
   }
   for (const [collection, records] of Object.entries(changed)) {
@@ -127,7 +127,7 @@ function valueText(value: unknown): string {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }
 
-function idOf(record: unknown): string {
+function recordId(record: unknown): string {
   const fields = record as Record<string, unknown>;
   return String(
     fields["id"] ??

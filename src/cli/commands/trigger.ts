@@ -3,11 +3,11 @@ import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { EventName } from "../../client/types.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
+import { typedValue } from "../option-values.ts";
 import { complain, print, table } from "../output.ts";
 import { failureReasons } from "../ran-timers.ts";
 import { sendEvents } from "../send-events.ts";
-import { sandboxOf, type Target, targetOptions } from "../target.ts";
-import { typedValue } from "../typed-value.ts";
+import { openSandbox, type Target, targetOptions } from "../target.ts";
 
 type Options = Target & {
   event: string;
@@ -85,7 +85,7 @@ export const triggerCommand: CommandModule<object, Options> = {
     if (shuffle && count < 2) throw new UsageError("--shuffle needs --count of 2 or more");
     const apart = options.rate === undefined ? 0 : apartOf(options.rate);
     const data = dataOf(options.set);
-    const sandbox = await sandboxOf(options);
+    const sandbox = await openSandbox(options);
     const deliveries = await sendEvents(sandbox, {
       // The server knows better which events there are, and which was meant.
       event: options.event as EventName,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { suiteProgress } from "./suite-progress.ts";
+import { suiteProgress } from "./run-suite-command.ts";
 
 it.each([0, undefined, 80])(
   "interfaces 2 suite's progress is readable on a terminal of %s columns",

@@ -4,16 +4,16 @@ import picomatch from "picomatch";
 import { UsageError } from "./failure.ts";
 
 /**
- * The files that paths and globs name, sorted within each pattern, each once. Quoted globs are for shells
- * that do not expand them, or not the same way.
- * @throws UsageError when a path does not exist or a glob matches nothing
+ * Expands paths and globs to files, sorted within each pattern, each once. Users quote globs for shells that do not expand
+ * them, or not in the same way.
+ * @throws UsageError if a path does not exist or a glob matches no file
  */
-export function filesOf(patterns: readonly string[]): string[] {
+export function expandFiles(patterns: readonly string[]): string[] {
   const files = new Set<string>();
   for (const pattern of patterns) {
     for (const file of existsSync(pattern) ? [pattern] : matching(pattern)) {
       if (statSync(file).isDirectory())
-        throw new UsageError(`${file} is a folder; name its files: ${file}/*.yaml`);
+        throw new UsageError(`${file} is a folder; name its files, for example ${file}/*.yaml`);
       files.add(file);
     }
   }
@@ -21,7 +21,7 @@ export function filesOf(patterns: readonly string[]): string[] {
 }
 
 function matching(pattern: string): string[] {
-  // Elsewhere a backslash takes the next character literally.
+  // On other systems a backslash escapes the next character.
   const normal = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
     /^\.\//,
     "",
@@ -44,7 +44,7 @@ function matching(pattern: string): string[] {
   return found;
 }
 
-/** Folders that exist as they are written are taken so: `runs [1]/*.yaml` is about a folder with brackets. */
+/** Existing folders are taken literally: `runs [1]/*.yaml` is in a folder with brackets. */
 function literalFolder(pattern: string): { folder: string; glob: string } {
   for (let at = pattern.lastIndexOf("/"); at >= 0; at = pattern.lastIndexOf("/", at - 1)) {
     const folder = pattern.slice(0, at + 1);

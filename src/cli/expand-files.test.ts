@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { filesOf } from "./files-of.ts";
+import { expandFiles } from "./expand-files.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -23,12 +23,12 @@ describe("files by path and glob", () => {
     ["*/*.yaml", ["plain/d.yaml", "sc [x]/a one.yaml", "sc [x]/b.yaml"]],
     ["sc [x]/**/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml"]],
   ])("interfaces 2 suite takes %j, blanks and brackets in names and all", (pattern, expected) => {
-    expect(filesOf([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
+    expect(expandFiles([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
   });
 
   it("interfaces 2 a glob that matches nothing and a path that is not there are wrong usage", () => {
-    expect(() => filesOf([`${folder}/nope/*.yaml`])).toThrow("no file matches");
-    expect(() => filesOf([`${folder}/nope.yaml`])).toThrow("there is no file");
-    expect(() => filesOf([`${folder}/plain`])).toThrow("is a folder");
+    expect(() => expandFiles([`${folder}/nope/*.yaml`])).toThrow("no file matches");
+    expect(() => expandFiles([`${folder}/nope.yaml`])).toThrow("there is no file");
+    expect(() => expandFiles([`${folder}/plain`])).toThrow("is a folder");
   });
 });

@@ -1,0 +1,102 @@
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { makeFolder } from "../hosts/node/storage/folders.ts";
+import { UsageError } from "./failure.ts";
+import { complain } from "./output.ts";
+
+export interface NewFile {
+  /** Replace a file that exists. */
+  force?: boolean;
+  /** It holds keys or secrets, so only this user may read it. */
+  secret?: boolean;
+}
+
+/**
+ * Writes a file and creates its missing folders. Replaces an existing file only with `force`, and never anything else: a
+ * pipe would wait for its reader forever.
+ * @throws UsageError
+ */
+export function writeNewFile(
+  file: string,
+  text: string | Uint8Array,
+  { force = false, secret = false }: NewFile = {},
+): void {
+  requireFile(file);
+  makeParentFolder(file);
+  try {
+    writeFileSync(file, text, { flag: force ? "w" : "wx", ...(secret && { mode: 0o600 }) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new UsageError(`${file} exists; add --force to replace it`);
+  }
+  // An existing file keeps its mode otherwise.
+  if (secret) chmodSync(file, 0o600);
+}
+
+/** Call it before long work, whose result would be lost. @throws UsageError if the path is taken by something else than a file */
+export function requireFile(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return;
+  throw new UsageError(
+    `${file} is ${stats.isDirectory() ? "a folder" : "not a regular file"}; name a file to write`,
+  );
+}
+
+/** Creates the folder of a file; the message shows a mistyped name. */
+export function makeParentFolder(file: string): void {
+  const folder = dirname(file);
+  if (existsSync(folder)) return;
+  makeFolder(folder);
+  complain(`created the folder ${folder}`);
+}
+
+/**
+ * Asks on a terminal before a file is replaced, and returns a function that writes it.
+ * @throws UsageError for an existing file that may not be replaced, before anything is fetched for it
+ */
+export async function confirmOverwrite(
+  file: string,
+  { force = false, secret }: NewFile,
+): Promise<(text: string) => void> {
+  requireFile(file);
+  const exists = existsSync(file);
+  if (exists && !force && !(await isConfirmed(file)))
+    throw new UsageError(`${file} exists; add --force to replace it`);
+  return (text) => writeNewFile(file, text, { force: force || exists, secret });
+}
+
+async function isConfirmed(file: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await prompt.question(`${file} exists. Replace it? [y/N] `)).trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+export type ReportKind = "junit" | "html";
+
+/** `junit=F,html=F`. @throws UsageError */
+export function reportFiles(options: readonly string[] | undefined): Partial<Record<ReportKind, string>> {
+  const files: Partial<Record<ReportKind, string>> = {};
+  for (const part of (options ?? []).flatMap((text) => text.split(","))) {
+    const [, kind, file] = /^(junit|html)=(.+)$/.exec(part.trim()) ?? [];
+    if (kind === undefined) throw new UsageError(`--report takes junit=FILE or html=FILE, not "${part}"`);
+    if (files[kind as ReportKind] !== undefined)
+      throw new UsageError(`--report has ${kind} more than once; give one file for each kind`);
+    requireFile(file!);
+    files[kind as ReportKind] = file;
+  }
+  return files;
+}
+
+export function writeReports(
+  files: Partial<Record<ReportKind, string>>,
+  contents: Record<ReportKind, () => string>,
+): void {
+  for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
+    writeNewFile(file, contents[kind](), { force: true });
+  }
+}
