@@ -56,7 +56,7 @@ it("every file whose tests may be skipped for want of a tool is listed", () => {
 it("mutation testing reports each mutant and the test that killed it", () => {
   const asked = [
     "scripts/mutate.mjs",
-    "src/engine/state/sorted-tree.ts:59",
+    "src/engine/state/sorted-tree.ts:53",
     "--tests",
     "src/engine/state/sorted-tree.test.ts",
   ];
@@ -67,6 +67,6 @@ it("mutation testing reports each mutant and the test that killed it", () => {
   });
   expect(stdout, stderr).toContain("killed by src/engine/state/sorted-tree.test.ts > SortedTree > ");
   expect(stdout).toMatch(
-    /src\/engine\/state\/sorted-tree\.ts:59: (\d+) of \1 mutants killed, [\d.]+ s each\n$/,
+    /src\/engine\/state\/sorted-tree\.ts:53: (\d+) of \1 mutants killed, [\d.]+ s each\n$/,
   );
 });

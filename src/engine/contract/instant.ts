@@ -1,4 +1,4 @@
-import { DAY_MS } from "../state/day.ts";
+import { DAY_MS } from "../state/clock.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 

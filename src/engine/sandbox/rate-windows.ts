@@ -9,7 +9,7 @@ export interface RateWindow {
 
 /** By the id of the key; a value, so that states of the past share it. */
 export type RateWindowTable = SortedTree<string, RateWindow>;
-const EMPTY: RateWindowTable = SortedTree.empty({ compare: (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0) });
+const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
 /** Section 8 and G07: a fixed minute of the sandbox's clock, counted per API key. */
 const WINDOW_MS = 60_000;

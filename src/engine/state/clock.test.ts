@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from "vitest";
 import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
 import { Alarm } from "./alarm.ts";
 import { forwardClock, LAST_INSTANT, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
-import { isoOf } from "./iso.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -62,11 +61,6 @@ describe("interfaces 4 the clock as a value", () => {
     expect(() => endOfAdvance(999, 1_000, NEVER)).toThrow(new RangeError("the clock only moves forward"));
     const beyond = new RangeError("the clock ends with the year 9999");
     expect(() => endOfAdvance(LAST_INSTANT + 1, 1_000, NEVER)).toThrow(beyond);
-  });
-
-  it("interfaces 4 instants are texts, also those that share a place", () => {
-    for (const instant of [0, 256, 0, 1, -1, 255, 1.5e12, 1.5e12 + 256, 1.5e12])
-      expect(isoOf(instant)).toBe(new Date(instant).toISOString());
   });
 });
 

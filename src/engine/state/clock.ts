@@ -15,6 +15,8 @@ export interface Clock {
   readonly pinned?: number;
 }
 
+export const DAY_MS = 86_400_000;
+
 /** The last instant that an ISO 8601 timestamp of four digits can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

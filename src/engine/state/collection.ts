@@ -44,8 +44,6 @@ export interface CollectionSpec<
   counted?: boolean;
   /** Its records are things still to be done: whoever stores one is what causes it (interfaces 10). */
   work?: boolean;
-  /** Its records tell of what has happened: new ones come first, older ones are seldom read and hardly ever changed. */
-  log?: boolean;
 }
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>

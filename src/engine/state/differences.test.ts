@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SortedTree } from "./sorted-tree.ts";
-import type { Compare } from "./tree-nodes.ts";
+import { type Compare, SortedTree } from "./sorted-tree.ts";
 
 const byKey: Compare<number, unknown> = (a, _a, b) => a - b;
 
@@ -26,7 +25,7 @@ describe("SortedTree.differences", () => {
     const values = [{}, {}, {}, {}];
     fc.assert(
       fc.property(edits, edits, edits, (shared, left, right) => {
-        const base = edited(SortedTree.empty<number, object>({ compare: byKey }), shared, values);
+        const base = edited(SortedTree.empty<number, object>(byKey), shared, values);
         const before = edited(base, left, values);
         const after = edited(base, right, values);
         const expected = Array.from({ length: 41 }, (_, key) => key)
@@ -45,7 +44,7 @@ describe("SortedTree.differences", () => {
       reads += 1;
       return a - b;
     };
-    const before = SortedTree.fromSorted<number, object>({ compare: counting }, entries);
+    const before = SortedTree.fromSorted<number, object>(counting, entries);
     const after = before.set(777, { key: -1 }).delete(50_000).set(100_001, { key: 0 });
     reads = 0;
     expect([...SortedTree.differences(before, after)].map(({ key }) => key)).toEqual([777, 50_000, 100_001]);

@@ -1,126 +1,68 @@
-import { PackedLists, type Packing } from "./packed-lists.ts";
-import { type Difference, differencesOf } from "./tree-differences.ts";
-import {
-  balance,
-  type Compare,
-  collect,
-  entryAt,
-  glue,
-  isRun,
-  type Lists,
-  link,
-  type Node,
-  nodesOf,
-  opened,
-  Run,
-  rankIn,
-  sizeOf,
-  type Tree,
-  walk,
-} from "./tree-nodes.ts";
+/** The order of entries: a table's goes by key alone, an index's by (order, id). */
+export type Compare<K, V> = (aKey: K, aValue: V, bKey: K, bValue: V) => number;
 
-export interface TreeKind<K, V> {
-  readonly compare: Compare<K, V>;
-  /** Of trees whose older entries are seldom read. What is read of them is another object each time. */
-  readonly packing?: Packing<K, V> | undefined;
-}
-
-/** What was added before all else, the newest first; each stands before the rest. */
-interface Edge<K, V> {
+/** A node is never changed, so trees share them. */
+interface Node<K, V> {
   readonly key: K;
   readonly value: V;
-  readonly rest: Edge<K, V> | undefined;
+  readonly left: Tree<K, V>;
+  readonly right: Tree<K, V>;
   readonly size: number;
 }
+type Tree<K, V> = Node<K, V> | undefined;
+type Entry<K, V> = Pick<Node<K, V>, "key" | "value">;
 
-/** Below that, the path to an entry is no longer than an edge would be. */
-const LEAST_WITH_EDGE = 64;
-const MAX_EDGE = 32;
-/** Of fewer, a run spares the room of one node at most. */
-const LEAST_IN_RUN = 4;
-/** Of fewer, a packed run would be little but what it has anyway. */
-const LEAST_PACKED = 16;
+export interface Difference<K, V> {
+  key: K;
+  before: V | undefined;
+  after: V | undefined;
+}
 
 /**
- * A persistent, weight-balanced search tree that knows the size of every subtree, so that besides
- * `get` it answers `at(position)` and `rank(entry)` in O(log n). No kept library offers a persistent
- * ordered map with ranks, and offsets, totals and date ranges of the API's lists need exactly that;
- * see docs/decisions/0002-state-as-a-value.md for what was measured.
- *
- * Lists are newest first, so most of what is added comes before all else. It waits in a chain at the tree's edge
- * until somebody looks behind it or the chain has grown long, and then goes in at once: a path through a large tree
- * is copied once for all of it.
+ * A persistent, weight-balanced search tree that knows the size of every subtree, so that it answers `slice` and `rank` in
+ * O(log n), as `get`. No library offers a persistent ordered map with ranks, which offsets, totals and
+ * date ranges of the API's lists need; docs/decisions/0002-state-as-a-value.md says what was measured.
  */
 export class SortedTree<K, V> {
-  private within: Tree<K, V>;
-  private edge: Edge<K, V> | undefined;
-  readonly kind: TreeKind<K, V>;
+  private readonly root: Tree<K, V>;
+  private readonly compare: Compare<K, V>;
 
-  private constructor(kind: TreeKind<K, V>, root: Tree<K, V>, edge?: Edge<K, V>) {
-    this.kind = kind;
-    this.within = root;
-    this.edge = edge;
+  private constructor(compare: Compare<K, V>, root: Tree<K, V>) {
+    this.compare = compare;
+    this.root = root;
   }
 
-  static empty<K, V>(kind: TreeKind<K, V>): SortedTree<K, V> {
-    return new SortedTree(kind, undefined);
+  static empty<K, V>(compare: Compare<K, V>): SortedTree<K, V> {
+    return new SortedTree(compare, undefined);
   }
 
   /** Builds from entries that are already in order and distinct, in O(n). */
-  static fromSorted<K, V>(kind: TreeKind<K, V>, entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    const keys = entries.map(([key]) => key);
-    const values = entries.map(([, value]) => value);
-    return new SortedTree(kind, nodesOf({ keys, values }, 0, keys.length));
+  static fromSorted<K, V>(compare: Compare<K, V>, entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
+    return new SortedTree(compare, build(entries, 0, entries.length));
   }
 
   get size(): number {
-    return sizeOf(this.within) + (this.edge?.size ?? 0);
+    return sizeOf(this.root);
   }
 
   /** The stored value of the entry that compares equal. */
   get(key: K, value?: V): V | undefined {
-    const { edge } = this;
-    const { compare } = this.kind;
-    if (edge !== undefined && compare(key, value as V, edge.key, edge.value) < 0) return undefined;
     let node = this.root;
     while (node !== undefined) {
-      if (isRun(node)) return this.found(node, key, value as V);
-      const order = compare(key, value as V, node.key, node.value);
+      const order = this.compare(key, value as V, node.key, node.value);
       if (order === 0) return node.value;
       node = order < 0 ? node.left : node.right;
     }
     return undefined;
   }
 
-  private found(run: Run<K, V>, key: K, value: V): V | undefined {
-    const at = rankIn(run, this.kind.compare, { key, value });
-    const { keys, values } = run.lists;
-    return at < run.size && this.kind.compare(key, value, keys[at]!, values[at]!) === 0
-      ? values[at]
-      : undefined;
-  }
-
-  /** The value at a zero-based position in order, undefined outside 0..size-1. */
-  at(position: number): V | undefined {
-    return entryAt(this.root, position)?.value;
-  }
-
-  /** The first entry in order. */
-  first(): readonly [K, V] | undefined {
-    const entry = entryAt(this.root, 0);
-    return entry && [entry.key, entry.value];
-  }
-
   /** How many entries stand before this one, whether or not it is present itself. */
   rank(key: K, value: V): number {
-    const { compare } = this.kind;
     let node = this.root;
     let before = 0;
     while (node !== undefined) {
-      if (isRun(node)) return before + rankIn(node, compare, { key, value });
-      if (compare(key, value, node.key, node.value) <= 0) {
-        node = node.left;
-      } else {
+      if (this.compare(key, value, node.key, node.value) <= 0) node = node.left;
+      else {
         before += sizeOf(node.left) + 1;
         node = node.right;
       }
@@ -129,14 +71,7 @@ export class SortedTree<K, V> {
   }
 
   set(key: K, value: V): SortedTree<K, V> {
-    const first = this.size < LEAST_WITH_EDGE ? undefined : (this.edge ?? entryAt(this.within, 0));
-    if (first !== undefined && this.kind.compare(key, value, first.key, first.value) < 0) {
-      const rest = this.edge?.size === MAX_EDGE ? undefined : this.edge;
-      const size = rest === undefined ? 1 : rest.size + 1;
-      const within = rest === undefined ? this.root : this.within;
-      return new SortedTree(this.kind, within, { key, value, rest, size });
-    }
-    return new SortedTree(this.kind, this.inserted(this.root, key, value));
+    return new SortedTree(this.compare, insert(this.compare, this.root, { key, value }));
   }
 
   /**
@@ -144,13 +79,13 @@ export class SortedTree<K, V> {
    * however many of the entries lie below it.
    */
   replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    return new SortedTree(this.kind, this.replaced(this.root, entries, [0, entries.length]));
+    return new SortedTree(this.compare, this.replaced(this.root, entries, [0, entries.length]));
   }
 
   /** The same tree (by reference) when nothing compares equal. */
   delete(key: K, value?: V): SortedTree<K, V> {
-    const root = this.removed(this.root, key, value as V);
-    return root === this.root ? this : new SortedTree(this.kind, root);
+    const root = remove(this.compare, this.root, { key, value: value as V });
+    return root === this.root ? this : new SortedTree(this.compare, root);
   }
 
   /** Values at positions [from, to), in order, at once. */
@@ -160,74 +95,64 @@ export class SortedTree<K, V> {
     return values;
   }
 
-  /** The same one by one, for lists that may not be read to their end. */
-  *values(from = 0, to: number = this.size): IterableIterator<V> {
-    for (const node of walk(this.root, from, to)) yield node.value;
+  /** In order, one by one. */
+  *entries(): IterableIterator<[K, V]> {
+    yield* walk(this.root);
   }
 
-  *entries(from = 0, to: number = this.size): IterableIterator<[K, V]> {
-    for (const node of walk(this.root, from, to)) yield [node.key, node.value];
-  }
-
-  /** See tree-differences.ts. */
+  /**
+   * The differences between two trees of the same order, in that order. Subtrees that both share are skipped unread, so
+   * that comparing a tree with one made from it costs as much as the changes between them.
+   */
   static *differences<K, V>(
     before: SortedTree<K, V>,
     after: SortedTree<K, V>,
   ): IterableIterator<Difference<K, V>> {
-    yield* differencesOf(before.kind.compare, before.root, after.root);
-  }
-
-  /** All of it as one tree; the same value as before. */
-  private get root(): Tree<K, V> {
-    if (this.edge === undefined) return this.within;
-    // Of their length from the start: lists that grew by appending have room for ten more.
-    const keys: K[] = new Array(this.edge.size - 1);
-    const values: V[] = new Array(this.edge.size - 1);
-    let last = this.edge;
-    for (let at = 0; last.rest !== undefined; last = last.rest) {
-      keys[at] = last.key;
-      values[at++] = last.value;
+    const old = toPending(before.root);
+    const now = toPending(after.root);
+    for (;;) {
+      const a = old.at(-1);
+      const b = now.at(-1);
+      if (a === undefined && b === undefined) return;
+      if (a?.whole !== undefined && a.whole === b?.whole) {
+        old.pop();
+        now.pop();
+      } else if (a?.whole !== undefined && a.whole.size >= sizeOf(b?.whole)) {
+        // The larger first: a shared subtree is met when both sides are down to its size.
+        open(old, a.whole);
+      } else if (b?.whole !== undefined) {
+        open(now, b.whole);
+      } else {
+        // A side that has come to its end comes last.
+        const order =
+          a === undefined || b === undefined
+            ? a === undefined
+              ? 1
+              : -1
+            : before.compare(a.entry!.key, a.entry!.value, b.entry!.key, b.entry!.value);
+        const was = order <= 0 ? old.pop()!.entry : undefined;
+        const is = order >= 0 ? now.pop()!.entry : undefined;
+        if (was?.value !== is?.value) yield { key: (was ?? is)!.key, before: was?.value, after: is?.value };
+      }
     }
-    this.within = link(this.runOf({ keys, values }), last, this.within);
-    this.edge = undefined;
-    return this.within;
-  }
-
-  private runOf(lists: Lists<K, V>): Tree<K, V> {
-    const size = lists.keys.length;
-    if (size < LEAST_IN_RUN) return nodesOf(lists, 0, size);
-    const { packing } = this.kind;
-    const packed = packing !== undefined && size >= LEAST_PACKED;
-    return new Run(packed ? PackedLists.of(packing, lists) : lists, size);
-  }
-
-  private inserted(tree: Tree<K, V>, key: K, value: V): Node<K, V> {
-    if (tree === undefined) return { key, value, left: undefined, right: undefined, size: 1 };
-    const node = opened(tree);
-    const order = this.kind.compare(key, value, node.key, node.value);
-    if (order === 0) return { key, value, left: node.left, right: node.right, size: node.size };
-    return order < 0
-      ? balance(node, this.inserted(node.left, key, value), node.right)
-      : balance(node, node.left, this.inserted(node.right, key, value));
   }
 
   private replaced(
-    tree: Tree<K, V>,
+    node: Tree<K, V>,
     entries: readonly (readonly [K, V])[],
     [from, to]: readonly [number, number],
   ): Tree<K, V> {
-    if (tree === undefined || from >= to) return tree;
-    const node = opened(tree);
+    if (node === undefined || from >= to) return node;
     let low = from;
     let high = to;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const [key, value] = entries[middle]!;
-      if (this.kind.compare(key, value, node.key, node.value) < 0) low = middle + 1;
+      if (this.compare(key, value, node.key, node.value) < 0) low = middle + 1;
       else high = middle;
     }
     const here = entries[low];
-    const hit = low < to && this.kind.compare(here![0], here![1], node.key, node.value) === 0;
+    const hit = low < to && this.compare(here![0], here![1], node.key, node.value) === 0;
     return {
       key: node.key,
       value: hit ? here![1] : node.value,
@@ -236,17 +161,128 @@ export class SortedTree<K, V> {
       size: node.size,
     };
   }
+}
 
-  private removed(tree: Tree<K, V>, key: K, value: V): Tree<K, V> {
-    if (tree === undefined) return undefined;
-    const node = opened(tree);
-    const order = this.kind.compare(key, value, node.key, node.value);
-    if (order === 0) return glue(node.left, node.right);
-    if (order < 0) {
-      const left = this.removed(node.left, key, value);
-      return left === node.left ? tree : balance(node, left, node.right);
-    }
-    const right = this.removed(node.right, key, value);
-    return right === node.right ? tree : balance(node, node.left, right);
+function sizeOf(tree: { readonly size: number } | undefined): number {
+  return tree === undefined ? 0 : tree.size;
+}
+
+function make<K, V>({ key, value }: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
+  return { key, value, left, right, size: sizeOf(left) + sizeOf(right) + 1 };
+}
+
+function build<K, V>(entries: readonly (readonly [K, V])[], from: number, to: number): Tree<K, V> {
+  if (from >= to) return undefined;
+  const middle = (from + to) >>> 1;
+  const [key, value] = entries[middle]!;
+  return make({ key, value }, build(entries, from, middle), build(entries, middle + 1, to));
+}
+
+/** Adams' trees, as in Haskell's Data.Map. */
+const DELTA = 3;
+const RATIO = 2;
+
+function balance<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
+  const leftSize = sizeOf(left);
+  const rightSize = sizeOf(right);
+  if (leftSize + rightSize > 1) {
+    if (rightSize > DELTA * leftSize) return rotateLeft(entry, left, right!);
+    if (leftSize > DELTA * rightSize) return rotateRight(entry, left!, right);
   }
+  return make(entry, left, right);
+}
+
+function rotateLeft<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Node<K, V>): Node<K, V> {
+  if (sizeOf(right.left) < RATIO * sizeOf(right.right))
+    return make(right, make(entry, left, right.left), right.right);
+  const middle = right.left!;
+  return make(middle, make(entry, left, middle.left), make(right, middle.right, right.right));
+}
+
+function rotateRight<K, V>(entry: Entry<K, V>, left: Node<K, V>, right: Tree<K, V>): Node<K, V> {
+  if (sizeOf(left.right) < RATIO * sizeOf(left.left))
+    return make(left, left.left, make(entry, left.right, right));
+  const middle = left.right!;
+  return make(middle, make(left, left.left, middle.left), make(entry, middle.right, right));
+}
+
+function insert<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, V>): Node<K, V> {
+  if (node === undefined) return make(entry, undefined, undefined);
+  const order = compare(entry.key, entry.value, node.key, node.value);
+  if (order === 0) return make(entry, node.left, node.right);
+  return order < 0
+    ? balance(node, insert(compare, node.left, entry), node.right)
+    : balance(node, node.left, insert(compare, node.right, entry));
+}
+
+function remove<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, V>): Tree<K, V> {
+  if (node === undefined) return undefined;
+  const order = compare(entry.key, entry.value, node.key, node.value);
+  if (order === 0) return glue(node.left, node.right);
+  if (order < 0) {
+    const left = remove(compare, node.left, entry);
+    return left === node.left ? node : balance(node, left, node.right);
+  }
+  const right = remove(compare, node.right, entry);
+  return right === node.right ? node : balance(node, node.left, right);
+}
+
+/** One tree of two, of which the first comes before the second. */
+function glue<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
+  if (left === undefined) return right;
+  if (right === undefined) return left;
+  if (left.size > right.size) {
+    let last = left;
+    while (last.right !== undefined) last = last.right;
+    return balance(last, withoutLast(left), right);
+  }
+  let first = right;
+  while (first.left !== undefined) first = first.left;
+  return balance(first, left, withoutFirst(right));
+}
+
+function withoutFirst<K, V>(node: Node<K, V>): Tree<K, V> {
+  return node.left === undefined ? node.right : balance(node, withoutFirst(node.left), node.right);
+}
+
+function withoutLast<K, V>(node: Node<K, V>): Tree<K, V> {
+  return node.right === undefined ? node.left : balance(node, node.left, withoutLast(node.right));
+}
+
+/** Appends the values at positions [skip, end) of a subtree. */
+function collect<V>(node: Tree<unknown, V>, { skip, end }: { skip: number; end: number }, values: V[]): void {
+  if (node === undefined || skip >= node.size || end <= 0) return;
+  const before = sizeOf(node.left);
+  if (skip < before) collect(node.left, { skip, end }, values);
+  if (skip <= before && before < end) values.push(node.value);
+  if (end > before + 1)
+    collect(node.right, { skip: Math.max(0, skip - before - 1), end: end - before - 1 }, values);
+}
+
+function* walk<K, V>(root: Tree<K, V>): IterableIterator<[K, V]> {
+  const path: Node<K, V>[] = [];
+  for (let next = root; next !== undefined || path.length > 0; ) {
+    for (; next !== undefined; next = next.left) path.push(next);
+    const node = path.pop()!;
+    yield [node.key, node.value];
+    next = node.right;
+  }
+}
+
+/** A subtree still to be compared, or one of its entries. */
+interface Pending<K, V> {
+  readonly whole?: Node<K, V>;
+  readonly entry?: Entry<K, V>;
+}
+
+function toPending<K, V>(root: Tree<K, V>): Pending<K, V>[] {
+  return root === undefined ? [] : [{ whole: root }];
+}
+
+/** Replaces the subtree on top of the stack by its left part, its entry and its right part, the left on top. */
+function open<K, V>(stack: Pending<K, V>[], whole: Node<K, V>): void {
+  stack.pop();
+  if (whole.right) stack.push({ whole: whole.right });
+  stack.push({ entry: whole });
+  if (whole.left) stack.push({ whole: whole.left });
 }

@@ -1,8 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
-import type { AnyCollection, Collection, Index, StoredRecord } from "./collection.ts";
-import { ID_PACKING, RecordPacking } from "./packed-lists.ts";
-import { SortedTree } from "./sorted-tree.ts";
-import type { Compare } from "./tree-nodes.ts";
+import type { Collection, Index, StoredRecord } from "./collection.ts";
+import { type Compare, SortedTree } from "./sorted-tree.ts";
 import { type IdTree, type Order, View } from "./view.ts";
 
 type GroupTree = SortedTree<string, IdTree>;
@@ -17,8 +14,7 @@ const byKey: Compare<string, unknown> = (a, _a, b) => (a < b ? -1 : a > b ? 1 : 
 const byOrderThenId: Compare<Order, string> = (a, aId, b, bId) =>
   a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0;
 
-const EMPTY_IDS: IdTree = SortedTree.empty({ compare: byOrderThenId });
-const EMPTY_LOG_IDS: IdTree = SortedTree.empty({ compare: byOrderThenId, packing: ID_PACKING });
+const EMPTY_IDS: IdTree = SortedTree.empty(byOrderThenId);
 
 /** One record that was added (no `before`), removed (no `after`) or replaced. */
 export interface RecordChange<R> {
@@ -134,8 +130,6 @@ export class Table<R extends StoredRecord> {
       this.loaded().rows,
       after.loaded().rows,
     )) {
-      // What is packed is another object each time that it is read.
-      if (this.collection.log && isDeepStrictEqual(before, is)) continue;
       yield { id: key, before, after: is };
     }
   }
@@ -185,13 +179,9 @@ function withId<R extends StoredRecord>(
   const id = collection.idOf(record);
   let next = tree;
   for (const group of place.groups) {
-    next = next.set(group, (next.get(group) ?? emptyIds(collection)).set(place.order, id));
+    next = next.set(group, (next.get(group) ?? EMPTY_IDS).set(place.order, id));
   }
   return next;
-}
-
-function emptyIds({ log }: Pick<AnyCollection, "log">): IdTree {
-  return log ? EMPTY_LOG_IDS : EMPTY_IDS;
 }
 
 function withoutId(tree: GroupTree, place: Place, id: string): GroupTree {
@@ -214,12 +204,7 @@ function sameGroups(a: readonly string[], b: readonly string[]): boolean {
 
 function build<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): Content<R> {
   const entries = records.map((record) => [collection.idOf(record), record] as const);
-  const packing = collection.log ? new RecordPacking<R>(collection.idField) : undefined;
-  const rows = SortedTree.fromSorted<string, R>(
-    { compare: byKey, packing },
-    sortedDistinct(collection, entries),
-  );
-  const { kind } = emptyIds(collection);
+  const rows = SortedTree.fromSorted<string, R>(byKey, sortedDistinct(collection, entries));
   const indexes = collection.indexList.map(({ groups, order }) => {
     const lists = new Map<string, [Order, string][]>();
     for (const [id, record] of entries) {
@@ -236,9 +221,9 @@ function build<R extends StoredRecord>(collection: Collection<R>, records: reado
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([group, ids]) => {
         ids.sort(([a, aId], [b, bId]) => byOrderThenId(a, aId, b, bId));
-        return [group, SortedTree.fromSorted(kind, ids)] as const;
+        return [group, SortedTree.fromSorted(byOrderThenId, ids)] as const;
       });
-    return SortedTree.fromSorted<string, IdTree>({ compare: byKey }, trees);
+    return SortedTree.fromSorted<string, IdTree>(byKey, trees);
   });
   return { rows, indexes };
 }

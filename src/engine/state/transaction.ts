@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
-import { isoOf } from "./iso.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
 import type { Table } from "./table.ts";
@@ -206,7 +205,7 @@ export class Transaction implements WorldReader {
   }
 
   iso(instant: number): string {
-    return isoOf(this.origin + instant);
+    return new Date(this.origin + instant).toISOString();
   }
 
   relative(epochMilliseconds: number): number {

@@ -4,13 +4,13 @@ import { type IdTree, type Order, View } from "./view.ts";
 
 const rows = (count: number) =>
   SortedTree.fromSorted<string, { n: number }>(
-    { compare: (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0) },
+    (a, _a, b) => (a < b ? -1 : a > b ? 1 : 0),
     Array.from({ length: count }, (_, n) => [String(n).padStart(4, "0"), { n }] as const),
   );
 /** Two ids of each order. */
 const ids = (count: number): IdTree =>
   SortedTree.fromSorted<Order, string>(
-    { compare: (a, aId, b, bId) => (a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0) },
+    (a, aId, b, bId) => (a < b ? -1 : a > b ? 1 : aId < bId ? -1 : aId > bId ? 1 : 0),
     Array.from({ length: count }, (_, n) => [n >> 1, String(n).padStart(4, "0")] as const),
   );
 const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);

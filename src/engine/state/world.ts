@@ -1,7 +1,6 @@
 import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
 import { Alarm } from "./alarm.ts";
 import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
-import { isoOf } from "./iso.ts";
 import { nearestTimer, type PendingTimer, pendingTimers } from "./pending-timers.ts";
 import type { Root } from "./root.ts";
 import { type Timer, timers } from "./timers.ts";
@@ -239,7 +238,7 @@ export class World implements ListenedWorld {
         const step = this.runNext(by);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
-        const entry = { at: isoOf(this.epochNow()), kind, subject };
+        const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
         ran.add(entry);
         void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
         // What is due at one instant is started together, so that one slow effect holds up no other.

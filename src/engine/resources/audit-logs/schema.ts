@@ -59,7 +59,6 @@ export const auditLogs = collection({
   prefix: "log_",
   idField: "id",
   schema: AuditLog,
-  log: true,
   // One list per organization and none per filter: each change writes an entry, while exports are rare
   // and may read on for as long as they stream.
   indexes: {
