@@ -591,13 +591,13 @@ export interface SettingsChange {
   rate_headers?: "both" | "plain" | "alternative";
   /** page sizes and offsets outside their bounds: 422, or the nearest bound */
   out_of_range_limits?: "reject" | "clamp";
-  /** body fields and query parameters that nobody knows: a warning in the journal, or 422 */
+  /** unknown body fields and query parameters: a warning in the journal, or 422 */
   unknown_fields?: "warn" | "reject";
   /** the largest JSON body, in MiB */
   json_limit_mb?: number;
-  /** browser origins allowed besides loopback; `*` allows every one */
+  /** browser origins allowed in addition to loopback; `*` allows every one */
   cors_origins?: string[];
-  /** request headers that a page may send besides those of the API; `*`: whatever it asks for */
+  /** request headers that a page may send in addition to those of the API; `*`: any */
   cors_headers?: string[];
   /** whether a page may send cookies along (`credentials: "include"`) */
   cors_credentials?: "on" | "off" | true | false;
@@ -752,13 +752,13 @@ export interface Settings {
   rate_headers: "both" | "plain" | "alternative";
   /** page sizes and offsets outside their bounds: 422, or the nearest bound */
   out_of_range_limits: "reject" | "clamp";
-  /** body fields and query parameters that nobody knows: a warning in the journal, or 422 */
+  /** unknown body fields and query parameters: a warning in the journal, or 422 */
   unknown_fields: "warn" | "reject";
   /** the largest JSON body, in MiB */
   json_limit_mb: number;
-  /** browser origins allowed besides loopback; `*` allows every one */
+  /** browser origins allowed in addition to loopback; `*` allows every one */
   cors_origins: string[];
-  /** request headers that a page may send besides those of the API; `*`: whatever it asks for */
+  /** request headers that a page may send in addition to those of the API; `*`: any */
   cors_headers: string[];
   /** whether a page may send cookies along (`credentials: "include"`) */
   cors_credentials: "on" | "off";
@@ -2414,7 +2414,7 @@ export interface ShownRecords {
   connector_notifications: {
     organization_id: string;
     notifications: NotificationRule[];
-    /** Null until somebody sets it */
+    /** Null until it is first set */
     updated_at: string | null;
   };
   webhooks: {

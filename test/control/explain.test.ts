@@ -243,9 +243,9 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
       { authorization: `Bearer ${KEYS.revoked}` },
       /^Authorization holds the key apikey_\w+ of usr_ada, which was revoked$/,
     ],
-    [{ authorization: "Bearer" }, "Authorization says Bearer, and nothing behind it"],
+    [{ authorization: "Bearer" }, "Authorization says Bearer, and nothing after it"],
     [{ authorization: KEYS.ada }, "Authorization holds an API key without `Bearer` before it"],
-    [{ authorization: "Basic YTpi" }, "Authorization has the scheme Basic; `Bearer` is asked for"],
+    [{ authorization: "Basic YTpi" }, "Authorization has the scheme Basic; `Bearer` is expected"],
     [
       { authorization: "Bearer nonsense" },
       "Authorization holds what is neither an API key nor a session token",

@@ -9,7 +9,7 @@ export interface CatalogueEntry {
   status: number;
   type: ErrorType;
   message: string;
-  /** Tells a developer how to mend it (G29). */
+  /** Tells a developer how to correct the request (G29). */
   system_message: string;
   /** The section or gap that names the code. */
   source: string;
@@ -229,10 +229,10 @@ export function resourceNotFound(parameter: string, id: unknown): ApiError {
 
 /**
  * Where one detail of an error comes from (section 7.1). A refusal fills it from what it judges, a fault
- * that stands in for one from the request.
+ * that replaces one from the request.
  */
 export type DetailSource =
-  /** What the request carries under the detail's name, in its path, body or query. */
+  /** The request's value under the detail's name, in its path, body or query. */
   | "sent"
   /** The first of these names under which the request carries something. */
   | { sent: readonly string[] }
@@ -258,7 +258,7 @@ export type DetailSources = Readonly<Record<string, DetailSource>>;
 
 const NONE: DetailSources = {};
 
-/** What details of an operation with this path are called and where they come from. */
+/** Names the details of an operation with this path, with their sources. */
 export function detailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NONE;
   if (details === "parameter")

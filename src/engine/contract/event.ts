@@ -7,12 +7,12 @@ import type { FactoryContext, RecordLookup } from "./factory.ts";
 import type { AnyOperation } from "./operation.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
-/** What events tell of: records of a collection, or values that are made from such records. */
+/** The subject of events: records of a collection, or values that are made from such records. */
 export interface EventSubject<S extends object, F extends string> {
-  /** Those whose ids find it; a refused id is told of them. */
+  /** The collections whose ids find it; the refusal of an id names them. */
   collections: readonly AnyCollection[];
   find: (world: WorldReader, id: string) => S | undefined;
-  /** What data may say of it, by the names that are sent. */
+  /** The fields of its data, by the names that are sent. */
   fields: Readonly<Record<F, TSchema>>;
   /** The one field that the subject itself calls otherwise, such as `user_id`, its `id`. */
   own?: { field: string; key: string };
@@ -40,7 +40,7 @@ export interface EventDeclaration<
   about: EventSubject<S, F>;
   /** The fields of its data, in the order in which they are sent (G25). */
   data: readonly F[];
-  /** What the change that it tells of has made true of its subject. */
+  /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
   /** Its subject has just come to be; those of other events have been there for a while. */
   fresh?: true;
@@ -89,7 +89,7 @@ function ownOrganization(record: { organization_id?: string }): readonly string[
 }
 
 /**
- * Tells of a change, once it is committed, with the subject as the change left it. `to` stands in where
+ * Emits the event of a change, once it is committed, with the subject as the change left it. `to` is used where
  * others hear of it than `heardBy` says, such as an organization that a user has just left.
  */
 export function emit<S extends object>(
@@ -168,7 +168,7 @@ function isInstant(schema: TSchema): boolean {
   return "x-instant" in schema;
 }
 
-/** Where there is no sandbox: what is told of stands alone. */
+/** The world of samples, where there is no sandbox: it is empty. */
 export const NOWHERE: SampleContext["world"] = {
   iso: (at) => new Date(at).toISOString(),
   get: () => undefined,
@@ -192,9 +192,9 @@ export function samplePayload(event: AnyEvent): Record<string, unknown> {
   };
 }
 
-/** All that is declared of the emulated API, for those who speak of it as a whole. */
+/** The declarations of the emulated API as a whole. */
 export interface DeclaredApi {
   operations: readonly AnyOperation[];
-  /** What receivers are called with: what webhooks can subscribe to, and 4.21's test. */
+  /** All events that are sent to receivers: those that webhooks can subscribe to, and 4.21's test. */
   events: readonly AnyEvent[];
 }

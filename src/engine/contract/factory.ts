@@ -4,16 +4,16 @@ import type { WorldReader } from "../state/transaction.ts";
 import type { Settings } from "./settings.ts";
 
 /**
- * The records among which one is made: in a state call those of its transaction, in a fixture those of the
+ * The records that exist while one is made: in a state call those of its transaction, in a fixture those of the
  * document, in its order.
  */
 export type RecordLookup = Pick<WorldReader, "get" | "all" | "index">;
 
-/** For whom a record is made, and with what. */
+/** The surroundings in which a record is made. */
 export interface FactoryContext {
-  /** Drawn from alike by fixtures and state calls; a fixture's is told apart by the record's id. */
+  /** A fixture's generator depends on the record's id. */
   readonly random: Random;
-  /** The instant at which it is made, as records hold instants. */
+  /** The instant at which it is made, in milliseconds of the sandbox's origin. */
   readonly now: number;
   /** Whether the record has been there for a while, as a fixture's have; what a state call makes begins now. */
   readonly past: boolean;
@@ -29,9 +29,9 @@ export interface FactoryContext {
 }
 
 /**
- * Fills in what is left out of a record, for fixtures, for numbers that stand for lists and for state calls
- * alike: what is given is kept, what follows from it is derived, the rest is plausible and drawn. What is drawn,
- * and in which order, is part of every world that a seed has made: a new draw comes last.
+ * Fills in the fields that a record leaves out, for fixtures, for numbers in place of lists and for state calls. Given
+ * fields stay, others are derived from them, the rest is plausible and drawn. The draws and their order are part of
+ * every world of a seed: a new draw comes last.
  * @throws ApiError INVALID_INPUT where the world has nothing that the record could belong to
  */
 export type Factory<R extends StoredRecord> = (given: Partial<R>, context: FactoryContext) => R;

@@ -28,15 +28,15 @@ type Entry<P, Omitted, Needed, NotNull, Renamed, More extends TProperties> = {
 } & Static<TObject<More>>;
 
 interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
-  /** What an entry must say, its id first; the factory fills all else. */
+  /** The required fields of an entry, its id first; the factory fills the others. */
   needs?: readonly Needed[];
-  /** What follows from the rest, or is not for fixtures to say. */
+  /** Fields that a fixture cannot give. */
   omit?: readonly Omitted[];
   /** Fields that are left out where the record holds null. */
   notNull?: readonly NotNull[];
   /** Fields that fixtures call by a shorter name, by the stored one. */
   names?: Renamed;
-  /** What a fixture says besides, such as the records that belong to this one. */
+  /** More keys of an entry, such as the records that belong to this one. */
   more?: More;
 }
 
@@ -45,7 +45,7 @@ export interface FixtureRecord<E, R> {
   schema: TUnsafe<E>;
   /** The field that tells entries apart; what is drawn for one depends on it. */
   id: keyof E & string;
-  /** What an entry says of the record, as it is stored; the rest is for the factory. */
+  /** The given fields of the record, as they are stored; the factory fills the others. */
   given(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
 }
 
@@ -101,7 +101,7 @@ function withoutNull(schema: TSchema): TSchema {
   return anyOf.find((part) => (part as { type?: string }).type !== "null") ?? schema;
 }
 
-/** What a fixture's record looks like to TypeScript. */
+/** The TypeScript type of a fixture's record. */
 export type EntryOf<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
 interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
 
-/** What a schema's errors mean for the client of an API (G08). */
+/** Translates a schema's errors for the client of an API (G08). */
 export interface InvalidField {
   field: string;
   /** The same as a JSON pointer. */

@@ -6,7 +6,7 @@ import type { FactoryContext } from "./factory.ts";
 /**
  * Makes up what a fixture, `fixture generate` or a state call leaves out of a record (G44). Each value costs one draw
  * of the record's own random generator, from which faker's draws follow: the same seed gives the same value. Nothing here reads the
- * machine's clock; whoever adds a value with a date must pass the sandbox's time as `refDate`.
+ * machine's clock; a value with a date must get the sandbox's time as `refDate`.
  */
 type Inventor = Pick<FactoryContext, "random" | "settings">;
 

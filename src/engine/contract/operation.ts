@@ -10,7 +10,7 @@ import type { Settings } from "./settings.ts";
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof METHODS)[number];
 
-/** Who calls: resolved from the credential by `resources/auth`, judged by the pipeline (section 5). */
+/** The caller: identified from the credential by `resources/auth`, authorized by the pipeline (section 5). */
 export interface Principal {
   user_id: string;
   key_id: string;
@@ -41,7 +41,7 @@ export interface ReceivedFile {
 /** Header names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a request brought, as its declaration types it. */
+/** The input of a request, as its declaration types it. */
 export interface Input<P = unknown, Q = unknown, B = unknown> {
   params: P;
   query: Q;
@@ -51,7 +51,7 @@ export interface Input<P = unknown, Q = unknown, B = unknown> {
 }
 
 /**
- * What a handler of the emulated API sees of a request: values, never the request itself. `world` is a
+ * The view of a request that a handler of the emulated API has: values, never the request itself. `world` is a
  * transaction, `now` and randomness come from it.
  */
 export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q, B> {
@@ -108,7 +108,7 @@ export interface Success<S extends TSchema = TSchema> {
 }
 
 /**
- * What is declared of an endpoint, whichever API it belongs to; routes, validation, documents and tests read
+ * The declaration of an endpoint of either API; routes, validation, documents and tests read
  * it. `E` are the words that the API refuses with.
  */
 export interface Declaration<
@@ -151,7 +151,7 @@ export interface Operation<
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
   /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
-  /** What of it the reference does not show. */
+  /** The parts that the reference does not show. */
   assumed?: Assumed;
   /** Default A. */
   envelope?: Envelope;
@@ -159,7 +159,7 @@ export interface Operation<
   spellings?: Readonly<Record<string, string>>;
   /** Default true: a credential of section 5 is needed, in a header. */
   credentials?: boolean;
-  /** Where the credential may stand in the body (G01): who calls, asked once the body is validated. */
+  /** For a credential in the body (G01): identifies the caller once the body is validated. */
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
   /** Whether spending limits are checked before it (G04: 4.19 alone). */
   billable?: boolean;
@@ -169,13 +169,13 @@ export interface Operation<
    */
   errors: readonly DeclaredError[];
   /**
-   * Existence and access, in the order of G03; refusals here are decided by `access`. What it returns is
+   * Existence and access, in the order of G03; refusals here are decided by `access`. Its result is
    * the handler's second argument. Must not write.
    */
   access?: (call: Call<Static<P>, Static<Q>, Static<B>>) => L;
   /**
-   * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. What it
-   * returns reaches the handler. Access is asked again before the handler runs. `signal` aborts when the
+   * Work that waits (decoding an image, receiving bytes): after access, outside any transaction. Its
+   * result reaches the handler. Access is asked again before the handler runs. `signal` aborts when the
    * client leaves; its reason may be thrown.
    */
   prepare?: (
@@ -207,10 +207,10 @@ export function operation<
   return declaration;
 }
 
-/** What a handler may return where success has this schema. */
+/** The results that a handler may return if success has this schema. */
 export type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
 
-/** An endpoint of another API, whose handlers see `C` besides the input and answer when all is done. */
+/** An endpoint of another API, whose handlers also see `C` and answer when the work is done. */
 export interface GenericOperation<
   C extends object,
   E extends string,
@@ -230,7 +230,7 @@ export interface GenericOperation<
 }
 
 export interface Description {
-  /** What happened, in a sentence. */
+  /** A sentence about the change. */
   title: string;
   /** The id of what it is about, where there is one. */
   subject?: string | undefined;
@@ -261,7 +261,7 @@ export function listErrorCodes(operation: AnyOperation): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>();
   if (operation.credentials !== false) codes.add("AUTHENTICATION_REQUIRED");
   for (const error of operation.errors) codes.add(toErrorCode(error));
-  // G09: also where nothing is asked for, a query parameter that nobody knows can be refused.
+  // G09: an unknown query parameter can be refused for an operation without parameters, too.
   codes.add("INVALID_INPUT");
   const { body } = operation;
   if (body?.kind === "json") codes.add("INVALID_JSON").add("PAYLOAD_TOO_LARGE").add("UNSUPPORTED_MEDIA_TYPE");

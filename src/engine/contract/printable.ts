@@ -1,10 +1,10 @@
-/** What steers a terminal, or turns the text on it around. */
+/** Characters that steer a terminal, or reverse its text. */
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 /** The same but for line ends and tabs. */
 const STEERING_IN_LINES =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name, a header, a line of a file, as it can be shown on a terminal: whoever chose it must not steer that. */
+/** A name, a header, a line of a file, made safe for a terminal: its author must not control it. */
 export function printable(text: string): string {
   return text.replaceAll(STEERING, escaped);
 }

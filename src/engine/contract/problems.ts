@@ -45,14 +45,14 @@ export const PROBLEMS = {
   "state-let-go": type(
     409,
     "Conflict",
-    "The history has let go of the entry's states to stay within its bounds",
+    "The history has evicted the entry's states to stay within its bounds",
   ),
   "not-repeatable": type(
     409,
     "Conflict",
     "The entry is no request, or the journal no longer has what was sent",
   ),
-  "not-replayable": type(409, "Conflict", "What happened to the sandbox cannot be told by a bundle"),
+  "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
   "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),
   "payload-too-large": type(413, "The request body is too large.", "The body exceeds its bound"),
   "unsupported-media-type": type(
@@ -153,7 +153,7 @@ export const ProblemBody = Closed(
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 
-/** What any call may be answered: the guard's refusals, unknown query keys, and our own defects. */
+/** The answers that any call may get: the guard's refusals, unknown query keys, and our own defects. */
 const ALWAYS = [
   "token-required",
   "host-not-allowed",

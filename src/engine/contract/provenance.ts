@@ -1,5 +1,5 @@
 /**
- * What of an operation the published reference does not show, each part with the assumption that stands in
+ * The parts of an operation that the published reference does not show, each with the assumption that is used
  * its place; it shows the rest.
  */
 export interface Assumed {
@@ -86,6 +86,6 @@ export interface Assumption {
   id: string;
   topic: string;
   chosen: string;
-  /** What rests on it in particular, for docs/reference/assumptions.md. */
+  /** Its consequences, for docs/reference/assumptions.md. */
   details?: readonly string[];
 }

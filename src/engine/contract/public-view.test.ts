@@ -7,7 +7,7 @@ const Crate = Type.Object({
   id: Id("crate_"),
   shelf_id: Id("shelf_"),
   packed_at: Instant(),
-  opened_at: NullableInstant({ description: "Null until somebody does" }),
+  opened_at: NullableInstant({ description: "Null until it is opened" }),
   weight: internal(Type.Integer()),
 });
 const world = { iso: (instant: number) => new Date(instant).toISOString() };
@@ -24,7 +24,7 @@ describe("what is shown of a stored record", () => {
             {
               id: Id("crate_"),
               packed_at: Timestamp(),
-              opened_at: Nullable(Timestamp({ description: "Null until somebody does" })),
+              opened_at: Nullable(Timestamp({ description: "Null until it is opened" })),
             },
             { $id: "Crate" },
           ),

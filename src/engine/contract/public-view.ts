@@ -37,7 +37,7 @@ type WorldArgument<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends 
 interface PublicViewOptions<P, Omitted extends keyof P> {
   /** Names the schema in the OpenAPI document. */
   $id: string;
-  /** Fields that stay inside, besides those that are stored only. */
+  /** Fields to leave out, in addition to the internal ones. */
   omit?: readonly Omitted[];
   description?: string;
 }
@@ -52,7 +52,7 @@ export interface PublicView<P extends TProperties, Omitted extends keyof P> {
 }
 
 /**
- * What the API shows of a stored record, and the function that shows one. Both follow from the stored schema,
+ * The API's view of a stored record, and the function that presents one. Both follow from the stored schema,
  * so that a field which is added there needs no second and third place.
  */
 export function publicView<P extends TProperties, const Omitted extends keyof P & string = never>(

@@ -3,7 +3,7 @@ import type { AnyCollection, Collection, StoredRecord } from "../state/collectio
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
 
-/** What a field, or the keys of a map, name: records of a collection. */
+/** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
   collection: string;
   /**
@@ -24,7 +24,7 @@ export const keysBelongTo = (collection: string) => ({
   "x-keys-refer-to": { collection, owned: true },
 });
 
-/** An id that stands in a value, with the way to it. */
+/** An id within a value, with its path. */
 export interface Referral {
   reference: Reference;
   id: string;
@@ -43,7 +43,7 @@ export function visitReferences(schema: TSchema | object, value: unknown, visit:
   compileWalk(schema)?.(value, [], visit);
 }
 
-/** The references that a schema declares, wherever they stand in it. */
+/** The references that a schema declares at any depth. */
 export function referencesIn(schema: TSchema | object): Reference[] {
   const found: Reference[] = [];
   JSON.stringify(schema, (key, value) => {

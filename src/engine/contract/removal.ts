@@ -11,7 +11,7 @@ interface Gone {
 /**
  * Removes a record and, level by level, all that belongs to it by the declarations of every collection: records
  * that name it with `belongsTo`, entries of maps whose keys do, and their timers. Authors and other mentions stay.
- * It tells nobody; what the API would say or note of it is the caller's.
+ * It emits no events and writes no entries; that is up to the caller.
  */
 export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {
   const levels: Gone[] = [{ collection, ids: new Set([id]) }];

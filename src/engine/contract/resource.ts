@@ -18,7 +18,7 @@ export interface Resource {
   /** By collection name: how a record is filled in; every collection that state calls reach has one. */
   // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
   factories?: Readonly<Record<string, Factory<any>>>;
-  /** By collection name: what the control API's state calls must do besides storing the record. */
+  /** By collection name: what the control API's state calls must do in addition to storing the record. */
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   state?: Readonly<Record<string, StateRules<any>>>;
   /** A kind may be handled by several resources; each answers for the subjects it knows. */
@@ -33,7 +33,7 @@ export interface Resource {
 }
 
 /**
- * Runs inside the transaction that emitted the events. What it returns runs once they are committed, may
+ * Runs inside the transaction that emitted the events. The function that it returns runs once they are committed, may
  * use the network, and is awaited by `clock advance`; it must not throw.
  */
 export type EventListener = (
@@ -44,10 +44,10 @@ export type EventListener = (
 export interface FixtureReader {
   /** JSON Schema of each top-level key that it reads; together they are the fixture's schema. */
   keys: Readonly<Record<string, TSchema>>;
-  /** Names that may stand under `generate:`, with what they ask for. */
+  /** The names allowed under `generate:`, with their schemas. */
   generate?: Readonly<Record<string, TSchema>>;
   /**
-   * What a schema cannot say, such as a parent that does not exist: `report` takes the path of the value
+   * Checks beyond the schema, such as a parent that does not exist: `report` takes the path of the value
    * in the document, so that the message can name line and column.
    */
   check?: (
@@ -55,7 +55,7 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key: what a record that only a number asks for says besides its id, so that it is of use. Called once
+   * By key: the fields, other than its id, of a record that only a number asks for. Called once
    * for all records of the list, with the lists as far as they are made.
    */
   numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
@@ -83,10 +83,10 @@ export interface BaseBuilder {
   instant(iso: string): number;
   /** The document's records, made when they are first looked at, in the document's order. */
   readonly world: RecordLookup;
-  /** What a record of the fixture is made with; what it draws depends on the labels alone. */
+  /** The context in which a record of the fixture is made; its draws depend on the labels alone. */
   context(...labels: (string | number)[]): FactoryContext;
   /**
-   * Fills a collection, once; the records are only made when somebody first reads it, and not to be counted where
+   * Fills a collection, once; the records are only made when it is first read, and not to be counted where
    * `count` knows how many there will be.
    */
   fill<R extends StoredRecord>(
@@ -108,7 +108,7 @@ export interface StateActor {
 }
 
 /**
- * What a state call does beyond storing JSON: keep the API's invariants, emit the events and audit entries of
+ * The work of a state call beyond storing JSON: keep the API's invariants, emit the events and audit entries of
  * a real change. Errors are thrown as `ApiError` with `details.field`.
  */
 export interface StateRules<R extends StoredRecord> {

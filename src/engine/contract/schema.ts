@@ -31,7 +31,7 @@ export const internal = <T extends TSchema>(schema: T) =>
 export const typed = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });
 
-/** What a response carries where `Instant` stands in the record. */
+/** The field of a response for an `Instant` of the record. */
 export const Timestamp = (options: object = {}) => Type.String({ format: "date-time", ...options });
 
 /** Section 2.1; the prefixes of other ids are ours. */
@@ -62,7 +62,7 @@ export const UserId = (options: object = {}) =>
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** G38: free text that tells of something. */
+/** Free text (G38). */
 export const Description = () => Type.String({ maxLength: 10_000 });
 
 /** A page size or offset; `out_of_range_limits: clamp` moves it into its bounds (G08). */

@@ -1,5 +1,5 @@
 /**
- * What is a secret by its name or by its looks: the one list for everything that shows or keeps what clients sent, which
+ * Finds secrets by their name or their form: the one list for everything that shows or keeps what clients sent, which
  * is journal, HAR and console, recordings, and bundles.
  */
 
@@ -17,7 +17,7 @@ export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${[
 
 const SECRET_NAME = new RegExp(`^${SECRET_NAMES}$`, "i");
 
-/** Also of a parameter as it stands in a query or in a form. */
+/** Also the name of a parameter of a query or a form. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.includes("%") ? decoded(name) : name);
 }

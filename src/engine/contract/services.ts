@@ -1,7 +1,7 @@
 import type { Transaction } from "../state/transaction.ts";
 import type { Settings } from "./settings.ts";
 
-/** What lives outside the root and may be waited for: bytes on disk, outbound calls, changes to come. */
+/** Services outside the root that may be waited for: bytes on disk, outbound calls, changes to come. */
 export interface Services {
   /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
   changed(signal: AbortSignal): Promise<void>;
@@ -26,7 +26,7 @@ export interface Services {
   readonly isClosed: boolean;
 }
 
-/** What takes the machine's time or memory, and so is done a few at once; texts are read in the server's own thread. */
+/** Work that takes the machine's time or memory, and so is done a few at once; texts are read in the server's own thread. */
 export type HeavyWork = "document" | "image" | "text";
 export type InTurn = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
@@ -39,13 +39,13 @@ export interface ByteStore {
   size(blob: string): number;
   /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
   crc32c(blob: string): string;
-  /** @throws ApiError PAYLOAD_TOO_LARGE when so many more bytes would not fit */
+  /** @throws ApiError PAYLOAD_TOO_LARGE when this number of bytes would not fit */
   requireRoom(bytes: number): void;
   /**
    * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes held already are passed
    * over; a start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and
-   * leaves the blob as it was. Writers of one blob take turns. What arrived before the stream broke off
-   * is kept.
+   * leaves the blob as it was. Writers of one blob take turns. Bytes that arrived before the stream
+   * broke off are stored.
    * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
    */
   write(

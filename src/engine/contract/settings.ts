@@ -12,7 +12,7 @@ export const LOCALES: readonly string[] = `
   .split(/\s+/);
 
 /**
- * What a team that knows the real service better may change per sandbox; `x-assumption` is the row of the ledger
+ * The settings that a team may change per sandbox, where it knows the real service better; `x-assumption` is the row of the ledger
  * that it changes. Values are checked by the control API, the CLI and the configuration file alike.
  */
 export const Settings = Type.Object(
@@ -42,7 +42,7 @@ export const Settings = Type.Object(
     unknown_fields: Words(["warn", "reject"], {
       default: "warn",
       "x-assumption": "G09",
-      description: "body fields and query parameters that nobody knows: a warning in the journal, or 422",
+      description: "unknown body fields and query parameters: a warning in the journal, or 422",
     }),
     json_limit_mb: Type.Number({
       exclusiveMinimum: 0,
@@ -54,7 +54,7 @@ export const Settings = Type.Object(
     cors_origins: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       "x-assumption": "G30",
-      description: "browser origins allowed besides loopback; `*` allows every one",
+      description: "browser origins allowed in addition to loopback; `*` allows every one",
     }),
     cors_headers: Type.Array(
       Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$", title: "a header's name, or *" }),
@@ -62,8 +62,7 @@ export const Settings = Type.Object(
         default: [],
         maxItems: 100,
         "x-assumption": "G30",
-        description:
-          "request headers that a page may send besides those of the API; `*`: whatever it asks for",
+        description: "request headers that a page may send in addition to those of the API; `*`: any",
       },
     ),
     cors_credentials: Words(["on", "off"], {

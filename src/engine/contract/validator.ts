@@ -23,7 +23,7 @@ const compiled = new WeakMap<object, ValidateFunction>();
 
 /**
  * Judges values by a schema, up to the first error. Compiled once, on first use, so that the start of the
- * server does not pay for what nobody calls.
+ * server does not pay for schemas that are never used.
  */
 export function toValidator(schema: object): ValidateFunction {
   let validate = compiled.get(schema);

@@ -30,7 +30,7 @@ export const ACCESS: readonly Assumption[] = [
       "An unknown organization is 404, a foreign one 403 ORGANIZATION_ACCESS_DENIED, a missing role or capability 403 INSUFFICIENT_PERMISSIONS; what the reference states for an operation wins.",
     details: [
       "4.1 answers a foreign session with 403 `SESSION_ACCESS_DENIED`; 4.4 answers 404 with `collection_id` whatever was foreign or unknown; 4.5 answers 403 for an unknown organization as for a foreign one, so that nothing can be found out by trying.",
-      "4.12 answers somebody from outside with 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` with 403, and then an unknown link with 404 and `link_id`.",
+      "4.12 answers a user from outside with 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` with 403, and then an unknown link with 404 and `link_id`.",
       "4.8 writes its codes in upper case in envelope B, as its 404 does: `AUTHENTICATION_REQUIRED`, `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
@@ -97,7 +97,7 @@ export const ACCESS: readonly Assumption[] = [
     id: "G29",
     topic: "Developer messages",
     chosen:
-      "system_message is always present and says how to mend the request; trace_id equals x-request-id.",
+      "system_message is always present and says how to correct the request; trace_id equals x-request-id.",
   },
   {
     id: "G30",

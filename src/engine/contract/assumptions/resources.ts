@@ -54,7 +54,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G15",
     topic: "Connector notifications",
     chosen:
-      "Rules of type webhook or email name connector outcomes or events of 6.1, each told once, unsigned; a test really calls the webhook, and e-mail goes to the sandbox's outbox.",
+      "Rules of type webhook or email name connector outcomes or events of 6.1, each sent once, unsigned; a test really calls the webhook, and e-mail goes to the sandbox's outbox.",
     details: [
       "A rule is `{type, url or email, events}`; the config `{organization_id, notifications, updated_at}`, empty at first; another type is 422. Outcomes of jobs are `connector.job.succeeded` and `connector.job.failed`.",
       "A test answers `{success, notification_type, status_code, delivered_at}`, `success` false where no 2xx came; without `url` the first webhook rule's is called, and without one it is 422. An e-mail is `{to, subject, body, at}`.",
@@ -121,7 +121,7 @@ export const RESOURCES: readonly Assumption[] = [
     topic: "The announced model endpoint",
     chosen: "404 as in production, until the preview is switched on.",
     details: [
-      "The 404 comes after the credentials and its message says that the endpoint is announced; with the preview, somebody from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
+      "The 404 comes after the credentials and its message says that the endpoint is announced; with the preview, a user from outside gets 403 `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
   {
@@ -156,8 +156,8 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor; a move to the parent that it has changes and writes nothing. State calls write `created`, `updated` and `deleted`, and where 4.15 has a word for what happened, that word: `reparented`, `deactivated` and `reactivated` for an account, `assigned` and `unassigned` for a role that somebody gains or loses. Their actor is `?actor=usr_…`, else the organization's owner.",
-      "Entries keep names as they were: what is renamed or deleted later is still called what it was called.",
+      "A reparent writes `department` / `reparented` with the moved department as entity, the new parent as target (empty at the top), both parents' ids as values and the caller as actor; a move to the parent that it has changes and writes nothing. State calls write `created`, `updated` and `deleted`, and where 4.15 has a word for what happened, that word: `reparented`, `deactivated` and `reactivated` for an account, `assigned` and `unassigned` for a role that a user gains or loses. Their actor is `?actor=usr_…`, else the organization's owner.",
+      "Entries keep names as they were: a later change of name does not change them.",
     ],
   },
   {
@@ -168,7 +168,7 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "Without a limit `monthly_limit`, `utilization_percentage` and `remaining_budget` are null; beyond it the budget is 0. `overall_status` is the worst of organization, total and keys.",
       "Keys are listed by id where they have a limit or any spending in the organization, and `total_keys` counts those; a key's limit belongs to organization and key together.",
-      "What a deleted key has spent stays spent: it counts in its months, under the key's last name and without a limit. A key made anew under its id begins with nothing.",
+      "What a deleted key has spent remains spent: it counts in its months, under the key's last name and without a limit. A key created again under its id begins with nothing.",
     ],
   },
   {
@@ -179,7 +179,7 @@ export const RESOURCES: readonly Assumption[] = [
     details: [
       "`application/octet-stream` takes the type that the file name says. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or the type's `charset` says. HTML and XML are read without their markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
       "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced: which of a connection's jobs do follows from the seed, the connection and how many it has had. A connection may have a `failure_rate` of its own; those of the reference world have 0. A `reset` begins from nothing and brings again what the connection's jobs have brought since the last one.",
-      "With `live_meetings` on, somebody speaks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines it slows down by half, so that a meeting of years stays small.",
+      "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines it slows down by half, so that a meeting of years stays small.",
     ],
   },
   {
@@ -188,7 +188,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "More input tokens than the model's max_tokens are 422 with the field inputs and their number. A model sees unless the world says vision: false, which no answer shows; a picture is described by format, size and dominant colours, and for a model that does not see it is 422 with the field of its file_id.",
     details: [
-      "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; what else calls itself an image is said to be none that can be made out. A picture that nobody uploaded is described by the seed.",
+      "PNG, JPEG, WebP and GIF files of up to 25 MiB are looked at; any other file that claims to be an image is described as unreadable. The seed describes a picture that was never uploaded.",
     ],
   },
   {
@@ -197,7 +197,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "With `invoicing` on, at the turn of each month of the sandbox's clock every organization that has spent anything gets an invoice for the month that ended; three days later it is paid, or fails where the organization's monthly limit was reached in that month, with the events of 6.1.",
     details: [
-      "The amount is what was spent, to the centime and at least one; the status is `draft` in between. What the limits are at the turn decides. An invoice that a state call settles or deletes is left alone. Switching the setting off calls off what is to come, payments included, until it is on again.",
+      "The amount is the spending of the month, to the centime and at least one; the status is `draft` in between. The limits at the turn decide. An invoice that a state call settles or deletes is left alone. Switching the setting off calls off what is to come, payments included, until it is on again.",
     ],
   },
   {
@@ -207,7 +207,7 @@ export const RESOURCES: readonly Assumption[] = [
       "A key acts only while its user is a member of the organization it acts in; afterwards every operation refuses it as it refuses a non-member, where nothing is said with 403 ORGANIZATION_ACCESS_DENIED (4.10, 4.19, lists of models and webhooks among them). 4.5 is how to go on.",
     details: [
       "What names a person as the author of something (`created_by`, owners, actors of logs) stays when the person goes. A key still trades for a session token, which can do what the key can.",
-      "Deleting a record, by a state call or by the API, takes everything that belongs to it, level by level: an organization's departments, files, threads and their messages, webhooks with deliveries that are still to be made, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and every timer of what goes. A record made anew under such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, and goes where there is none.",
+      "Deleting a record, by a state call or by the API, takes everything that belongs to it, level by level: an organization's departments, files, threads and their messages, webhooks with deliveries that are still to be made, uploads, links, logs and figures; a user's keys with their sessions and rate windows; and every timer of what goes. A record created again under such an id has nothing of the old. A key that acted in a deleted organization acts in another one of its user's, and goes where there is none.",
     ],
   },
   {
@@ -226,7 +226,7 @@ export const RESOURCES: readonly Assumption[] = [
       "If-None-Match decides before If-Modified-Since; amounts below a hundredth stand with six decimals in the details of errors; titles are ordered by code point; an arrow inside a subtitle is pulled apart.",
     details: [
       "Both headers are honoured where `ETag` and `Last-Modified` are sent; a date that is none of HTTP's three spellings counts as not sent.",
-      "`-->` becomes `-- >`, so that no reader takes text for a time. A track may stand in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
+      "`-->` becomes `-- >`, so that no reader takes text for a time. A track may be in several collections: its entry is keyed by both, as `mcoll_ada:mtrack_1`.",
     ],
   },
   {
@@ -236,7 +236,7 @@ export const RESOURCES: readonly Assumption[] = [
       "Audit logs, change logs and assistants' histories of a fixture are what legal operations would have left: replayed from an invented beginning, they end in the fixture's present.",
     details: [
       "Departments are created below parents that are there, moved without cycles and deleted as leaves; previous and new values chain; people act after they were created and while they are active. A user, department or store of today that began within the time of a log was created in it, at `created_at` and by `created_by`; what else it describes is gone today, and a change of something that is there was reverted.",
-      "An assistant's history begins with `created`; a change log tells of today's assistants what their histories tell of the same time. A department of a fixture is no older than its parent and than who made it, where the fixture does not say otherwise. Entries that a fixture writes out are kept as they are.",
+      "An assistant's history begins with `created`; a change log contains the entries of today's assistants' histories of the same time. A department of a fixture is no older than its parent and than who made it, where the fixture does not say otherwise. Entries that a fixture writes out are kept as they are.",
     ],
   },
   {
@@ -245,7 +245,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, distinct where they must be, plausible in the locale.",
     details: [
-      "The same seed and the same record give the same values. Addresses are in the domain `example.test`, valid for a name in any script, and no two users are given the same one. What a locale has no data for is in English.",
+      "The same seed and the same record give the same values. Addresses are in the domain `example.test`, valid for a name in any script, and no two users are given the same one. English replaces missing data of a locale.",
     ],
   },
 ];

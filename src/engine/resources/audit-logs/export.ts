@@ -86,8 +86,8 @@ export interface CsvSource {
 }
 
 /**
- * The export as text, a batch at a time: memory does not depend on the number of rows, and nothing is
- * made that nobody reads.
+ * The export as text, a batch at a time: memory does not depend on the number of rows, and a batch is made only when
+ * it is read.
  */
 export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGenerator<string> {
   // Loaded with the first export, not at the start; this build also runs without Node.
@@ -108,7 +108,7 @@ export async function* auditCsv(source: CsvSource, signal: AbortSignal): AsyncGe
       rows = [];
     } else if (looked % SCAN !== 0) continue;
     if (written === MAX_ROWS) return;
-    // A client that reads fast would otherwise keep everybody else waiting until the last row.
+    // A client that reads fast would otherwise block all other requests until the last row.
     await platform().nextTurn();
     if (signal.aborted) return;
   }

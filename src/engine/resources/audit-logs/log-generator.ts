@@ -23,7 +23,7 @@ const MAX_TRIES = 8;
 interface Event {
   at: number;
   change: Change;
-  /** Who did it, where a record says so. */
+  /** The actor, if a record names one. */
   creator?: User | undefined;
 }
 
@@ -87,7 +87,7 @@ export function logId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }
 
-/** What the records of the present say happened since an instant, the oldest first. */
+/** Lists the events since an instant that the records of the present prove, the oldest first. */
 function fixedEvents({ people, departments, stores }: Present, random: Random, since: number): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));

@@ -6,9 +6,9 @@ import { findKeyProblem, identifyKey } from "./identity.ts";
 import { explainToken, identifyToken } from "./tokens.ts";
 
 /**
- * Who calls, by the first credential that was sent: `api-key`, `X-API-Key`, `Authorization` (G02).
- * Undefined where nobody can be told from it, `refused` where somebody can who may not call; which reason of
- * section 5 rule 2 it was is not told.
+ * Identifies the caller by the first credential that was sent: `api-key`, `X-API-Key`, `Authorization` (G02). Undefined
+ * for an unknown credential; `refused` for a known caller who may not call. The answer does not say which reason of
+ * section 5 rule 2 applied.
  */
 export function identify(
   tx: Transaction,
@@ -24,8 +24,8 @@ export function identify(
 const WELL_FORMED = new RegExp(KEY_PATTERN);
 
 /**
- * Which credential was found where, and what is wrong with it (interfaces 11): for the journal, never for the
- * answer, which keeps it to itself (section 5 rule 2). No part of a secret is told.
+ * Says which credential was found where, and what is wrong with it (interfaces 11). The journal shows it, the answer
+ * does not (section 5 rule 2). It contains no part of a secret.
  */
 export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
@@ -47,10 +47,10 @@ function explainScheme(authorization: string): string {
   const [scheme = "", ...rest] = authorization.trim().split(/\s+/);
   if (/^bearer$/i.test(scheme))
     return rest.length === 0
-      ? "says Bearer, and nothing behind it"
-      : "holds several words behind Bearer; one credential is asked for";
+      ? "says Bearer, and nothing after it"
+      : "holds several words after Bearer; one credential is expected";
   if (scheme.startsWith("ak_")) return "holds an API key without `Bearer` before it";
-  return `has ${rest.length === 0 ? "no scheme" : `the scheme ${scheme.slice(0, 20)}`}; \`Bearer\` is asked for`;
+  return `has ${rest.length === 0 ? "no scheme" : `the scheme ${scheme.slice(0, 20)}`}; \`Bearer\` is expected`;
 }
 
 /** An API key as it was sent, and why it is refused. */

@@ -12,7 +12,7 @@ export function identifyKey(world: WorldReader, key: string): Identity | undefin
 }
 
 /**
- * Who calls with this key; `refused` unless the key may be used now, by a user who may use it (section 5
+ * Identifies the caller of this key; `refused` unless the key may be used now, by a user who may use it (section 5
  * rule 2). Fault rules match on the caller before that is judged.
  */
 export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {

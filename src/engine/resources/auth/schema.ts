@@ -10,7 +10,7 @@ export interface RefreshToken {
   id: string;
   digest: string;
   key_id: string;
-  /** Whose the key was then: one that changed hands renews nothing for whoever has it now. */
+  /** The key's user at that time: a key with another user since then renews no token. */
   user_id: string;
   expires_at: number;
 }
@@ -35,7 +35,7 @@ export const refreshTokens = collection({
   },
 });
 
-/** What signs the access tokens of an API key: made with its first one, and gone with the key, as they are. */
+/** The secret that signs the access tokens of an API key: created with the first token, deleted with the key. */
 export interface SigningKey {
   /** Of the API key. */
   id: string;

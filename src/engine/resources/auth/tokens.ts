@@ -25,7 +25,7 @@ const verified = new Map<string, Claims>();
 
 /**
  * Signs an access token. By hand, because jose signs asynchronously and a transaction does not wait. A
- * `jti` tells tokens of the same second apart, which a frozen clock makes common; it stands in the header
+ * `jti` tells tokens of the same second apart, which a frozen clock makes common; it is in the header
  * (as RFC 7519 allows), since G01 names the claims.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
@@ -38,7 +38,7 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 }
 
 /**
- * Who calls with this session token; undefined for one that is forged or from another world, `refused` for
+ * Identifies the caller of this session token; undefined for one that is forged or from another world, `refused` for
  * one that has expired or whose key may no longer be used. Waits only the first time that it sees a token.
  */
 export function identifyToken(
@@ -88,7 +88,7 @@ function identifyClaims(tx: Transaction, { sub, key, exp }: Claims): Identity | 
   return secondsNow(tx) >= exp ? refused(identity) : identity;
 }
 
-/** What a session token is, and why it is refused; no part of it is told. */
+/** Describes a session token, and why it is refused, without any part of it. */
 export async function explainToken(tx: Transaction, token: string): Promise<string> {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT_JWS.test(token))
     return "what is neither an API key nor a session token";
@@ -117,8 +117,8 @@ function claimedKey(token: string): string {
 
 /**
  * Kept in the world rather than derived at every use: a fork or a restored snapshot honours the tokens
- * it was made with, while a reset, whose secrets are others, honours none from before. Drawn anew for an API key
- * that is made anew, so that tokens of the one before it stay dead.
+ * it was made with, while a reset, whose secrets are others, honours none from before. Drawn again for an API key
+ * that is created again, so that tokens of the one before it stay dead.
  */
 function signingSecret(tx: Transaction, key_id: string): string {
   const kept = tx.get(signingKeys, key_id);

@@ -10,8 +10,8 @@ const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "c
 export const makeConnection: Factory<Connection> = (given, context) => {
   const { random, world, past, now } = context;
   // `conn_drive` says what it connects to.
-  const told = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
-  const toolkit = given.toolkit ?? told ?? random.pick(TOOLKITS);
+  const named = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
+  const toolkit = given.toolkit ?? named ?? random.pick(TOOLKITS);
   return {
     id: given.id ?? context.newId("conn_"),
     organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,

@@ -3,7 +3,7 @@ import { belongsTo } from "../../contract/references.ts";
 import { Id, Instant, Nullable } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-/** What a connector job syncs from; no endpoint of the reference shows one. */
+/** A source that connector jobs sync from; no endpoint of the reference shows one. */
 export const Connection = Type.Object({
   id: Id("conn_"),
   organization_id: Id("org_", belongsTo("organizations")),

@@ -104,7 +104,7 @@ export const triggerConnectorJob = operation({
   path: BASE,
   summary: "Trigger a connector job",
   description:
-    "The job runs for as long as the setting says when it is triggered, unless it fails before (G34); a reset brings everything anew. One job of a type runs per connection at a time.",
+    "The job runs for as long as the setting says when it is triggered, unless it fails before (G34); a reset brings everything again. One job of a type runs per connection at a time.",
   params: Type.Object({ organization_id: Id("org_") }),
   body: { kind: "json", schema: Type.Object({ connection_id: Id("conn_"), job_type: Words(JOB_TYPES) }) },
   errors: [...MEMBER_ERRORS, { code: "RESOURCE_NOT_FOUND", details: ["connection_id"] }],

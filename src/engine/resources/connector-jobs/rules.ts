@@ -14,7 +14,7 @@ export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_j
 
 export type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
-/** What a sync is going to bring. */
+/** The bytes and rows that a sync is going to bring. */
 export function plannedTotals(random: Random): Totals {
   const rows_total = random.int(200, 4000);
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
@@ -23,7 +23,7 @@ export function plannedTotals(random: Random): Totals {
 const MAX_JOBS_OF_A_RESET = 1000;
 
 /**
- * G34: a reset begins from nothing and brings all that the connection's jobs have brought since the last one, besides
+ * G34: a reset begins from nothing and brings all that the connection's jobs have brought since the last one, in addition to
  * what is new.
  */
 export function planTotals(
@@ -150,7 +150,7 @@ export function endJob(
   });
 }
 
-/** Tells of a job that has ended; nobody hears of one that was cancelled. */
+/** Emits the event of a job that has ended; a cancelled job emits none. */
 export function emitOutcome(tx: Transaction, job: ConnectorJob): void {
   if (job.status === "succeeded") emit(tx, jobSucceeded, job);
   else if (job.status === "failed") emit(tx, jobFailed, job);

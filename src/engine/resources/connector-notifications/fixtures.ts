@@ -26,7 +26,7 @@ function withoutRules(world: RecordLookup): string {
 export const connectorNotificationsFixture: FixtureReader = {
   keys: {
     connector_notifications: ByOrganization(Type.Array(NotificationRule, { maxItems: MAX_RULES }), {
-      description: "Notification rules by organization; without any, nobody is notified",
+      description: "Notification rules by organization; without rules no notification is sent",
     }),
   },
   check(fixture, report) {

@@ -33,7 +33,7 @@ export function soundRules(rules: readonly NotificationRule[]): NotificationRule
   });
 }
 
-/** What the pattern of a URL cannot tell. @throws ApiError INVALID_INPUT */
+/** Checks a URL beyond its pattern. @throws ApiError INVALID_INPUT */
 export function requireCallable(field: string, url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
@@ -53,7 +53,7 @@ export function findConfig(world: WorldReader, organization_id: string): Notific
   );
 }
 
-/** What a notification tells, by either way; the members of section 6.2 that it has. */
+/** The content of a notification by webhook or e-mail: the members of section 6.2 that it has. */
 export interface Notice {
   event: string;
   organization_id: string;

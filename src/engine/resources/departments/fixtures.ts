@@ -39,7 +39,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
     is_default: given.is_default ?? false,
     color: given.color ?? null,
     created_by,
-    // Nobody makes anything before they are there themselves.
+    // A department is no older than the user who created it.
     created_at:
       given.created_at ??
       (past
@@ -51,7 +51,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
 const record = fixtureRecord(Department, { needs: ["id"], omit: ["path", "depth"] });
 type Entry = EntryOf<typeof record>;
 
-/** Keys for the departments of one organization, which the reference world has had from the start. */
+/** Keys for the departments of one organization, which the reference world uses. */
 const SHORTHANDS = { globex_departments: "org_globex" };
 
 export const departmentsFixture: FixtureReader = {
@@ -99,7 +99,7 @@ export const departmentsFixture: FixtureReader = {
   },
 };
 
-/** What the fixture names one by one, with where it stands there. */
+/** Lists the departments that the fixture names, with their paths in the document. */
 export function departmentEntries(fixture: FixtureData): { entry: Entry; path: (string | number)[] }[] {
   const [first] = (fixture["organizations"] ?? []) as { id: string }[];
   return Object.entries({ departments: first?.id, ...SHORTHANDS }).flatMap(([key, organization_id]) =>

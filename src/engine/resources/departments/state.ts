@@ -54,7 +54,7 @@ function findParent(tx: Transaction, { parent_id, organization_id }: Department)
 
 type Place = Pick<Department, "path" | "depth">;
 
-/** A path or depth that somebody sent and that is not what follows from the parent. */
+/** A path or depth in the request that contradicts the parent. */
 function refuseOwnPlace(given: Department, derived: Place, before: Place): void {
   for (const field of ["path", "depth"] as const) {
     if (given[field] !== derived[field] && given[field] !== before[field])

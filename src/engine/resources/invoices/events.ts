@@ -30,7 +30,7 @@ export const invoiceFailed = event({
   implies: { status: "failed" },
 });
 
-/** What a status is told as; a draft is not news. */
+/** The event of each status; a draft emits none. */
 export const STATUS_EVENTS = {
   draft: undefined,
   paid: invoicePaid,

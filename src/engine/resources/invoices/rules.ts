@@ -20,7 +20,7 @@ import { type Invoice, invoices } from "./schema.ts";
 
 /** G36: from an invoice to its payment. */
 const PAYMENT_MS = 3 * 86_400_000;
-/** The timer of the month; those of payments stand under their invoices' ids. */
+/** The key of the month's timer; payments' timers have their invoices' ids. */
 const TURN = "month";
 
 /** G36: with `invoicing` on, the turn of this month is waited for, and so are the payments of what was invoiced. */

@@ -11,7 +11,7 @@ export const Invoice = Type.Object({
   currency: Type.String({ pattern: "^[A-Z]{3}$" }),
   status: Words(["draft", "paid", "failed"]),
   created_at: Instant(),
-  /** What becomes of an invoice for a month's spending when it is due (G36); null for others. */
+  /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
   settles: internal(Nullable(Words(["paid", "failed"]))),
 });
 export type Invoice = Static<typeof Invoice>;

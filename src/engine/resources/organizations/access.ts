@@ -17,9 +17,9 @@ export function findCaller({ principal, world }: Caller): User {
   return user;
 }
 
-/** What `requireMember` refuses with. */
+/** The refusals of `requireMember`. */
 export const MEMBER_ERRORS = ["ORGANIZATION_NOT_FOUND", "ORGANIZATION_ACCESS_DENIED"] as const;
-/** What `requireAdministrator` refuses with. */
+/** The refusals of `requireAdministrator`. */
 export const ADMINISTRATOR_ERRORS = [...MEMBER_ERRORS, "INSUFFICIENT_PERMISSIONS"] as const;
 
 /**
@@ -52,7 +52,7 @@ export function requireAdministrator(caller: Caller, organization_id: string): O
   return organization;
 }
 
-/** What `requireCurrentMember` refuses with. */
+/** The refusals of `requireCurrentMember`. */
 export const CURRENT_MEMBER_ERRORS = ["ORGANIZATION_ACCESS_DENIED"] as const;
 
 /**
@@ -72,7 +72,7 @@ export function requireCurrentMember(caller: Caller): string {
 
 export const ADMINISTRATOR_ROLE = "the role owner or admin";
 
-/** Who is refused and what they lack, for the journal's reasons; a stranger to the organization lacks membership. */
+/** Says for the journal which user is refused and what they lack; a user from outside lacks membership. */
 export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
   const { id, memberships } = findCaller(caller);
   const missing = Object.hasOwn(memberships, organization_id)
@@ -98,10 +98,10 @@ export function hasCapability(caller: Caller, organization_id: string, capabilit
   return Object.hasOwn(capabilities, organization_id) && capabilities[organization_id]!.includes(capability);
 }
 
-/** Whom records name as their author where there is nobody. */
+/** The author of records in an organization without users. */
 export const SYSTEM_USER_ID = "usr_system";
 
-/** Who acts for an organization where nobody is named: its owner, else a member, else the first user. */
+/** Finds a default author for an organization: its owner, else a member, else the first user. */
 export function findAuthor(world: RecordLookup, organization_id: string): string {
   const user =
     world.index(users, "by_owned_organization", organization_id).first() ??

@@ -16,7 +16,7 @@ export const Organization = Type.Object({
 });
 export type Organization = Static<typeof Organization>;
 
-/** A map whose keys are organizations; what stands under a key goes with the organization. */
+/** A map whose keys are organizations; the value of a key is deleted with the organization. */
 export const ByOrganization = <T extends TSchema>(value: T, options: object = {}) =>
   Type.Record(Type.String({ pattern: "^org_" }), value, {
     additionalProperties: false,

@@ -18,7 +18,7 @@ const BudgetFigures = Type.Object({
 });
 type BudgetFigures = Static<typeof BudgetFigures>;
 
-/** A month's budget as usage events tell of it (G25). */
+/** A month's budget as usage events show it (G25). */
 export function budgetFigures(organization_id: string, budget: Budget): BudgetFigures {
   const { scope, api_key_id, limit, spentMicro } = budget;
   const { monthly_limit, current_usage, utilization_percentage } = limitFigures(spentMicro, limit);

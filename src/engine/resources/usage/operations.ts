@@ -77,7 +77,7 @@ function keyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   const api_key_id = row.api_key_id!;
   const key = world.get(apiKeys, api_key_id);
   const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
-  // What a deleted key spent was spent; nothing is limited any more.
+  // The spending of a deleted key remains; its limit does not.
   const limit = key === undefined ? null : row.monthly_limit;
   const { monthly_limit, current_usage, utilization_percentage, status } = limitFigures(spentMicro, limit);
   return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };

@@ -10,7 +10,7 @@ export const UsageRecord = Type.Object({
   /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
   id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** What a key has spent stays spent when the key is deleted (G33). */
+  /** The spending of a key remains when the key is deleted (G33). */
   api_key_id: Nullable(Id("apikey_", mentions("api_keys"))),
   /** The key's name as it last was, for when there is none to ask. */
   api_key_name: internal(Type.Optional(Type.String())),
@@ -22,8 +22,8 @@ export const UsageRecord = Type.Object({
     Type.Number({ minimum: 0, maximum: 1e9 }),
     { additionalProperties: false, default: {}, examples: [{ "2026-03": 850 }] },
   ),
-  /** Borders whose crossing was told, as `month/scope/event`, so that each is told once (G25). */
-  told: internal(Type.Array(Type.String())),
+  /** Thresholds whose event was emitted, as `month/scope/event`, so that each is emitted once (G25). */
+  emitted: internal(Type.Array(Type.String())),
 });
 
 /** At rest `spent` holds millionths of a franc by month relative to the origin's. */
@@ -55,7 +55,7 @@ export function emptyUsage(organization_id: string, api_key_id: string | null): 
     monthly_limit: null,
     api_monthly_limit: null,
     spent: {},
-    told: [],
+    emitted: [],
   };
 }
 

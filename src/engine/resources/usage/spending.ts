@@ -25,7 +25,7 @@ export interface Spending {
   current_usage: number;
 }
 
-/** Where a caller stands in section 8's hierarchy this month, in the order in which it is checked. */
+/** A caller's figures in section 8's hierarchy this month, in the order in which they are checked. */
 export function spendingFigures(world: WorldReader, { organization_id, key_id }: Principal): Spending[] {
   const budgets = listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
   return budgets.map(({ scope, limit, spentMicro }) => ({
@@ -86,8 +86,8 @@ const BORDERS = [
 ] as const;
 
 /**
- * Makes a change to usage rows of an organization and tells which borders the month's figures crossed
- * on the way up: once per border, scope and month (G25).
+ * Makes a change to usage rows of an organization and emits the events of the thresholds that the month's figures
+ * crossed on the way up: once per border, scope and month (G25).
  */
 export function emitThresholdEvents<T>(
   tx: Transaction,
@@ -113,7 +113,7 @@ function isOver({ limit, spentMicro }: Budget, share: number): boolean {
   return toStatus(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
 }
 
-/** False when it was told before. */
+/** False if its event was emitted before. */
 function remember(
   tx: Transaction,
   organization_id: string,
@@ -121,7 +121,7 @@ function remember(
   crossing: string,
 ): boolean {
   const row = findUsage(tx, organization_id, api_key_id ?? null);
-  if (row.told.includes(crossing)) return false;
-  tx.put(usage, { ...row, told: [...row.told, crossing] });
+  if (row.emitted.includes(crossing)) return false;
+  tx.put(usage, { ...row, emitted: [...row.emitted, crossing] });
   return true;
 }

@@ -23,7 +23,7 @@ export const usageRules: StateRules<Usage> = {
     requireConsistent(tx, record);
     if (record.api_key_id !== null) referred(tx, apiKeys, { field: "api_key_id", id: record.api_key_id });
     const insert = () => {
-      tx.insert(usage, { ...record, told: [] });
+      tx.insert(usage, { ...record, emitted: [] });
       bookOnOrganization(tx, record, { from: {}, to: record.spent });
     };
     if (actor.silent) insert();
@@ -35,7 +35,7 @@ export const usageRules: StateRules<Usage> = {
       throw invalidInput("organization_id", after.organization_id, "a row of usage cannot move");
     requireConsistent(tx, after);
     // Months that a PATCH does not name stay as they are.
-    const row = { ...after, spent: { ...before.spent, ...after.spent }, told: before.told };
+    const row = { ...after, spent: { ...before.spent, ...after.spent }, emitted: before.emitted };
     const update = () => {
       tx.put(usage, row);
       bookOnOrganization(tx, row, { from: before.spent, to: row.spent });
@@ -47,7 +47,7 @@ export const usageRules: StateRules<Usage> = {
   remove: (tx, record) => bookOnOrganization(tx, record, { from: record.spent, to: {} }),
 };
 
-/** What a key spends its organization spends (section 8), so what changes there changes here by as much. */
+/** A key's spending is its organization's too (section 8), so both change by the same amount. */
 function bookOnOrganization(
   tx: Transaction,
   { organization_id, api_key_id }: Usage,

@@ -80,7 +80,7 @@ function audit(
   recordStateAudit(tx, actor, { ...entry, action, ...values });
 }
 
-/** In the words of 4.15: whoever is suspended or disabled is deactivated. */
+/** In the words of 4.15 a suspended or disabled user is deactivated. */
 function auditAccount(change: Change, organization_id: string, before: User): void {
   const { account } = change.user;
   const ended = before.account === "active" ? "deactivated" : "updated";
@@ -90,7 +90,7 @@ function auditAccount(change: Change, organization_id: string, before: User): vo
   });
 }
 
-/** G31: a role that somebody gains, changes or loses in one organization. */
+/** A role that a user gains, changes or loses in one organization (G31). */
 function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
   const was = before.memberships[organization_id];
   const is = user.memberships[organization_id];

@@ -4,7 +4,7 @@ import { webhooks } from "./schema.ts";
 
 const about = aboutRecords(webhooks, {});
 
-/** What 4.21's test sends (G23), to that webhook alone; nobody subscribes to it. */
+/** The event of 4.21's test (G23): it goes to that webhook alone, and no webhook subscribes to it. */
 export const webhookTest = event({
   name: "webhook.test",
   section: "4.21",

@@ -18,7 +18,7 @@ export interface FixtureFact {
   organization_id: string;
 }
 
-/** What a table sorted by id forgets: which organization the fixture named first. */
+/** Remembers which organization the fixture names first; a table is sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
   prefix: "",
@@ -35,7 +35,7 @@ export function defaultOrganization(world: WorldReader): string | undefined {
 }
 
 const DAY_MS = 86_400_000;
-/** Nobody listens on port 9, so that a webhook made up by the server calls nobody. */
+/** No server listens on port 9, so a made-up webhook calls none. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (given, context) => {
@@ -81,7 +81,7 @@ export const makeDelivery: Factory<Delivery> = (given, context) => {
   };
 };
 
-/** From the event to the end of so many scheduled attempts (G24). */
+/** Milliseconds from the event to the end of this number of scheduled attempts (G24). */
 function takenBy(attempts: number): number {
   return DEFAULT_RETRY_SCHEDULE.slice(0, attempts - 1).reduce((sum, delay) => sum + delay, 0);
 }
@@ -93,7 +93,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
     ...(["webhook_id", "organization_id", "event", "scheduled_attempts"] as const),
     ...(["created_at", "body", "attempt_log"] as const),
   ],
-  // What stands at rest may come of events that there are no more.
+  // A stored delivery may be of an event that no longer exists.
   more: { event: Words([...EVENT_NAMES, webhookTest.name]) },
 });
 const record = fixtureRecord(Webhook, {
@@ -109,7 +109,7 @@ export const webhooksFixture: FixtureReader = {
   keys: {
     webhooks: Type.Union([Type.Array(record.schema), Type.Integer({ minimum: 0, maximum: 10_000 })]),
   },
-  // A world made of numbers must not call anybody.
+  // A generated webhook must not call a server.
   numbered: { webhooks: () => () => ({ url: "http://127.0.0.1:9/generated", active: false }) },
   check(fixture, report) {
     const seen = new Set<string>();
@@ -128,7 +128,7 @@ export const webhooksFixture: FixtureReader = {
       const first = base.world.all(organizations).first();
       return first === undefined ? [] : [{ id: "first_organization", organization_id: first.id }];
     });
-    // A webhook tells of its latest delivery, so both are made when either is first read.
+    // A webhook shows its latest delivery, so both are made when either is first read.
     const stories = () => entries.map((entry) => story(entry, base));
     base.fill(webhooks, () => stories().map(({ webhook }) => webhook));
     base.fill(deliveries, () => stories().flatMap(({ sent }) => sent));

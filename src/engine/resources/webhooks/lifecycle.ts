@@ -13,7 +13,7 @@ import { type Attempt, type Delivery, deliveries, inactiveReason, switched, webh
 const MAX_FINISHED = 10_000;
 const MAX_LOGGED_ATTEMPTS = 100;
 
-/** What an attempt sends and where, as of now (G24: the webhook's URL of that moment); undefined calls it off. */
+/** Plans what an attempt sends and where, as of now (G24: the webhook's present URL); undefined cancels it. */
 export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
   const webhook = world.get(webhooks, row.webhook_id);
   const present = world.get(outgoing, row.id);
@@ -72,7 +72,7 @@ export function recordAttempt(
   trim(tx, webhook.webhook_id);
 }
 
-/** What comes of an attempt that failed, in words; `world` is the one in which its outcome stands. */
+/** Says what follows a failed attempt; `world` contains the attempt's outcome. */
 export function nextStep(world: WorldReader, row: Outgoing, response_code: number): string {
   const delivery = world.get(deliveries, row.delivery_id);
   const webhook = world.get(webhooks, row.webhook_id);

@@ -6,7 +6,7 @@ import { toBody } from "./deliveries.ts";
 import { cancelPending, keepTimer } from "./lifecycle.ts";
 import { type Delivery, deliveries, switched, type Webhook, webhooks } from "./schema.ts";
 
-/** What `requireWebhook` refuses with. */
+/** The refusals of `requireWebhook`. */
 export const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
 
 /** G23: of the organization that the key acts in. @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
@@ -18,7 +18,7 @@ export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
 }
 
 /**
- * What the URL's pattern cannot tell: that it parses, and holds no credentials (G23).
+ * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
  * @throws ApiError INVALID_INPUT
  */
 export function requireCallable(url: string): void {

@@ -116,7 +116,7 @@ export const Delivery = Type.Object({
   delivered_at: NullableInstant(),
   last_attempt: NullableInstant(),
   next_retry: NullableInstant(),
-  /** At rest, null is one that nobody has sent yet (a fixture's): `bodyOf` derives it, always the same. */
+  /** Null for a fixture's delivery, which was never sent: `toBody` derives it, always the same. */
   body: Type.Unsafe<string | null>({ type: "string" }),
   attempt_log: Type.Array(Attempt),
 });
