@@ -2,7 +2,7 @@ import { basename, extname } from "node:path";
 import { pluralize } from "../engine/contract/pluralize.ts";
 import { fixtureText } from "../engine/fixtures/generate-fixture.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
-import { HarError } from "../tools/har/har-error.ts";
+import { HarError } from "../tools/har/read-har.ts";
 import { fixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { scenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";

@@ -1,6 +1,6 @@
 import { pluralize } from "../engine/contract/pluralize.ts";
 import { printableJson } from "../engine/contract/printable.ts";
-import { BaseUrlError, readBaseUrl } from "../tools/har/base-url.ts";
+import { BaseUrlError, readBaseUrl } from "../tools/har/read-har.ts";
 import { HarFile } from "../tools/traffic/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";

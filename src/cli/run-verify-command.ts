@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { RESOURCES } from "../engine/resources/index.ts";
-import { HarError } from "../tools/har/har-error.ts";
+import { HarError } from "../tools/har/read-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import type { VerifyReport } from "../tools/verify/report.ts";

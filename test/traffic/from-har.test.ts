@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
+import { EXTRACTORS } from "../../src/tools/traffic/extractors.ts";
 import { fixtureFromHar } from "../../src/tools/traffic/fixture-from-har.ts";
-import { LESSONS } from "../../src/tools/traffic/lessons.ts";
 import { scenarioFromHar } from "../../src/tools/traffic/scenario-from-har.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -85,10 +85,10 @@ describe("fixture from-har [interfaces 12]", () => {
 
   it("reads every answer that shows objects [interfaces 12]", () => {
     const ids = new Set(API.operations.map(({ id }) => id));
-    expect(Object.keys(LESSONS).filter((id) => !ids.has(id))).toEqual([]);
+    expect(Object.keys(EXTRACTORS).filter((id) => !ids.has(id))).toEqual([]);
     // Subtitles and paragraphs are the sentences once more; streams tell what exports do.
     const untold = API.operations
-      .filter((one) => readsOnly(one) && LESSONS[one.id] === undefined)
+      .filter((one) => readsOnly(one) && EXTRACTORS[one.id] === undefined)
       .map(({ id }) => id);
     expect(untold.toSorted()).toEqual([
       "meeting_sessions.stream_logs",

@@ -60,10 +60,10 @@ export function chosenIn(
     throw unprocessable(
       ids ? "all_failed" : "ids",
       all_failed,
-      ids ? "cannot stand beside ids" : "is needed, or else all_failed",
+      ids ? "cannot be given with ids" : "is needed, or else all_failed",
     );
   if (ids === undefined && again !== undefined)
-    throw unprocessable("again", again, "stands beside ids, not beside all_failed");
+    throw unprocessable("again", again, "goes with ids, not with all_failed");
   if (ids === undefined) {
     const failed = matching(tx, { since, webhook }).filter(({ status }) => status === "failed");
     if (failed.length <= MAX_REDELIVERED) return failed;
@@ -71,8 +71,7 @@ export function chosenIn(
     throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
   }
   const named = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
-  if (named !== undefined)
-    throw unprocessable(named, since ?? webhook, "stands beside all_failed, not beside ids");
+  if (named !== undefined) throw unprocessable(named, since ?? webhook, "goes with all_failed, not with ids");
   return [...new Set(ids)].map((id, i) => {
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)
@@ -85,7 +84,7 @@ export function chosenIn(
       throw unprocessable(
         `ids[${i}]`,
         id,
-        "was delivered; send it once more with again, or name one that failed",
+        "was delivered; send it again with `again`, or name one that failed",
       );
     return delivery;
   });
@@ -119,12 +118,12 @@ export function matching(tx: Transaction, { status, event, webhook, since }: Fil
       (one) =>
         one.created_at >= from &&
         (event === undefined || one.event === event) &&
-        (status === undefined || statusOf(one) === status),
+        (status === undefined || getStatus(one) === status),
     )
     .sort((a, b) => b.created_at - a.created_at);
 }
 
-function statusOf({ status, next_retry }: Delivery): Static<typeof Status> {
+function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
   return status === "failed" && next_retry !== null ? "pending" : status;
 }
 

@@ -84,16 +84,16 @@ export function presentListed(delivery: Delivery, world: Transaction): ListedDel
     url: webhook.url,
     active: webhook.active,
     inactive_because: inactiveReason(webhook),
-    why: status === "success" ? null : whyOf(last),
+    why: status === "success" ? null : describeFailure(last),
   };
 }
 
-function whyOf({ response_code, error }: { response_code: number; error?: string }): string | null {
+function describeFailure({ response_code, error }: { response_code: number; error?: string }): string | null {
   if (response_code >= 200 && response_code < 300) return null;
   return response_code === 0 ? `no answer: ${error ?? "the connection ended"}` : `answered ${response_code}`;
 }
 
-export function detailOf(
+export function toDeliveryDetail(
   delivery: Delivery,
   { journal }: Sandbox,
   world: Transaction,
@@ -108,7 +108,7 @@ export function detailOf(
       url,
       response_code,
       duration_ms,
-      why: whyOf({ response_code, error }),
+      why: describeFailure({ response_code, error }),
       fault: fault ?? null,
     })),
     exchanges: journal

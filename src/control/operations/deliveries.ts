@@ -9,7 +9,12 @@ import {
   RedeliverInput,
   unknownDelivery,
 } from "../deliveries/chosen-deliveries.ts";
-import { DeliveryDetail, detailOf, ListedDelivery, presentListed } from "../deliveries/shown-delivery.ts";
+import {
+  DeliveryDetail,
+  ListedDelivery,
+  presentListed,
+  toDeliveryDetail,
+} from "../deliveries/shown-delivery.ts";
 import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 
 const listDeliveries = operation({
@@ -46,7 +51,7 @@ const showDelivery = operation({
     const present = sandbox.world.read();
     const delivery = present.get(deliveries, id);
     if (delivery === undefined) throw unknownDelivery(id, present);
-    return detailOf(delivery, sandbox, present);
+    return toDeliveryDetail(delivery, sandbox, present);
   },
 });
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import Type, { type Static } from "typebox";
 import { Closed, Timestamp } from "../../engine/contract/schema.ts";
 import { redactQuery, redactText } from "../redact.ts";
-import { decodeText, headerOf, type ShownMessage, showMessage } from "./shown-message.ts";
+import { decodeText, findHeader, type ShownMessage, showMessage } from "./shown-message.ts";
 
 const Pair = Closed({ name: Type.String(), value: Type.String() });
 const None = Type.Array(Type.Object({}), { maxItems: 0 });
@@ -80,7 +80,7 @@ export function harEntry(exchange: ArchivedExchange): HarEntry {
   const query = redactQuery(exchange.query);
   const sent = showMessage(exchange.requestHeaders, exchange.requestBody.bytes);
   const received = showMessage(exchange.responseHeaders, exchange.responseBody.bytes);
-  const posted = contentOf(sent, exchange.requestBody);
+  const posted = toContent(sent, exchange.requestBody);
   return {
     startedDateTime: new Date(at).toISOString(),
     time: send + wait + receive,
@@ -101,8 +101,8 @@ export function harEntry(exchange: ArchivedExchange): HarEntry {
       httpVersion: "HTTP/1.1",
       cookies: [],
       headers: received.headers,
-      content: { size: exchange.responseBody.size, ...contentOf(received, exchange.responseBody) },
-      redirectURL: headerOf(received, "location") ?? "",
+      content: { size: exchange.responseBody.size, ...toContent(received, exchange.responseBody) },
+      redirectURL: findHeader(received, "location") ?? "",
       headersSize: -1,
       bodySize: -1,
     },
@@ -111,8 +111,8 @@ export function harEntry(exchange: ArchivedExchange): HarEntry {
   };
 }
 
-function contentOf(message: ShownMessage, { bytes, size }: ArchivedBody) {
-  const mimeType = headerOf(message, "content-type") ?? "";
+function toContent(message: ShownMessage, { bytes, size }: ArchivedBody) {
+  const mimeType = findHeader(message, "content-type") ?? "";
   if (size === 0) return { mimeType };
   if (bytes === undefined) return { mimeType, comment: `${size} bytes, not kept` };
   if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are no text` };

@@ -1,12 +1,33 @@
 import { createReadStream } from "node:fs";
 import { JSONParser } from "@streamparser/json";
-import { HarError } from "./har-error.ts";
 
-/** What of an archive's entry is read; a file may say anything, so nothing of it is taken for granted. */
+/** A file is no archive that can be read; the message is one sentence that says what to do. */
+export class HarError extends Error {}
+
+/** A text is not a service's base URL. */
+export class BaseUrlError extends Error {}
+
+/**
+ * The base URL of a service, as `--target` takes it: absolute, without a slash at its end.
+ * @throws BaseUrlError
+ */
+export function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !["http:", "https:"].includes(url.protocol))
+    throw new BaseUrlError(`--target must be an absolute http or https URL, not "${text}"`);
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
+    throw new BaseUrlError("--target must be a base URL, without credentials, query or fragment");
+  const base = url.href.replace(/\/+$/, "");
+  if (/\/v\d+$/.test(base))
+    throw new BaseUrlError(`leave the version out of --target: ${base.replace(/\/v\d+$/, "")}`);
+  return base;
+}
+
+/** An archive's entry; a file may contain anything, so every field is checked. */
 export type HarValue = Readonly<Record<string, unknown>>;
 
 export interface HarFacts {
-  /** Who wrote it, such as `Firefox`. */
+  /** The program that wrote it, such as `Firefox`. */
   creator: string;
   entries: number;
 }
@@ -26,7 +47,7 @@ export async function readHar(file: string, onEntry: (entry: HarValue) => void):
     for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES }))
       reading.add(piece as Buffer);
   } catch (error) {
-    // What fails while it is read, a folder for instance, does not say of itself which file it was.
+    // An error while reading, of a folder for example, does not name the file.
     if ((error as NodeJS.ErrnoException).syscall === "read") Object.assign(error as Error, { path: file });
     throw error;
   }
@@ -45,7 +66,7 @@ class Reading {
   private known = false;
   private read = 0;
   private lastEnd = 0;
-  /** What went wrong with an entry, and not with the text. */
+  /** An error of `onEntry`, not of the text. */
   private thrown: unknown;
 
   constructor(file: string, onEntry: (entry: HarValue) => void) {

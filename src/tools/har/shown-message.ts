@@ -3,7 +3,7 @@ import { Closed } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery } from "../redact.ts";
 
-/** One half of an exchange as anyone may see it; the fields of a schema that holds more besides. */
+/** One half of an exchange without secrets; fields for a schema that adds more. */
 export const SHOWN_MESSAGE = {
   headers: Type.Array(Closed({ name: Type.String(), value: Type.String() }), {
     description: "As sent, secrets masked",
@@ -24,11 +24,11 @@ export function showMessage(flat: readonly string[], bytes: Uint8Array | string 
     headers.push({ name: flat[i]!, value: redactHeader(flat[i]!, flat[i + 1]!) });
   }
   if (bytes === undefined || bytes.length === 0) return { headers };
-  return { headers, body: showBody(bytes, headerOf({ headers }, "content-type") ?? "") };
+  return { headers, body: showBody(bytes, findHeader({ headers }, "content-type") ?? "") };
 }
 
 /** In lower case. */
-export function headerOf({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
+export function findHeader({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 

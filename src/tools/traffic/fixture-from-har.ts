@@ -6,8 +6,8 @@ import { diagnose } from "../../engine/documents/diagnose.ts";
 import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-shape.ts";
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
-import { LESSONS } from "./lessons.ts";
-import { type Fields, keyOf, SeenWorld } from "./seen-world.ts";
+import { EXTRACTORS } from "./extractors.ts";
+import { type Fields, InferredFixture, keyOf } from "./inferred-fixture.ts";
 
 export interface FixtureFromHar {
   fixture: FixtureData;
@@ -21,7 +21,7 @@ export interface FixtureFromHar {
   key: string;
 }
 
-/** An archive of which nothing fits says enough after so many. */
+/** Problems listed for an archive that fits badly. */
 const MAX_DROPPED = 10_000;
 
 /**
@@ -38,7 +38,7 @@ export async function fixtureFromHar({
   contract: Contract;
   resources: readonly Resource[];
 }): Promise<FixtureFromHar> {
-  const world = new SeenWorld();
+  const world = new InferredFixture();
   const dropped: string[] = [];
   const { base } = await eachExchange({ contract, file, target: undefined }, () => ({
     left() {},
@@ -60,36 +60,36 @@ function toldBy(body: { error?: Fields; metadata?: Fields } | undefined): number
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
 
-function learn(world: SeenWorld, exchange: OperationExchange, dropped: string[]): void {
+function learn(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
   const { operation, answer, whole, params, at } = exchange;
   world.at("recorded", at);
-  world.at("told", toldBy(answer.json));
-  const lesson = LESSONS[operation.id];
-  if (lesson === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
+  world.at("stated", toldBy(answer.json));
+  const extractor = EXTRACTORS[operation.id];
+  if (extractor === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
     params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.someOrganization();
   noteLimit(world, answer.headers);
   try {
     world.organization(organization_id);
-    lesson(world, { body: answer.json as Fields, exchange, organization_id });
+    extractor(world, { body: answer.json as Fields, exchange, organization_id });
   } catch {
     // An answer of another shape; `verify --har` says what is wrong with it.
     dropped.push(`an answer of ${operation.id}`);
   }
 }
 
-/** A fixture tells what was spent in the month that it stands in, and in the one before it. */
+/** A fixture contains the spending of its month and of the month before. */
 function settleMonths(usage: unknown, epoch = Number.NaN): void {
   if (usage === undefined || Number.isNaN(epoch)) return;
   const now = new Date(epoch);
-  const monthOf = (ago: number) =>
+  const findMonth = (ago: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)).toISOString().slice(0, 7);
   const settle = ({ spent = {} }: { spent?: Fields }) => {
     for (const [name, ago] of [
       ["current", 0],
       ["previous", 1],
     ] as const)
-      spent[name] ??= spent[monthOf(ago)];
+      spent[name] ??= spent[findMonth(ago)];
     for (const name of Object.keys(spent))
       if (/^\d/.test(name) || spent[name] === undefined) delete spent[name];
   };
@@ -103,7 +103,7 @@ const ORGANIZATION = "service-organization";
 const PLANS: Readonly<Record<number, string>> = { 100: "standard", 1000: "premium" };
 
 /** Section 8: the plan, by the limit that answers show. */
-function noteLimit(world: SeenWorld, headers: Headers): void {
+function noteLimit(world: InferredFixture, headers: Headers): void {
   const id = headers.get(ORGANIZATION);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
@@ -117,7 +117,7 @@ function dropWhatDoesNotFit(document: Fields, shape: FixtureShape): string[] {
   const dropped: string[] = [];
   while (dropped.length < MAX_DROPPED && !validate(document)) {
     // The last of a list first, so that the places of the others stay.
-    const places = [...new Set(diagnose(document, validate).map(placeOf))].toReversed();
+    const places = [...new Set(diagnose(document, validate).map(findPlace))].toReversed();
     for (const place of places) {
       remove(document, place);
       dropped.push(place);
@@ -126,7 +126,7 @@ function dropWhatDoesNotFit(document: Fields, shape: FixtureShape): string[] {
   return dropped;
 }
 
-function placeOf({ keyword, instancePath, params }: ErrorObject): string {
+function findPlace({ keyword, instancePath, params }: ErrorObject): string {
   if (keyword !== "additionalProperties") return instancePath;
   return `${instancePath}/${String(params["additionalProperty"]).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -5,7 +5,7 @@ const TAIL = "\n]}}\n";
 
 /**
  * An HTTP Archive that grows by one entry at a time and can be read at any moment: an entry and the end of the
- * document are one write, over the end that stood there before.
+ * document are one write, over the previous end.
  */
 export class HarFile {
   private readonly descriptor: number;

@@ -1,8 +1,8 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
-import { type ArchivedExchange, type HarEntry, harEntry } from "../har/har-entry.ts";
-import { KeptBody } from "./kept-body.ts";
+import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
+import { type ArchivedBody, type ArchivedExchange, type HarEntry, harEntry } from "../har/har-entry.ts";
 
 export interface RecorderOptions {
   /** Base URL of the service, without a slash at its end. */
@@ -30,7 +30,7 @@ const OF_THE_CONNECTION = new Set([
 ]);
 
 /**
- * interfaces 12: a proxy in front of a service, which passes everything on unchanged and tells of each
+ * interfaces 12: a proxy in front of a service, which passes everything on unchanged and reports each
  * exchange. Rejects when the port is taken.
  */
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
@@ -70,8 +70,8 @@ class Relay {
   private readonly send: Send;
   private readonly at = Date.now();
   private readonly started = performance.now();
-  private readonly asked = new KeptBody();
-  private readonly answered = new KeptBody();
+  private readonly asked = new BodyCapture();
+  private readonly answered = new BodyCapture();
   private sentAt: number | undefined;
   private headAt: number | undefined;
   private answer: http.IncomingMessage | undefined;
@@ -113,7 +113,7 @@ class Relay {
     upstream.once("response", (answer) => this.passBack(answer, outgoing));
     upstream.once("error", (error: NodeJS.ErrnoException) => {
       if (this.answer !== undefined || outgoing.destroyed) return;
-      // A kept connection may have been closed as it was taken up again; nobody has seen the request then.
+      // A kept connection may have been closed as it was reused; then the target has not seen the request.
       if (upstream.reusedSocket && error.code === "ECONNRESET" && !hasBody(incoming) && !again) {
         outgoing.off("close", gone);
         return this.forward(incoming, outgoing, done, true);
@@ -146,7 +146,7 @@ class Relay {
     answer.pipe(outgoing);
   }
 
-  /** The target gave no answer: what never reached it is told, what it broke off is broken off. */
+  /** The target gave no answer: a request that never reached it is answered 502, a broken answer is broken off. */
   private refuse(outgoing: http.ServerResponse, error: NodeJS.ErrnoException): void {
     const reason = [error.code, error.message].filter(Boolean).join(": ");
     this.error = `no answer: ${reason}`;
@@ -198,4 +198,54 @@ function withHost(raw: readonly string[], host: string): string[] {
 
 function pairs(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1]!]] : []));
+}
+
+/** More of a body is passed on and not kept. */
+const MAX_KEPT_BYTES = 10 * 1024 * 1024;
+
+/** Captures a body for the archive while it passes. */
+export class BodyCapture {
+  private readonly pieces: Buffer[] = [];
+  private kept = 0;
+  private size = 0;
+
+  add(piece: Buffer): void {
+    this.size += piece.length;
+    const room = MAX_KEPT_BYTES - this.kept;
+    if (room <= 0) return;
+    this.pieces.push(piece.length > room ? piece.subarray(0, room) : piece);
+    this.kept += Math.min(room, piece.length);
+  }
+
+  /** Decoded, as archives have it; without bytes where it cannot be. */
+  archived(coding: string | undefined): ArchivedBody {
+    const bytes = Buffer.concat(this.pieces);
+    if (bytes.length === 0) return { bytes: undefined, size: 0 };
+    const decoded = decode(bytes, coding?.trim().toLowerCase() ?? "identity");
+    if (decoded === undefined) return { bytes: undefined, size: this.size };
+    if (this.kept === this.size) return { bytes: decoded, size: decoded.length };
+    return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
+  }
+}
+
+function decode(bytes: Buffer, coding: string): Buffer | undefined {
+  // A body that was cut off is captured as far as it came.
+  const options = { maxOutputLength: MAX_KEPT_BYTES, finishFlush: zlib.Z_SYNC_FLUSH };
+  try {
+    if (coding === "identity" || coding === "") return bytes;
+    if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes, options);
+    if (coding === "deflate") return inflateSync(bytes, options);
+    if (coding === "br") return brotliDecompressSync(bytes, { maxOutputLength: MAX_KEPT_BYTES });
+  } catch {
+    return undefined;
+  }
+  return undefined;
+}
+
+/** A cut within a character of UTF-8 would make bytes of a text. */
+function withoutHalfCharacter(bytes: Buffer): Buffer {
+  let end = bytes.length;
+  while (end > 0 && end > bytes.length - 4 && (bytes[end - 1]! & 0xc0) === 0x80) end -= 1;
+  const lead = bytes[end - 1] ?? 0;
+  return lead >= 0xc0 ? bytes.subarray(0, end - 1) : bytes;
 }

@@ -76,7 +76,7 @@ export async function scenarioFromHar({
     name,
     description: `How ${base} answered ${pluralize(calls, "request")} of a recording with ${pluralize(entries, "entry", "entries")}: waits until an answer began, and shares of errors.`,
     // A rule that only delays lets a later one answer.
-    rules: [...operations.flatMap(latencyOf), ...operations.flatMap(errorsOf)],
+    rules: [...operations.flatMap(toLatencyRules), ...operations.flatMap(toErrorRules)],
   };
 }
 
@@ -104,7 +104,7 @@ function errorIn(operation: AnyOperation, { status, json }: OperationExchange["a
     : { key: code, effect: { error: code } };
 }
 
-function latencyOf({ operation, waits }: Seen): object[] {
+function toLatencyRules({ operation, waits }: Seen): object[] {
   if (!waits.any) return [];
   const [p50, p99] = [waits.percentile(50), waits.percentile(99)];
   return [
@@ -117,7 +117,7 @@ function latencyOf({ operation, waits }: Seen): object[] {
 }
 
 /** Rules are asked one after the other: each has its share of what those before it leave. */
-function errorsOf({ operation, calls, errors }: Seen): object[] {
+function toErrorRules({ operation, calls, errors }: Seen): object[] {
   let left = calls;
   return [...errors]
     .toSorted(([, a], [, b]) => b.times - a.times)

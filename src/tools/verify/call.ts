@@ -2,7 +2,7 @@ import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts
 
 /** One request, as far as it differs from the declaration: the key's, no query, no body. */
 export interface Call {
-  /** Absent for a path that nobody declares. */
+  /** Absent for an undeclared path. */
   operation?: AnyOperation;
   method?: string;
   /** Instead of the operation's path. */
@@ -14,7 +14,7 @@ export interface Call {
   /** A form, text or bytes go as they are; anything else as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** `key` by default; headers that stand in its place. */
+  /** `key` by default; or headers that replace it. */
   credential?: "key" | "none" | Readonly<Record<string, string>>;
   /** Ends the request after the first server-sent event. */
   firstEvent?: boolean;
@@ -22,15 +22,15 @@ export interface Call {
 
 /**
  * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that
- * carries neither credential nor body, for objects that nobody has, so that a service which forgets to ask
+ * carries neither credential nor body, for objects that do not exist, so that a service which forgets to ask
  * who calls still finds nothing to change.
  */
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";
   if (readsOnly(operation)) return method === undefined || method === operation.method;
-  const nobody = Object.values(params ?? {}).every(isMadeUp) && query === undefined;
+  const namesNothing = Object.values(params ?? {}).every(isMadeUp) && query === undefined;
   if (method === "GET") return true;
-  return credential === "none" && body === undefined && nobody;
+  return credential === "none" && body === undefined && namesNothing;
 }
 
 const MARK = "nobody0";

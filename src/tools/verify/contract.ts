@@ -2,7 +2,7 @@ import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts
 import type { Resource } from "../../engine/contract/resource.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
 
-/** What a run judges a service by. */
+/** The declarations that a run judges a service by. */
 export class Contract {
   readonly operations: readonly AnyOperation[];
   readonly names: ObjectNames;
@@ -46,7 +46,7 @@ export class ObjectNames {
       taken.add(parameter);
       this.mainNames.set(name, parameter);
     }
-    const read = operations.filter(readsOnly).flatMap(parametersOf);
+    const read = operations.filter(readsOnly).flatMap(listParameters);
     for (const [name, prefix] of read) {
       // Which organization it is, the key says, not an id that turns up.
       if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
@@ -59,7 +59,7 @@ export class ObjectNames {
   /** The first parameter with a prefix gives its name to all that have it. */
   private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
     const main = new Map<string, string | undefined>();
-    for (const [name, prefix] of operations.flatMap(parametersOf)) {
+    for (const [name, prefix] of operations.flatMap(listParameters)) {
       const known = prefix === undefined ? undefined : [...main].find(([, own]) => own === prefix)?.[0];
       if (known === undefined) main.set(name, prefix);
       else if (known !== name) this.mainNames.set(name, known);
@@ -72,7 +72,7 @@ export class ObjectNames {
     return this.mainNames.keys();
   }
 
-  /** What a parameter or collection is called among the objects that are known. */
+  /** The name of a parameter or collection among the known objects. */
   parameter(written: string): string {
     return this.mainNames.get(written) ?? written;
   }
@@ -84,7 +84,7 @@ export class ObjectNames {
   }
 }
 
-function parametersOf({ params }: AnyOperation): [string, string | undefined][] {
+function listParameters({ params }: AnyOperation): [string, string | undefined][] {
   return Object.entries((params?.properties ?? {}) as Record<string, object>).map(([name, schema]) => [
     name,
     getPrefix(schema),

@@ -86,7 +86,7 @@ const MAX_PROBLEMS = 5;
 
 /**
  * Judges a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
- * stands in place of a secret is not held against it.
+ * replaces a secret is not judged.
  */
 export function judgeBody(
   verdict: Verdict,
@@ -104,18 +104,18 @@ export function judgeBody(
   let ok = true;
   const problems = diagnose(body, validate).filter((error) => !(masked && isMasked(error.data)));
   for (const error of problems.slice(0, MAX_PROBLEMS)) {
-    const gap = assumptionOf(operation, error);
-    ok = verdict.expect(false, problemOf(operation, error), gap) && ok;
+    const gap = findAssumption(operation, error);
+    ok = verdict.expect(false, describeProblem(operation, error), gap) && ok;
   }
   return ok;
 }
 
-/** Whether a secret stood there before it was recorded. */
+/** Whether the value was a secret before it was recorded. */
 export function isMasked(value: unknown): boolean {
   return typeof value === "string" && value.includes(MASK);
 }
 
-function assumptionOf(operation: AnyOperation, error: ErrorObject): string | undefined {
+function findAssumption(operation: AnyOperation, error: ErrorObject): string | undefined {
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
   const assumed = assumedPlace(operation, place, { missing });
@@ -126,7 +126,7 @@ function assumptionOf(operation: AnyOperation, error: ErrorObject): string | und
   // Of alternatives, such as an id or null, what is missing of the nearest.
   if (error.keyword === "choices")
     return (error.params["errors"] as ErrorObject[])
-      .map((inner) => assumptionOf(operation, inner))
+      .map((inner) => findAssumption(operation, inner))
       .find((one) => one !== undefined);
   if (error.keyword !== "pattern") return undefined;
   const prefixes = specifiedPrefixes(String(error.schema));
@@ -134,7 +134,7 @@ function assumptionOf(operation: AnyOperation, error: ErrorObject): string | und
   return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
 }
 
-function problemOf({ id }: AnyOperation, error: ErrorObject): string {
+function describeProblem({ id }: AnyOperation, error: ErrorObject): string {
   const { instancePath, keyword, params } = error;
   const place = instancePath === "" ? "the body" : instancePath;
   if (keyword === "required") return `${id}: ${place} has no "${params["missingProperty"]}"`;

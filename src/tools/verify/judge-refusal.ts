@@ -86,7 +86,7 @@ export function judgeEnvelope(
 ): Envelope | undefined {
   if (!judgeWire(verdict, exchange)) return undefined;
   const { json, status, method, path, text } = exchange;
-  const found = envelopeOf(json);
+  const found = findEnvelope(json);
   const about = `${method} ${path} (${status})`;
   if (found !== envelope) {
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
@@ -101,7 +101,7 @@ export function judgeEnvelope(
   return found;
 }
 
-function envelopeOf(json: unknown): Envelope | undefined {
+function findEnvelope(json: unknown): Envelope | undefined {
   if (typeof json !== "object" || json === null) return undefined;
   if ("detail" in json && "status_code" in json) return "C";
   const error = (json as { error?: unknown }).error;

@@ -91,7 +91,7 @@ export function parameterNames({ params }: AnyOperation): string[] {
   return Object.keys(params?.properties ?? {});
 }
 
-/** Ids that nobody has for all path parameters but those given. */
+/** Invented ids for all path parameters except those given. */
 export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
   const schemas = (params?.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(

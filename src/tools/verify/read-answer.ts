@@ -21,7 +21,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
     if (size > MAX_BYTES) throw new Error(`the body is longer than ${MAX_BYTES} bytes`);
     pieces.push(piece);
   }
-  return answerOf(response, Buffer.concat(pieces).toString("utf8"));
+  return toAnswer(response, Buffer.concat(pieces).toString("utf8"));
 }
 
 /** A stream's head, up to its first event or for as long as one may take; the caller closes the rest. */
@@ -41,10 +41,10 @@ export async function firstEvent(response: Response): Promise<Answer> {
   } finally {
     clearTimeout(patience);
   }
-  return answerOf(response, text);
+  return toAnswer(response, text);
 }
 
-function answerOf({ status, headers }: Response, text: string): Answer {
+function toAnswer({ status, headers }: Response, text: string): Answer {
   const answer: Answer = { status, headers, text, json: undefined, problem: undefined };
   if (text === "" || !/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
     return answer;
@@ -56,12 +56,12 @@ function answerOf({ status, headers }: Response, text: string): Answer {
   return answer;
 }
 
-/** What fetch says of a broken exchange lies in its cause. */
+/** The cause of fetch's error says why the request failed. */
 export function wireProblem(error: unknown): Answer {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   const problem =
     name === "TimeoutError"
-      ? "no answer in time"
+      ? "timed out"
       : [cause?.code, cause?.message ?? message]
           .filter((part) => part !== undefined && part !== "")
           .join(": ");

@@ -1,5 +1,5 @@
 import { runChecks } from "../checks/frame.ts";
-import { BaseUrlError, readBaseUrl } from "../har/base-url.ts";
+import { BaseUrlError, readBaseUrl } from "../har/read-har.ts";
 import { type Change, type Check, type Context, Verdict } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";

@@ -2,7 +2,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { type Call, changesNothing } from "./call.ts";
 import { type Answer, firstEvent, readAnswer, wireProblem } from "./read-answer.ts";
 
-/** What a request said, as far as judging its answer asks for it. */
+/** The parts of a request that judging its answer needs. */
 export interface Asked {
   /** Decoded, as everything here. */
   params: Readonly<Record<string, string>>;
@@ -20,8 +20,7 @@ export interface Exchange extends Answer {
   /** Whether the key went with it. */
   authenticated: boolean;
   /**
-   * Of an exchange that somebody recorded: whether the answer's body was kept whole. What is masked in a
-   * recording is judged by nobody.
+   * Of a recorded exchange: whether the answer's body is complete. Values masked in a recording are not judged.
    */
   recorded?: { whole: boolean };
 }
@@ -104,12 +103,12 @@ export class Target {
   private async once(call: Call, authenticated: boolean): Promise<Exchange> {
     const { operation } = call;
     const method = call.method ?? operation?.method ?? "GET";
-    const path = pathOf(call);
+    const path = toPath(call);
     const stop = this.signal();
     stop.throwIfAborted();
     const leave = new AbortController();
     const own = [leave.signal, AbortSignal.timeout(this.options.timeoutMs)];
-    // What changes something is never given up on its way: without the answer nobody could undo it.
+    // A change is never aborted on its way: without the answer it could not be undone.
     const signal = AbortSignal.any(changesNothing(call) ? [stop, ...own] : own);
     const about = {
       operation,
@@ -124,7 +123,7 @@ export class Target {
         redirect: "manual",
         signal,
         headers: this.headersOf(call),
-        body: bodyOf(call),
+        body: toBody(call),
       });
       const answer = call.firstEvent ? await firstEvent(response) : await readAnswer(response);
       return { ...about, ...answer };
@@ -155,7 +154,7 @@ function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string
 }
 
 /** @throws Error for a parameter without a value, which is a mistake of this program */
-function pathOf({ operation, path, url, params = {}, query }: Call): string {
+function toPath({ operation, path, url, params = {}, query }: Call): string {
   if (url !== undefined) return new URL(url).pathname;
   const filled = (path ?? operation?.path ?? "").replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
     const value = params[name];
@@ -173,7 +172,7 @@ function isRaw(body: unknown): body is string | Uint8Array | FormData {
   return typeof body === "string" || body instanceof Uint8Array || body instanceof FormData;
 }
 
-function bodyOf({ body }: Call): RequestInit["body"] {
+function toBody({ body }: Call): RequestInit["body"] {
   if (body === undefined) return undefined;
   return isRaw(body) ? (body as RequestInit["body"]) : JSON.stringify(body);
 }

@@ -28,7 +28,7 @@ export const USABLE: Readonly<Record<string, string>> = {
   provider: "the image provider that extends by pixels (provider_a), which --write may ask once",
 };
 
-/** What may be written for one of them; a model is asked for by its key, which no parameter names. */
+/** The usable name for a written one; a model is named by its key, which no parameter names. */
 export function usableName(names: ObjectNames, written: string): string | undefined {
   const name = written === "models" ? "model" : names.parameter(written);
   return Object.hasOwn(USABLE, name) ? name : undefined;
@@ -57,14 +57,14 @@ export function readUses(options: readonly string[], names: ObjectNames): Map<st
   };
   for (const option of options) {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(option) ?? [];
-    if (name === undefined) for (const [key, ids] of pairsOf(option)) add(key, ids);
+    if (name === undefined) for (const [key, ids] of readPairs(option)) add(key, ids);
     // A URL may hold commas; ids do not.
     else add(name, name === "webhook_url" ? [value!] : value!.split(","));
   }
   return uses;
 }
 
-function pairsOf(file: string): [string, string[]][] {
+function readPairs(file: string): [string, string[]][] {
   const { value } = readDocument(readFileSync(file, "utf8"), { file });
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new UseError(`${file} must hold names and ids, such as \`transcription_id: trans_short\``);

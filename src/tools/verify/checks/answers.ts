@@ -15,17 +15,19 @@ import { parameterNames, whatIsMissing } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
-const objectsOf = (operation: AnyOperation) =>
+const listObjects = (operation: AnyOperation) =>
   parameterNames(operation).filter((name) => !ORGANIZATION.has(name));
 
 const FEW_CHARACTERS = 1000;
 
 /**
  * Every reading operation answers as declared, for objects that are known. Those that need no object come
- * first: their answers tell of objects.
+ * first: their answers contain ids of objects.
  */
 export function answerChecks({ operations }: Contract): Check[] {
-  const reading = operations.filter(readsOnly).toSorted((a, b) => objectsOf(a).length - objectsOf(b).length);
+  const reading = operations
+    .filter(readsOnly)
+    .toSorted((a, b) => listObjects(a).length - listObjects(b).length);
   return reading.map((operation) => ({
     id: `${operation.id}/answer`,
     family: "answers",
@@ -84,10 +86,10 @@ function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
 /** Whether a refusal may be due to the object, or to what the key's user is allowed, and not to the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
-  return (status === 404 || status === 422) && objectsOf(operation).length > 0;
+  return (status === 404 || status === 422) && listObjects(operation).length > 0;
 }
 
-/** 4.18: announced; production answers 404, and whoever has it already answers as announced. */
+/** 4.18: announced; production answers 404, and a service that has it already answers as announced. */
 async function pending({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   const organization_id = known.one("organization_id");
   if (organization_id === undefined) return verdict.notObservable(whatIsMissing(known, ["organization_id"]));

@@ -10,7 +10,7 @@ import type { Exchange } from "../target.ts";
 
 /**
  * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
- * body and names objects that nobody has: a service that forgets to ask finds nothing to change.
+ * body and names objects that do not exist: a service that forgets to ask finds nothing to change.
  */
 function withoutCredentials({ operations }: Contract): Check[] {
   const asking = operations.filter(({ credentials }) => credentials !== false);
@@ -57,7 +57,7 @@ const FORMS: readonly { name: string; header: (key: string) => Record<string, st
   { name: "Authorization: Bearer", header: (key) => ({ Authorization: `Bearer ${key}` }) },
 ];
 
-/** Section 2.15, and nobody's. */
+/** In the form of section 2.15, and never issued. */
 const UNKNOWN_KEY = `ak_${"nobody0".padEnd(39, "0")}`;
 
 const forms: Check[] = FORMS.flatMap(({ name, header }) => [

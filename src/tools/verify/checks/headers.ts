@@ -2,7 +2,7 @@ import type { Basis, Check, Observation, Verdict } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 
-/** What every answer must show. */
+/** A rule for every answer. */
 interface Rule {
   /** Whom it is asked of; everyone by default. */
   of?: (one: Exchange) => boolean;
@@ -38,14 +38,14 @@ function observing(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
 }
 
 /**
- * A path that nobody declares may never reach the service itself; an upload's URL speaks the storage's
+ * A request to an undeclared path may never reach the service itself; an upload's URL speaks the storage's
  * protocol, and may be another host's.
  */
 function isOfTheApi(operation: Exchange["operation"]): boolean {
   return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
-/** Judges all, and tells of the first that does not fit. */
+/** Judges all answers and reports the first that does not fit. */
 function judgeAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { of = () => true, fits, problem, gap } = rule;
   const answers = all.filter(of);

@@ -33,7 +33,7 @@ const writing = (contract: Contract): Check[] => [
   ...generationChecks,
 ];
 
-/** What a run does, in its order: what finds objects first, what looks back at every answer last. */
+/** The checks of a run in their order: first those that find objects, last those that read every answer. */
 export function checksFor(contract: Contract, write: boolean): readonly Check[] {
   // The other organization may have a smaller plan: it is visited while little of the rate is used.
   return write

@@ -29,7 +29,7 @@ function invalidValues({
   return words !== undefined || format !== undefined || pattern !== undefined ? ["!nonsense"] : [];
 }
 
-const propertiesOf = (schema: unknown) =>
+const listProperties = (schema: unknown) =>
   Object.entries(
     ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
   ) as [string, Property][];
@@ -54,13 +54,13 @@ interface Spoiled {
 function spoiled({ query, body, credentials }: AnyOperation): Spoiled[] {
   if (credentials === false) return [];
   const schema = body?.kind === "json" ? body.schema : query;
-  return propertiesOf(schema).flatMap(([field, property]) =>
+  return listProperties(schema).flatMap(([field, property]) =>
     invalidValues(property).map((value) => ({ field, value })),
   );
 }
 
 /** 4.17 shows this refusal for its own two fields; elsewhere it is assumed. */
-function basisOf({ id }: AnyOperation, { field, value }: Spoiled): Basis {
+function findBasis({ id }: AnyOperation, { field, value }: Spoiled): Basis {
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
 
@@ -75,12 +75,12 @@ async function refuseAll(
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
-    const gap = basisOf(operation, one);
+    const gap = findBasis(operation, one);
     judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
   }
 }
 
-/** The shape is judged before existence (G04), so an object that nobody has will do where none is known. */
+/** The shape is judged before existence (G04), so an id that does not exist is enough where none is known. */
 function paramsFor(operation: AnyOperation, [known]: readonly Binding[]): Binding {
   return known ?? madeUpParams(operation);
 }
@@ -116,7 +116,7 @@ export const transportChecks: readonly Check[] = [
     id: "transport/no-route",
     family: "refusals",
     section: "G04",
-    title: "a path that nobody declares is 404 in envelope A",
+    title: "an undeclared path is 404 in envelope A",
     async run({ target, verdict }) {
       const exchange = await target.send({ path: "/v1/understudy-verify/nobody0" });
       judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap: "G04" });

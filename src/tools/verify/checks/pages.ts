@@ -19,7 +19,7 @@ interface Listing {
   /** Where the answer says what was applied. */
   applied?: (body: Item) => { size: unknown; offset: unknown };
   appliedGap?: string;
-  /** What tells items apart. */
+  /** Identifies an item. */
   id: (item: Item) => unknown;
 }
 

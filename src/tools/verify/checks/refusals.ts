@@ -159,7 +159,7 @@ const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.cre
 const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
 
 /**
- * Writing calls that a service must refuse. They name objects that nobody has, or values that cannot be,
+ * Writing calls that a service must refuse. They name objects that do not exist, or impossible values,
  * so that nothing is changed where it refuses as it should; deletions are tried in no other way.
  */
 export const WRITING_REFUSALS: readonly Case[] = [

@@ -7,7 +7,7 @@ const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict,
   txt: {
     type: "text/plain",
     judge(verdict, text) {
-      const wrong = linesOf(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
+      const wrong = splitLines(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
       verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${excerpt(wrong)}`);
     },
   },
@@ -26,7 +26,7 @@ const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict,
   json: { type: "application/json", judge() {} },
 };
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line !== "");
 }
 

@@ -101,7 +101,7 @@ function judgeMoved({ verdict }: Context, exchange: Exchange, parent: string | n
 
 export { current as currentOrganizationCheck, reparent as reparentCheck };
 
-/** A name that resolves nowhere (RFC 2606); the webhook is inactive besides. */
+/** A name that resolves nowhere (RFC 2606); the webhook is also inactive. */
 const NOWHERE = "https://understudy-verify.invalid/hook";
 const DESCRIPTION = "Made by understudy verify, which deletes it again";
 

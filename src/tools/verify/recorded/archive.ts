@@ -35,7 +35,7 @@ export async function eachExchange(
 ): Promise<Archive> {
   const paths = new OperationPaths(contract.operations);
   const { base, facts, complete } = await findBase(file, paths, target);
-  if (base === undefined) throw new TargetUnusable(nothingOf(file, facts, target));
+  if (base === undefined) throw new TargetUnusable(describeNothing(file, facts, target));
   const seeing = begin({ base, complete });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
@@ -51,11 +51,11 @@ export async function eachExchange(
     used += 1;
     seeing.exchange({ ...read, ...found });
   });
-  if (used === 0) throw new TargetUnusable(nothingOf(file, facts, base));
+  if (used === 0) throw new TargetUnusable(describeNothing(file, facts, base));
   return { file, base, creator: facts.creator, entries: facts.entries };
 }
 
-function nothingOf(
+function describeNothing(
   file: string,
   { entries, hosts }: { entries: number; hosts: readonly string[] },
   base: string | undefined,
@@ -75,7 +75,7 @@ export interface Base {
   complete: boolean;
 }
 
-/** Of a hostile archive no more are told apart. */
+/** Further bases of a hostile archive are ignored. */
 const MAX_BASES = 1_000;
 
 /**
@@ -126,7 +126,7 @@ interface Path {
 export interface Found {
   operation: AnyOperation;
   params: Record<string, string>;
-  /** What stands before the operation's path. */
+  /** The part before the operation's path. */
   prefix: string;
 }
 
@@ -135,7 +135,7 @@ export class OperationPaths {
   private readonly paths: readonly Path[];
 
   constructor(operations: readonly AnyOperation[]) {
-    this.paths = operations.map(pathOf).toSorted((a, b) => b.words - a.words);
+    this.paths = operations.map(toPath).toSorted((a, b) => b.words - a.words);
   }
 
   /** `prefix` undefined: any. */
@@ -151,7 +151,7 @@ export class OperationPaths {
   }
 }
 
-function pathOf(operation: AnyOperation): Path {
+function toPath(operation: AnyOperation): Path {
   const segments = operation.path.split("/").slice(1);
   const names = segments.flatMap((segment) => /^\{(\w+)\}$/.exec(segment)?.[1] ?? []);
   const form = segments.map((segment) =>

@@ -13,7 +13,7 @@ import { judgeRecordedRefusal, refusalStatuses } from "./refusals.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
 
-/** What is judged of every operation's recorded answers. */
+/** The checks of every operation's recorded answers. */
 export function everyOperation({ operations }: Contract): Recorded[] {
   const check = (
     operation: AnyOperation,
@@ -87,8 +87,8 @@ function judgeMalformed(verdict: Verdict, exchange: Exchange): void {
   if (fields.length === 0 || (status !== 422 && !succeeded(exchange))) return;
   // 4.17 shows this refusal for its own field; elsewhere it is assumed.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
-  const told = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
-  if (!verdict.expect(status === 422, told, gap) || !recorded!.whole) return;
+  const problem = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
+  if (!verdict.expect(status === 422, problem, gap) || !recorded!.whole) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const named = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
   verdict.expect(named, `${method} ${path} names the field ${excerpt(field)}, not ${fields.join(", ")}`, gap);
@@ -131,11 +131,11 @@ function brokenInside(schema: TSchema, sent: unknown): string[] {
   return diagnose(sent, validate)
     .filter((error) => !isMasked(error.data) && !isFilledIn(error, schema))
     .map(({ instancePath, params }) =>
-      fieldOf(instancePath, params["missingProperty"] as string | undefined),
+      toField(instancePath, params["missingProperty"] as string | undefined),
     );
 }
 
-/** What may be left out, because the service has a default for it. */
+/** A missing field for which the service has a default. */
 function isFilledIn({ keyword, instancePath, params }: ErrorObject, schema: TSchema): boolean {
   const { properties = {} } = schema as { properties?: Record<string, { default?: unknown }> };
   const missing = params["missingProperty"] as string;
@@ -159,7 +159,7 @@ function fits({ type, minimum, maximum, enum: words, pattern }: Property, value:
 }
 
 /** As details name it: `inputs[0].role`. */
-function fieldOf(pointer: string, missing: string | undefined): string {
+function toField(pointer: string, missing: string | undefined): string {
   const steps = pointer.split("/").slice(1);
   const path = [...steps, ...(missing === undefined ? [] : [missing])];
   return path.reduce(
@@ -185,16 +185,16 @@ function repeats(verdict: Verdict, name: string, { is, sent }: { is: unknown; se
   verdict.expect(is === sent, `${name} is ${excerpt(is)} instead of ${excerpt(sent)}`);
 }
 
-function bodyOf({ asked }: Exchange): Record<string, unknown> {
+function getBody({ asked }: Exchange): Record<string, unknown> {
   return (asked.body ?? {}) as Record<string, unknown>;
 }
 
-/** What a recorded change answers must be the change that was asked for; a live run makes its own. */
+/** The answer to a recorded change must repeat the request; a live run makes changes of its own. */
 export const askedFor: readonly Recorded[] = [
   check("departments.reparent", "4.3", (verdict, exchange) => {
     const { id, parent_id, path, depth } = exchange.json;
     repeats(verdict, "id", { is: id, sent: exchange.asked.params["department_id"] });
-    repeats(verdict, "parent_id", { is: parent_id, sent: bodyOf(exchange)["new_parent_id"] });
+    repeats(verdict, "parent_id", { is: parent_id, sent: getBody(exchange)["new_parent_id"] });
     const chain = String(path).split("/");
     verdict.expect(chain.at(-1) === id, `path ${excerpt(path)} does not end with ${id}`);
     verdict.expect(
@@ -205,7 +205,7 @@ export const askedFor: readonly Recorded[] = [
   }),
   check("users.set_current_organization", "4.5", (verdict, exchange) => {
     const { success, current_organization_id, organization } = exchange.json;
-    const sent = bodyOf(exchange)["organization_id"];
+    const sent = getBody(exchange)["organization_id"];
     verdict.expect(success === true, `success is ${success}`);
     repeats(verdict, "current_organization_id", { is: current_organization_id, sent });
     repeats(verdict, "organization.id", { is: organization.id, sent });

@@ -21,50 +21,50 @@ export type Unusable = "malformed" | "without an answer" | "from a browser's cac
 
 /** `exact`: whether the recorder says of bodies how long they were, and not how long before masking. */
 export function readEntry(entry: HarValue, { exact }: { exact: boolean }): RecordedExchange | Unusable {
-  const request = mapOf(entry["request"]);
-  const response = mapOf(entry["response"]);
+  const request = toMap(entry["request"]);
+  const response = toMap(entry["response"]);
   const { method, url } = request;
   if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url)) return "malformed";
   const status = Number(response["status"]);
   if (!Number.isInteger(status)) return "malformed";
   if (status === 0 || entry["_error"] !== undefined) return "without an answer";
   if (isCached(entry)) return "from a browser's cache";
-  const sent = headersOf(request["headers"]);
-  const headers = headersOf(response["headers"]);
-  const content = mapOf(response["content"]);
+  const sent = toHeaders(request["headers"]);
+  const headers = toHeaders(response["headers"]);
+  const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
     setHeader(headers, "content-type", content["mimeType"]);
-  const { text, whole } = bodyOf(content, { status, exact });
+  const { text, whole } = toBody(content, { status, exact });
   const parsed = new URL(url);
   return {
     method: method.toUpperCase(),
     url: parsed,
     asked: {
       query: Object.fromEntries(parsed.searchParams),
-      body: parsedJson(mapOf(request["postData"])["text"]).json,
+      body: parsedJson(toMap(request["postData"])["text"]).json,
       headers: sent,
     },
-    answer: { status, headers, text, ...jsonOf(text, headers, whole) },
+    answer: { status, headers, text, ...toJson(text, headers, whole) },
     whole,
     at: Date.parse(String(entry["startedDateTime"])),
-    wait_ms: waitOf(entry),
+    wait_ms: findWait(entry),
   };
 }
 
-/** Browsers say in their own ways that nobody was asked. */
+/** Browsers mark entries from their cache in different ways. */
 function isCached(entry: HarValue): boolean {
   const { _fromCache, _fromDiskCache, _fromMemoryCache } = entry as Record<string, unknown>;
   return [_fromCache, _fromDiskCache, _fromMemoryCache].some((one) => one !== undefined && one !== false);
 }
 
-function mapOf(value: unknown): HarValue {
+function toMap(value: unknown): HarValue {
   return (typeof value === "object" && value !== null ? value : {}) as HarValue;
 }
 
-function headersOf(list: unknown): Headers {
+function toHeaders(list: unknown): Headers {
   const headers = new Headers();
   for (const pair of Array.isArray(list) ? list : []) {
-    const { name, value } = mapOf(pair);
+    const { name, value } = toMap(pair);
     if (typeof name === "string" && typeof value === "string") setHeader(headers, name, value);
   }
   return headers;
@@ -80,7 +80,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
 }
 
 /** Recorders leave bodies out, cut them, or write them in base64. */
-function bodyOf(
+function toBody(
   content: HarValue,
   { status, exact }: { status: number; exact: boolean },
 ): { text: string; whole: boolean } {
@@ -95,7 +95,7 @@ function bodyOf(
   return { text, whole: !cut && !(exact && Buffer.byteLength(text) < Number(size ?? 0)) };
 }
 
-function jsonOf(text: string, headers: Headers, whole: boolean): Pick<Answer, "json" | "problem"> {
+function toJson(text: string, headers: Headers, whole: boolean): Pick<Answer, "json" | "problem"> {
   if (text === "" || !/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
     return { json: undefined, problem: undefined };
   const { json, broken } = parsedJson(text);
@@ -111,8 +111,8 @@ function parsedJson(text: unknown): { json: unknown; broken: boolean } {
   }
 }
 
-function waitOf(entry: HarValue): number | undefined {
-  const { wait } = mapOf(entry["timings"]);
+function findWait(entry: HarValue): number | undefined {
+  const { wait } = toMap(entry["timings"]);
   const milliseconds = typeof wait === "number" && wait >= 0 ? wait : entry["time"];
   return typeof milliseconds === "number" && milliseconds >= 0 ? milliseconds : undefined;
 }

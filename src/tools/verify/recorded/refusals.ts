@@ -21,7 +21,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   429: "G05",
 };
 
-/** A refusal that nobody provoked to see it: envelope, code and details must be ones that its operation has. */
+/** A refusal that was not provoked by a check: envelope, code and details must be ones that its operation has. */
 export function judgeRecordedRefusal(verdict: Verdict, exchange: Exchange): void {
   const { status, json } = exchange;
   const operation = exchange.operation!;
@@ -61,12 +61,12 @@ function judgeDetails(
   const fewest = problems.toSorted((a, b) => a.length - b.length)[0] ?? [];
   const shown = shownCase(operation.id, code);
   for (const { name, problem } of fewest)
-    verdict.expect(false, `${exchange.path}: ${problem}`, gap ?? basisOf(name, shown, exchange.status));
-  if (fewest.length === 0) verdict.expect(true, "", gap ?? basisOf("", shown, exchange.status));
+    verdict.expect(false, `${exchange.path}: ${problem}`, gap ?? findBasis(name, shown, exchange.status));
+  if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", shown, exchange.status));
 }
 
 /** The section where it names the detail; else the assumption that does. */
-function basisOf(name: string, shown: Case | undefined, status: number): Basis {
+function findBasis(name: string, shown: Case | undefined, status: number): Basis {
   const named = shown?.details?.includes(name) === true || Object.hasOwn(shown?.more ?? {}, name);
   return named ? (shown!.gap ?? shown!.detailsGap) : BY_STATUS[status];
 }
@@ -103,7 +103,7 @@ function shownCase(operation: string, code: ErrorCode): Case | undefined {
   return own.find(({ gap }) => gap === undefined) ?? own[0];
 }
 
-/** Statuses that an operation has besides its successes. */
+/** Statuses of an operation's refusals. */
 export function refusalStatuses(operation: AnyOperation): ReadonlySet<number> {
   return new Set(listErrorCodes(operation).map((code) => CATALOGUE[code].status));
 }

@@ -1,4 +1,4 @@
-import { BaseUrlError, readBaseUrl } from "../../har/base-url.ts";
+import { BaseUrlError, readBaseUrl } from "../../har/read-har.ts";
 import { redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { checksFor } from "../checks/index.ts";
@@ -35,7 +35,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const started = performance.now();
   const began = new Date();
   let judging!: Judging;
-  const wanted = { contract, file, target: target === undefined ? undefined : baseOf(target) };
+  const wanted = { contract, file, target: target === undefined ? undefined : readTarget(target) };
   const { base, creator, entries } = await eachExchange(wanted, ({ complete }) => {
     judging = new Judging(contract, { complete });
     return judging;
@@ -59,7 +59,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
 }
 
 /** @throws VerifyUsageError */
-function baseOf(target: string): string {
+function readTarget(target: string): string {
   try {
     return readBaseUrl(target);
   } catch (error) {
@@ -67,7 +67,7 @@ function baseOf(target: string): string {
   }
 }
 
-/** Requests that a check tells of; more are counted. */
+/** Requests that the report of a check lists. */
 const MAX_REQUESTS = 20;
 
 interface Running {
@@ -153,7 +153,7 @@ export class Judging implements Seeing {
   }
 }
 
-/** What the live run says of answers by themselves, and what is asked of every operation. */
+/** The live run's checks of single answers, and the checks of every operation. */
 function recordedChecks(contract: Contract): Recorded[] {
   const observing = checksFor(contract, true).filter(
     (check): check is Check & Recorded => check.observe !== undefined,

@@ -1,10 +1,10 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import type { OperationExchange } from "../verify/recorded/archive.ts";
-import { type Fields, RECORDED_USER, type SeenWorld } from "./seen-world.ts";
+import { type Fields, type InferredFixture, RECORDED_USER } from "./inferred-fixture.ts";
 
-/** What a successful answer tells of the world; `body` is its JSON. */
-type Lesson = (
-  world: SeenWorld,
+/** Reads objects from a successful answer; `body` is its JSON. */
+type Extractor = (
+  world: InferredFixture,
   seen: { body: Fields; exchange: OperationExchange; organization_id: string },
 ) => void;
 
@@ -13,10 +13,10 @@ type Items = readonly Fields[];
 const pick = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]));
 
-/** As those of a webhook that would call somebody: a world that is looked at must not. */
+/** Like those of a webhook that would call someone's receiver, which an inferred fixture must not do. */
 const SILENT = { active: false };
 
-const numberOf = (value: unknown, otherwise: number) =>
+const toNumber = (value: unknown, otherwise: number) =>
   Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : otherwise;
 
 /** A recording may name any offset; what lies further back is left out. */
@@ -31,7 +31,7 @@ function place(list: Fields[], items: Items, { offset, filler }: { offset: numbe
   }
 }
 
-const department: Lesson = (world, { body }) => {
+const department: Extractor = (world, { body }) => {
   const chain = String(body["path"]).split("/").slice(0, -1);
   const organization_id = body["organization_id"] as string;
   for (const [i, id] of chain.entries())
@@ -42,7 +42,7 @@ const department: Lesson = (world, { body }) => {
   world.record("departments", "id", rest);
 };
 
-const job = (world: SeenWorld, one: Fields, organization_id: string): void => {
+const job = (world: InferredFixture, one: Fields, organization_id: string): void => {
   world.record("connections", "id", { id: one["connection_id"], organization_id });
   world.record("connector_jobs", "job_id", {
     ...one,
@@ -51,18 +51,18 @@ const job = (world: SeenWorld, one: Fields, organization_id: string): void => {
   });
 };
 
-const entries = (world: SeenWorld, list: Items, organization_id: string): void => {
+const entries = (world: InferredFixture, list: Items, organization_id: string): void => {
   for (const { user_id, user_name: name, user_email: email } of list)
     world.user(user_id, organization_id, { name, email });
 };
 
-const file: Lesson = (world, { body }) => {
+const file: Extractor = (world, { body }) => {
   const names = ["id", "filename", "mime_type", "file_size", "organization_id", "created_at", "created_by"];
   world.user(body["created_by"], body["organization_id"] as string | undefined);
   world.record("files", "id", pick(body, ...names));
 };
 
-const storeFile: Lesson = (world, { body, exchange: { params, asked }, organization_id }) => {
+const storeFile: Extractor = (world, { body, exchange: { params, asked }, organization_id }) => {
   const file_id = params["file_id"] ?? (asked.body as Fields | undefined)?.["file_id"];
   const store = world.record("vector_stores", "id", { id: params["store_id"], organization_id });
   world.record("files", "id", { id: file_id, organization_id });
@@ -73,13 +73,13 @@ const storeFile: Lesson = (world, { body, exchange: { params, asked }, organizat
   else files[at] = fields;
 };
 
-const session: Lesson = (world, { body }) => {
+const session: Extractor = (world, { body }) => {
   const { session_id: id, owner_id: owner, ...rest } = body;
   world.user(owner, body["organization_id"] as string);
   world.record("meeting_sessions", "id", { id, owner, ...rest, ended_at: rest["ended_at"] ?? undefined });
 };
 
-const webhook = (world: SeenWorld, one: Fields, organization_id: string): void => {
+const webhook = (world: InferredFixture, one: Fields, organization_id: string): void => {
   const { webhook_id: id } = one;
   world.record("webhooks", "id", {
     id,
@@ -89,12 +89,12 @@ const webhook = (world: SeenWorld, one: Fields, organization_id: string): void =
   });
 };
 
-const model = (world: SeenWorld, body: Fields): void => {
+const model = (world: InferredFixture, body: Fields): void => {
   for (const one of body["models"] as Items) world.record("models", "key", one);
 };
 
-/** What was spent, by month as it was asked for; which of them a fixture can tell is known at the end. */
-const usage: Lesson = (world, { body, exchange: { params, asked } }) => {
+/** Spending by requested month; only at the end it is known which months a fixture can contain. */
+const usage: Extractor = (world, { body, exchange: { params, asked } }) => {
   const { month, year } = asked.query;
   const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
   const organization_id = params["org_id"]!;
@@ -135,7 +135,7 @@ function auditEntry(row: Fields): Fields {
 }
 
 /** By operation; those that are missing tell nothing that a fixture could hold. */
-export const LESSONS: Readonly<Record<string, Lesson>> = {
+export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "departments.reparent": department,
   "users.set_current_organization": (world, { body }) => {
     const { id, ...rest } = body["organization"] as Fields;
@@ -147,7 +147,7 @@ export const LESSONS: Readonly<Record<string, Lesson>> = {
     const id = body["collection_id"];
     const collection = world.record("music_collections", "id", { id, organization_id, owner: RECORDED_USER });
     const items = (body["items"] as Items).map(({ track_id, added_at }) => ({ track_id, added_at }));
-    const offset = numberOf(body["offset"] ?? asked.query["offset"], 0);
+    const offset = toNumber(body["offset"] ?? asked.query["offset"], 0);
     place(world.part(collection, "tracks"), items, { offset, filler: {} });
   },
   "assistants.list_history": (world, { body, exchange: { params, asked }, organization_id }) => {
@@ -160,8 +160,8 @@ export const LESSONS: Readonly<Record<string, Lesson>> = {
     const filtered = ["action", "user_id", "start_date", "end_date"].some(
       (name) => query[name] !== undefined,
     );
-    const total = numberOf((body["pagination"] as Fields)["total"], list.length);
-    if (filtered || total === 0 || numberOf(query["offset"], 0) > 0) return;
+    const total = toNumber((body["pagination"] as Fields)["total"], list.length);
+    if (filtered || total === 0 || toNumber(query["offset"], 0) > 0) return;
     const deleted = list[0]!["action"] === "deleted" ? 1 : 0;
     assistant["history"] = { created: 1, updated: Math.max(0, total - 1 - deleted), deleted };
   },
@@ -201,7 +201,7 @@ export const LESSONS: Readonly<Record<string, Lesson>> = {
       owner: RECORDED_USER,
       ...about,
     });
-    const offset = numberOf(asked.query["offset"], 0);
+    const offset = toNumber(asked.query["offset"], 0);
     const filler = { text: "This sentence was not recorded." };
     const list = world.part<Fields>(transcription, "sentences");
     place(
@@ -209,7 +209,7 @@ export const LESSONS: Readonly<Record<string, Lesson>> = {
       sentences.map((one) => pick(one, "text", "start", "end")),
       { offset, filler },
     );
-    const total = Math.min(numberOf((body["metadata"] as Fields)["total_count"], 0), 10_000);
+    const total = Math.min(toNumber((body["metadata"] as Fields)["total_count"], 0), 10_000);
     while (list.length < total) list.push({ ...filler });
   },
   "meeting_sessions.stop": session,

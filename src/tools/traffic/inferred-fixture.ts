@@ -2,20 +2,20 @@ import { MASK } from "../redact.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** Who stands for all who called: recordings keep no keys. */
+/** The user for all callers: recordings contain no keys. */
 export const RECORDED_USER = "usr_recorded";
 const KEY_LENGTH = 42;
 
-/** What successful answers tell of a service's objects, in the layout of a fixture. */
-export class SeenWorld {
+/** A service's objects as successful answers show them, in the layout of a fixture. */
+export class InferredFixture {
   /** By key of the fixture, records by id. */
   private readonly lists = new Map<string, Map<string, Fields>>();
-  /** By key of the fixture, what stands under each organization. */
+  /** By key of the fixture, the records of each organization. */
   private readonly maps = new Map<string, Map<string, unknown>>();
   /** The service's clock, as its answers tell it, and the recorder's. */
-  private readonly latest = { told: Number.NEGATIVE_INFINITY, recorded: Number.NEGATIVE_INFINITY };
+  private readonly latest = { stated: Number.NEGATIVE_INFINITY, recorded: Number.NEGATIVE_INFINITY };
 
-  /** What is seen later is added to what is known of a record, or takes its place. */
+  /** Fields that are seen later are added to a record, or replace earlier values. */
   record(list: string, idKey: string, fields: Fields): Fields {
     const id = fields[idKey];
     if (typeof id !== "string" || id.includes(MASK)) return {};
@@ -39,7 +39,7 @@ export class SeenWorld {
     return this.record("organizations", "id", { id, ...fields });
   }
 
-  /** For what is nobody's in particular: the first that was seen. */
+  /** For records without an organization: the first one seen. */
   someOrganization(): string {
     const [first] = this.lists.get("organizations")?.keys() ?? [];
     return first ?? "org_recorded";
@@ -52,7 +52,7 @@ export class SeenWorld {
     user["memberships"] = { [organization_id]: "member", ...(user["memberships"] as object | undefined) };
   }
 
-  /** What a fixture keeps by organization. */
+  /** Records that a fixture lists by organization. */
   byOrganization<T>(key: string, organization_id: string, start: () => T): T {
     const all = this.maps.get(key) ?? new Map<string, unknown>();
     this.maps.set(key, all);
@@ -63,13 +63,13 @@ export class SeenWorld {
   }
 
   /** Milliseconds since 1970 at which something was answered, by whose clock. */
-  at(clock: "told" | "recorded", time: number): void {
+  at(clock: "stated" | "recorded", time: number): void {
     if (time > this.latest[clock]) this.latest[clock] = time;
   }
 
   /** The moment that the world stands at: a service may have another clock than who records it. */
   get epoch(): number | undefined {
-    return [this.latest.told, this.latest.recorded].find(Number.isFinite);
+    return [this.latest.stated, this.latest.recorded].find(Number.isFinite);
   }
 
   /** How many records of each list, and under each map, were seen. */
@@ -82,7 +82,7 @@ export class SeenWorld {
     return Object.fromEntries([...sizes, ...keyed].sort());
   }
 
-  /** With somebody who may do everything in each organization, and a key for it. */
+  /** Adds a user with all permissions in each organization, and a key. */
   document(): Fields {
     this.organization(this.someOrganization());
     const organizations = [...this.lists.get("organizations")!.keys()];
