@@ -1,9 +1,9 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { coverageText } from "../client/suite/suite-coverage.ts";
 import { suiteHtml } from "../client/suite/suite-html.ts";
 import { suiteJunit } from "../client/suite/suite-junit.ts";
 import type { ScenarioResult, SuiteResult } from "../client/suite/suite-result.ts";
+import { coverageText } from "../client/suite/suite-result.ts";
 import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { printable, printableLines } from "../engine/contract/printable.ts";

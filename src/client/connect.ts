@@ -23,7 +23,7 @@ export interface UnderstudyClient {
   list(): Promise<SandboxState[]>;
   /** The catalogue of events, with the schema and a sample of what is sent (interfaces 14). */
   events(): Promise<CataloguedEvent[]>;
-  /** What all its sandboxes have answered, those that are gone included (interfaces 11). */
+  /** The coverage of all its sandboxes, including deleted ones (interfaces 11). */
   coverage(): Promise<CoverageMatrix>;
   /** Adds what another server has seen; resolves with the sum. */
   reportCoverage(seen: CoverageMatrix): Promise<CoverageMatrix>;

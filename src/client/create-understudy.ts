@@ -28,7 +28,7 @@ export interface CreateOptions {
   };
   /** By how much every answer of every sandbox is late on the wall clock; percentiles draw from the seed. */
   delay?: Duration | { p50: Duration; p99: Duration };
-  /** Names besides loopback that may stand in Host and Origin of the control API and the console. */
+  /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
   /** A free port unless given. */
   port?: number;

@@ -11,15 +11,15 @@ export interface Evidence {
 
 const MAX_ENTRIES = 1000;
 
-/** What a failed test leaves behind (interfaces 13): journal with reasons, history, HAR, and a bundle to replay. */
-export async function evidenceOf(sandbox: SandboxClient): Promise<Evidence[]> {
+/** The attachments of a failed test (interfaces 13): journal with reasons, history, HAR, and a bundle to replay. */
+export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[]> {
   const text = "text/plain";
   const json = "application/json";
   return [
     { file: "understudy-journal.txt", contentType: text, body: await journalText(sandbox) },
     { file: "understudy-history.txt", contentType: text, body: await historyText(sandbox) },
     { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
-    await bundleOf(sandbox),
+    await attachBundle(sandbox),
   ];
 }
 
@@ -28,10 +28,10 @@ export async function journalText(sandbox: SandboxClient, limit = MAX_ENTRIES): 
   const { entries, total, dropped } = await sandbox.journal.list({ limit });
   const title = `Journal of sandbox ${sandbox.name}, newest first${dropped ? `, ${dropped} lost` : ""}:`;
   const left = total - entries.length;
-  return [title, ...entries.flatMap(linesOf), ...(left > 0 ? [`… and ${left} before`] : [])].join("\n");
+  return [title, ...entries.flatMap(toLines), ...(left > 0 ? [`… and ${left} before`] : [])].join("\n");
 }
 
-function linesOf({ at, method, path, status, code, decision, reasons, warnings }: JournalEntry): string[] {
+function toLines({ at, method, path, status, code, decision, reasons, warnings }: JournalEntry): string[] {
   const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
   const why = [...reasons, ...warnings].map((text) => `    ${text}`);
   return [`${at} ${method} ${path} -> ${answer} (${decision})`, ...why];
@@ -48,7 +48,7 @@ function historyLine({ id, at, kind, title, cause, undone }: HistoryEntry): stri
 }
 
 /** A journal that has lost entries makes no bundle, which is worth knowing too. */
-async function bundleOf(sandbox: SandboxClient): Promise<Evidence> {
+async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
   try {
     const body = JSON.stringify(await sandbox.bundle());
     return { file: BUNDLE, contentType: "application/json", body };

@@ -1,4 +1,3 @@
-import { eventData } from "./event-stream.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
@@ -23,7 +22,7 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 
   constructor(url: string, cause: unknown) {
-    // The fetch standard bars some ports, such as 6000, whoever listens there.
+    // The fetch standard blocks some ports, such as 6000.
     const barred = (cause as { cause?: { message?: string } } | undefined)?.cause?.message === "bad port";
     const said = barred
       ? `No Understudy answers at ${url}: its port is one of those that fetch and browsers refuse. Start it on another.`
@@ -40,7 +39,7 @@ export class ForeignServerError extends UnreachableError {
   }
 }
 
-/** What was given as a server's address can be none. */
+/** The given text is not a server's address. */
 export class AddressError extends Error {
   override readonly name = "AddressError";
 
@@ -52,7 +51,7 @@ export class AddressError extends Error {
 }
 
 /** `127.0.0.1:4747` means HTTP. @throws AddressError */
-function addressOf(given: string): string {
+function toAddress(given: string): string {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
   if (!URL.canParse(text)) throw new AddressError(given);
   const { protocol, username, password, search, hash } = new URL(text);
@@ -88,7 +87,7 @@ export interface ControlHttp {
 }
 
 export function controlHttp(url: string, token?: string): ControlHttp {
-  const base = addressOf(url);
+  const base = toAddress(url);
   async function request(
     method: string,
     path: string,
@@ -113,7 +112,7 @@ export function controlHttp(url: string, token?: string): ControlHttp {
       throw new UnreachableError(base, error);
     }
     if (!response.ok) {
-      throw new ControlError(response.status, await problemOf(response));
+      throw new ControlError(response.status, await readProblem(response));
     }
     return response;
   }
@@ -180,10 +179,24 @@ function healthIn(text: string): Health | undefined {
   }
 }
 
-async function problemOf(response: Response): Promise<Answered> {
+async function readProblem(response: Response): Promise<Answered> {
   const { status, headers } = response;
   if (headers.get("content-type")?.startsWith("application/problem+json"))
     return (await response.json()) as ProblemDocument;
   const detail = `The server answered ${status}, and not as a control API does.`;
   return { type: "about:blank", title: response.statusText, status, detail };
+}
+
+/** The data of server-sent events as they come, parsed as JSON; ends with the stream. */
+export async function* eventData<T>(body: ReadableStream<Uint8Array>): AsyncIterableIterator<T> {
+  let text = "";
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const blocks = text.split("\n\n");
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+      if (data !== undefined) yield JSON.parse(data) as T;
+    }
+  }
 }

@@ -1,12 +1,12 @@
 import { type HttpHandler, http, passthrough } from "msw";
 
-/** What a sandbox's fixture gives, or a page was told: its base URL is enough. */
+/** The sandbox of a test, or only its base URL, for example in a page. */
 export interface Reached {
   readonly url: string;
 }
 
 export interface HandlersOptions {
-  /** What the code under test calls in production, such as `https://api.example.com`; a base path may follow. */
+  /** The address that the code under test calls in production, such as `https://api.example.com`, with or without a base path. */
   origin: string;
 }
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { test as base, expect as baseExpect, type TestInfo } from "@playwright/test";
-import { evidenceOf } from "./evidence.ts";
+import { collectEvidence } from "./evidence.ts";
 import { type ReceivedMatch, type ReceivedOptions, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-options.ts";
@@ -51,7 +51,7 @@ export const expect = baseExpect.extend({
 
 /** As files, under names that say what they are: every report of Playwright's links those. */
 async function attachEvidence(testInfo: TestInfo, sandbox: SandboxClient): Promise<void> {
-  for (const { file, contentType, body } of await evidenceOf(sandbox)) {
+  for (const { file, contentType, body } of await collectEvidence(sandbox)) {
     const path = testInfo.outputPath(file);
     writeFileSync(path, body);
     await testInfo.attach(file, { path, contentType });

@@ -14,7 +14,7 @@ export interface ReceivedOptions {
   within?: Duration;
 }
 
-/** What the matcher of both runners answers with. */
+/** The result of the matcher, for both runners. */
 export interface Judgement {
   pass: boolean;
   message: () => string;

@@ -18,7 +18,7 @@ const refusal = (call: Promise<unknown>): Promise<ControlError> =>
     (error: unknown) => (error instanceof ControlError ? error : Promise.reject(error)),
   );
 
-// What is misspelt below `@ts-expect-error` must not compile: `tsc` fails on a directive that nothing needs.
+// Misspellings below `@ts-expect-error` must not compile: `tsc` fails on an unneeded directive.
 describe("interfaces 8 the library gives and takes what the control API declares", () => {
   it("interfaces 8 sandboxes, clocks and what ran", async () => {
     const { settings, clock } = await sandbox.configure({ webhook_timeout_seconds: 5, preview: "on" });
@@ -79,8 +79,8 @@ describe("interfaces 8 the library gives and takes what the control API declares
     const made = await sandbox
       .state("threads")
       .create({ owner_id: "usr_dan", title: "Plans" }, { silent: true });
-    const told: [string, string] = [made.title, made.created_at];
-    expect(told).toEqual(["Plans", "2026-03-15T12:01:30.000Z"]);
+    const shown: [string, string] = [made.title, made.created_at];
+    expect(shown).toEqual(["Plans", "2026-03-15T12:01:30.000Z"]);
     expect((await sandbox.state("threads").list({ title: "Plans", limit: 5 })).items).toEqual([made]);
     expect((await sandbox.info()).counts.threads).toBeGreaterThan(3);
     // @ts-expect-error a thread has no such field

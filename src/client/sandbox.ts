@@ -1,6 +1,6 @@
-import { credentialsOf } from "./credentials.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
+import type { List, SandboxState, StateRecord } from "./types.ts";
 
 /**
  * One sandbox of a running server, over its control API (interfaces 4). Every method rejects with a
@@ -26,9 +26,9 @@ export class SandboxClient {
     this.credentials = credentials;
   }
 
-  /** Opens a sandbox of which the server told. */
+  /** Opens a sandbox that the server has described. */
   static async of(http: ControlHttp, state: Api.SandboxState): Promise<SandboxClient> {
-    return new SandboxClient(http, state, await credentialsOf(http, state));
+    return new SandboxClient(http, state, await createCredentials(http, state));
   }
 
   readonly clock = {
@@ -46,7 +46,7 @@ export class SandboxClient {
     add: (rule: Api.RuleDefinition) => this.send<Api.FaultRule>("POST", "/faults", rule),
     remove: (id: string) => this.send<void>("DELETE", `/faults/${encodeURIComponent(id)}`),
     clear: () => this.send<void>("DELETE", "/faults"),
-    /** What would become of a request, without its happening or being counted (interfaces 11). */
+    /** Explains how a request would be answered, without performing or counting it (interfaces 11). */
     explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
   };
 
@@ -57,20 +57,20 @@ export class SandboxClient {
   };
 
   readonly journal = {
-    list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${queryOf(filter)}`),
+    list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
     get: (id: string) => this.get<Api.JournalEntry>(`/journal/${encodeURIComponent(id)}`),
     /** Entries as they come, those behind a position (`sequence`) first where it is given. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
-      this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${queryOf(filter)}`, after),
+      this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
     verify: (expectation: Api.Expectation) =>
       this.send<Api.Verification>("POST", "/journal/verify", expectation),
     har: () => this.get<Api.HttpArchive>("/journal.har"),
   };
 
-  /** What changed the world, why, and back again (interfaces 10). */
+  /** The changes of the world and their causes, and how to undo them (interfaces 10). */
   readonly history = {
-    list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${queryOf(filter)}`),
+    list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
     get: (id: string) => this.get<Api.HistoryDetail>(`/history/${encodeURIComponent(id)}`),
     changes: (id: string) => this.get<Api.RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
     /** Entries as they come, those behind a position (`sequence`) first where it is given. */
@@ -84,7 +84,7 @@ export class SandboxClient {
       const forked = await this.send<Api.Rewound>("POST", path, options);
       return SandboxClient.of(this.http, forked);
     },
-    /** Sends a request once more, by the same caller. */
+    /** Repeats a request of the same caller. */
     repeat: (id: string, options: Api.RepeatOptions = {}) =>
       this.send<Api.Repeated>("POST", `/history/${encodeURIComponent(id)}/repeat`, options),
   };
@@ -99,7 +99,7 @@ export class SandboxClient {
     remove: (name: string) => this.send<void>("DELETE", `/snapshots/${name}`),
     /** `now` names the present; `of` the sandbox that `after` is of, where it is another. */
     diff: (before: string, after = "now", options: { of?: string } = {}) =>
-      this.get<Api.Difference>(`/snapshots/${before}/diff/${after}${queryOf(options)}`),
+      this.get<Api.Difference>(`/snapshots/${before}/diff/${after}${toQuery(options)}`),
   };
 
   readonly events = {
@@ -109,7 +109,7 @@ export class SandboxClient {
 
   readonly deliveries = {
     list: (filter: Api.DeliveryFilter = {}) =>
-      this.get<Api.List<Api.ListedDelivery>>(`/deliveries${queryOf(filter)}`),
+      this.get<Api.List<Api.ListedDelivery>>(`/deliveries${toQuery(filter)}`),
     /** With each of its attempts, and what went over the wire. */
     get: (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
     /** One attempt of each at once; resolves when all have ended. */
@@ -122,7 +122,7 @@ export class SandboxClient {
     add: (options: Api.ReceiverOptions = {}) => this.send<Api.Receiver>("POST", "/receivers", options),
     requests: (id: string) => this.get<Api.List<Api.ReceivedRequest>>(`/receivers/${id}/requests`),
     remove: (id: string) => this.send<void>("DELETE", `/receivers/${id}`),
-    /** What a receiver that answers `forward` passes on, the first event when it begins (interfaces 11). */
+    /** The deliveries of a receiver that answers `forward`; the first event says that it is ready (interfaces 11). */
     follow: (id: string, signal?: AbortSignal) =>
       this.http.events<Api.ForwardedEvent>(`${this.path}/receivers/${id}/stream`, undefined, signal),
     answer: (id: string, delivery: string, answer: Api.ForwardedAnswer) =>
@@ -136,14 +136,14 @@ export class SandboxClient {
     const of = (id: string) => `${path}/${encodeURIComponent(id)}`;
     return {
       list: (filter: Partial<Shown> & Api.PageOptions = {}) =>
-        this.get<Api.List<Shown>>(path + queryOf(filter)),
+        this.get<Api.List<Shown>>(path + toQuery(filter)),
       get: (id: string) => this.get<Shown>(of(id)),
       create: (record: Partial<Shown> = {}, options: Api.StateOptions = {}) =>
-        this.send<Shown>("POST", path + queryOf(options), record),
+        this.send<Shown>("POST", path + toQuery(options), record),
       update: (id: string, fields: Partial<Shown>, options: Api.StateOptions = {}) =>
-        this.send<Shown>("PATCH", of(id) + queryOf(options), fields),
+        this.send<Shown>("PATCH", of(id) + toQuery(options), fields),
       remove: (id: string, options: Api.StateOptions = {}) =>
-        this.send<void>("DELETE", of(id) + queryOf(options)),
+        this.send<void>("DELETE", of(id) + toQuery(options)),
     };
   }
 
@@ -164,10 +164,25 @@ export class SandboxClient {
   }
 }
 
-function queryOf(values: object): string {
+function toQuery(values: object): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? "" : `?${query}`;
+}
+
+/** One key per user: the first that is neither revoked nor expired. */
+export async function createCredentials(
+  http: ControlHttp,
+  { name, clock }: SandboxState,
+): Promise<Record<string, string>> {
+  const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
+  const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
+  const credentials: Record<string, string> = {};
+  for (const { user_id, key, revoked, expires_at } of items) {
+    const usable = !revoked && (expires_at === null || expires_at > clock.now);
+    if (usable && credentials[user_id] === undefined) credentials[user_id] = key;
+  }
+  return credentials;
 }

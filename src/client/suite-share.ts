@@ -4,7 +4,7 @@ import type { ClockChange, FixtureInput, RuleDefinition, ScenarioName } from "./
 /** The environment's name for the file with which a suite tells the runner fixtures of itself. */
 export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
 
-/** What a suite has its command's tests start from: each the world and the scenario that the suite's sandbox has. */
+/** The start of each test in a suite's command: the world and the scenario of the suite's sandbox. */
 export interface SuiteShare {
   sandbox: string;
   world: { fixture?: FixtureInput; seed?: number; clock?: ClockChange };
@@ -13,7 +13,7 @@ export interface SuiteShare {
   rules: RuleDefinition[];
 }
 
-/** What became of a test that ran in a suite. */
+/** The result of a test that ran in a suite. */
 export interface SuiteTest {
   name: string;
   sandbox: string;
@@ -36,7 +36,7 @@ export function suiteShare(): { share: SuiteShare; note: (test: SuiteTest) => vo
   };
 }
 
-/** What the tests noted, in the order in which they ended. */
+/** The results of the tests, in the order in which they ended. */
 export function notedTests(file: string): SuiteTest[] {
   let text: string;
   try {

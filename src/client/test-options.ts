@@ -28,7 +28,7 @@ const KEYS: Readonly<Record<keyof TestOptions, true>> = {
 };
 
 /**
- * What the compiler says of options, for those who have none; values are the server's to judge.
+ * Checks options at run time, for tests without a compiler; the server checks their values.
  * @throws TypeError
  */
 export function checkTestOptions(options: unknown): TestOptions {

@@ -7,13 +7,13 @@ const rule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
 describe("interfaces 13 rules that have proven nothing", () => {
-  it("interfaces 8 a fault that never struck is told, one that is off is not", () => {
+  it("a fault that never struck is reported, one that is off is not [interfaces 8]", () => {
     expect(unstruckText([rule({ probability: 0 })])).toBeUndefined();
     expect(unstruckText([rule({})])).toBe("armed but never struck: fault_1 {}");
     expect(unstruckText([rule({ hits: 1 })])).toBeUndefined();
   });
 
-  it("interfaces 13 `times` that were not used up are told, those that are spent are not", () => {
+  it("a rule whose `times` were not used up is reported, one that is used up is not [interfaces 13]", () => {
     expect(unstruckText([rule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} struck 2 of 3 times",
     );

@@ -44,7 +44,7 @@ const connected = (url: string): TestServer => ({ understudy: connect(url), clos
 /** A test's sandbox, and what is to be said of it in the end. */
 export interface TestSandbox {
   sandbox: SandboxClient;
-  /** What its rules have proven nothing about, as one sentence; undefined when every one struck. */
+  /** One sentence about the rules that never struck; undefined if all did. */
   unstruck(): Promise<string | undefined>;
   /** Deletes it, unless it belongs to a suite, which still has questions to it. */
   end(outcome: "passed" | "failed"): Promise<void>;
@@ -90,7 +90,7 @@ export async function openTestSandbox(
   };
 }
 
-/** A rule with the name to tell of it by. */
+/** A rule with its name for messages. */
 type Armed = FaultRule & { named: string };
 
 /** Inline rules, and those of scenarios in force; whether the suite's strike is the suite's to judge. */

@@ -26,7 +26,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
       checkTestOptions(more);
       // Runners count a function's parameters, to tell whether it takes a callback.
       return async (...given) => {
-        const name = nameOf(given[0]);
+        const name = testName(given[0]);
         const opened = await openTestSandbox(servers, { ...options, ...more }, name);
         let outcome: "passed" | "failed" = "failed";
         try {
@@ -44,8 +44,8 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
   };
 }
 
-/** As node:test tells it to the body, or Jest to whoever asks. */
-function nameOf(context: unknown): string {
+/** The test's name, as node:test passes it to the body, or as Jest knows it. */
+function testName(context: unknown): string {
   const { fullName, name } = (context ?? {}) as { fullName?: string; name?: string };
   const { expect } = globalThis as { expect?: { getState?: () => { currentTestName?: string } } };
   return fullName ?? name ?? expect?.getState?.().currentTestName ?? "a test";

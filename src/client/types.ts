@@ -1,2 +1,2 @@
-/** What the library gives and takes is the control API's own. */
+/** The library uses the types of the control API. */
 export type * from "../../types/control-api.ts";

@@ -10,7 +10,7 @@ const said: string[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "understudy-vite-"));
   said.length = 0;
-  // What tells the plugin that no page is served.
+  // Makes the plugin see that no page is served.
   vi.stubEnv("VITEST", undefined);
 });
 afterEach(() => {
@@ -30,12 +30,12 @@ async function served(options?: PluginOptions) {
   return { vite, page: `http://127.0.0.1:${port}` };
 }
 
-const told = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
+const printedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
 
 describe("understudy-sandbox/vite", () => {
   it("interfaces 13 starts a server with the dev server, proxies to it, and ends it with it", async () => {
     const { vite, page } = await served({ seed: 7 });
-    const server = told()!;
+    const server = printedUrl()!;
     try {
       const answer = await fetch(`${page}/v1/models`);
       expect([answer.status, answer.headers.get("x-sandbox-decision")]).toEqual([401, "auth"]);
@@ -52,7 +52,7 @@ describe("understudy-sandbox/vite", () => {
 
   it("interfaces 13 takes the server of UNDERSTUDY_URL, and starts none where no page is served", async () => {
     const own = await served();
-    vi.stubEnv("UNDERSTUDY_URL", told());
+    vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
     const plugin = understudy();
     const asked = plugin.apply as (config: object, env: object) => boolean;

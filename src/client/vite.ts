@@ -4,7 +4,7 @@ import { type CreateOptions, createUnderstudy } from "./create-understudy.ts";
 
 /** As `createUnderstudy` takes them, but for what only a server that others reach needs. */
 export interface PluginOptions extends Omit<CreateOptions, "shared" | "allowHosts"> {
-  /** What of the page's paths is the API's; `/v1`, `/v2` and `/webhooks` unless given. */
+  /** The paths of the page that belong to the API; `/v1`, `/v2` and `/webhooks` by default. */
   paths?: readonly `/${string}`[];
 }
 

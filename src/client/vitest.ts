@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
 import { printableLines } from "../engine/contract/printable.ts";
-import { BUNDLE, type Evidence, evidenceOf, journalText } from "./evidence.ts";
+import { BUNDLE, collectEvidence, type Evidence, journalText } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-options.ts";
@@ -13,12 +13,12 @@ declare module "vitest" {
   // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so
   interface Assertion<T = any> extends ReceivedMatchers {}
   interface ProvidedContext {
-    /** What every test of a project begins with, by `provide` in its configuration. */
+    /** The start of every test of a project, set by `provide` in its configuration. */
     understudy?: TestOptions;
   }
 }
 
-/** So many requests are told beneath the test; the attached journal has all. */
+/** Maximum number of requests listed under the test; the attached journal has all. */
 const SHOWN_ENTRIES = 20;
 /** Of annotations, by which reports tell them apart. */
 const TYPE = "understudy";
@@ -67,7 +67,7 @@ async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClie
   const folder = mkdtempSync(join(tmpdir(), "understudy-evidence-"));
   try {
     const attached: string[] = [];
-    for (const one of await evidenceOf(sandbox)) attached.push(await attach(task, folder, one));
+    for (const one of await collectEvidence(sandbox)) attached.push(await attach(task, folder, one));
     await annotate(task, [journal, ...attached].join("\n"));
   } finally {
     rmSync(folder, { recursive: true, force: true });

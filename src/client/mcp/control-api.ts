@@ -37,7 +37,7 @@ export interface ControlCall {
   hasBody: boolean;
 }
 
-/** The control API's own description: whence the tools have their arguments, so that both say the same. */
+/** The control API's own description, from which the tools take their arguments. */
 export class ControlApi {
   private readonly document: OpenApi;
 
@@ -79,13 +79,13 @@ export class ControlApi {
       if ((place !== "path" && place !== "query") || (place === "path" && name === "name")) continue;
       fields[name] = {
         place,
-        // What has a default is listed as if it had to be there.
+        // Fields with a default are listed as required.
         required: required && !("default" in schema),
         schema: { ...this.inline(schema), ...(description && { description }) },
       };
     }
     const body = requestBody && this.inline(Object.values(requestBody.content)[0]!.schema);
-    for (const [name, schema] of Object.entries(propertiesOf(body))) {
+    for (const [name, schema] of Object.entries(toProperties(body))) {
       const required = requestBody?.required === true && (body?.required ?? []).includes(name);
       fields[name] = { place: "body", schema, required };
     }
@@ -94,9 +94,9 @@ export class ControlApi {
 }
 
 /** Of all alternatives, where there are some. */
-function propertiesOf(schema: JsonSchema | undefined): Record<string, JsonSchema> {
+function toProperties(schema: JsonSchema | undefined): Record<string, JsonSchema> {
   if (schema === undefined) return {};
-  return Object.assign({}, ...(schema.anyOf ?? []).map(propertiesOf), schema.properties);
+  return Object.assign({}, ...(schema.anyOf ?? []).map(toProperties), schema.properties);
 }
 
 function mapSchema(schema: JsonSchema, map: (schema: JsonSchema) => JsonSchema): JsonSchema {

@@ -19,7 +19,7 @@ export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS];
 const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError where no server answers, ControlError where it asks for a token */
-export async function reachOf(client: UnderstudyClient): Promise<Reach> {
+export async function findReach(client: UnderstudyClient): Promise<Reach> {
   return { client, api: await ControlApi.of(client.http) };
 }
 
@@ -46,7 +46,7 @@ function addTool(server: McpServer, tool: Tool, reach: Reach): void {
     {
       title,
       description,
-      inputSchema: fromJsonSchema<Arguments>(schemaOf(fields), ACCEPTING),
+      inputSchema: fromJsonSchema<Arguments>(toSchema(fields), ACCEPTING),
       annotations: {
         readOnlyHint: reads,
         destructiveHint: destroys,
@@ -65,7 +65,7 @@ function addTool(server: McpServer, tool: Tool, reach: Reach): void {
   );
 }
 
-function schemaOf(fields: ToolFields): JsonSchema & { type: "object" } {
+function toSchema(fields: ToolFields): JsonSchema & { type: "object" } {
   return {
     type: "object",
     properties: Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
@@ -74,7 +74,7 @@ function schemaOf(fields: ToolFields): JsonSchema & { type: "object" } {
   };
 }
 
-/** What does not fit is refused here and by the control API, whose sentences say what would. */
+/** Arguments that do not fit are refused here and by the control API, whose messages say what fits. */
 const ACCEPTING: jsonSchemaValidator = {
   getValidator<T>() {
     return (data: unknown): JsonSchemaValidatorResult<T> => ({

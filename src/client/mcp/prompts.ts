@@ -44,7 +44,7 @@ The report: ${report}
 2. describe_operation for the documented codes; coverage says which have been seen.
 3. For each that is missing: arm_fault with match {operation}, effect {error: CODE} and times 1, have the application make the call, and look at what it shows or does.
 4. verify_requests for how often it tried: a 429 or 503 may be tried again, a 403 or 422 must not be.
-5. Once more with phase after for each operation that changes something: the answer is lost though the change was made.
+5. Repeat with phase after for each operation that changes something: the answer is lost although the change was made.
 6. End with a table: code, what the application did, what it should do; and with coverage.`,
   },
   {

@@ -7,13 +7,13 @@ import {
   type Reach,
   required,
   SANDBOX,
-  sandboxOf,
+  sandboxName,
   send,
   type Tool,
   text,
 } from "./tool.ts";
 
-/** Newest first; whoever wants more says so. */
+/** Newest first; a larger limit returns more. */
 const SHOWN = 20;
 
 /** interfaces 13: those that change nothing. */
@@ -179,7 +179,7 @@ async function makeBundle(reach: Reach, args: Arguments): Promise<unknown> {
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };
   const { url } = reach.client;
-  const name = sandboxOf(args);
+  const name = sandboxName(args);
   return {
     characters: length,
     fetch: `understudy bundle bug.json --url ${url} --sandbox ${name}`,

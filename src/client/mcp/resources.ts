@@ -29,7 +29,7 @@ export function addResources(server: McpServer, { http }: UnderstudyClient): voi
       { title, mimeType: JSON_TYPE },
       async (uri) => ({
         contents: [
-          { uri: uri.href, mimeType: JSON_TYPE, text: await http.text(`/_control/sandboxes${placeOf(uri)}`) },
+          { uri: uri.href, mimeType: JSON_TYPE, text: await http.text(`/_control/sandboxes${toPath(uri)}`) },
         ],
       }),
     );
@@ -40,7 +40,7 @@ export function addResources(server: McpServer, { http }: UnderstudyClient): voi
   below("state", { template: "{sandbox}/state/{collection}", title: "The records of a collection" });
 }
 
-/** Of `understudy://sandboxes/default/journal/req_1`: what stands behind the host. */
-function placeOf({ pathname }: URL): string {
+/** The part of `understudy://sandboxes/default/journal/req_1` after the host. */
+function toPath({ pathname }: URL): string {
   return pathname;
 }

@@ -5,9 +5,9 @@ import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect } from "../connect.ts";
-import { mcpServer, reachOf } from "./mcp-server.ts";
+import { findReach, mcpServer } from "./mcp-server.ts";
 
-/** No call of a tool is larger; the control API has limits of its own besides. */
+/** No call of a tool is larger; the control API has its own limits. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 export interface HttpServing {
@@ -20,10 +20,10 @@ export interface HttpServing {
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API. */
 export function mcpOverHttp({ url, token, version }: HttpServing) {
   // Each request has a server of its own; what the control API says of itself stays the same.
-  let reach: ReturnType<typeof reachOf> | undefined;
+  let reach: ReturnType<typeof findReach> | undefined;
   const handler = createMcpHandler(async () => {
     if (reach === undefined) {
-      reach = reachOf(connect(url(), token === undefined ? {} : { token }));
+      reach = findReach(connect(url(), token === undefined ? {} : { token }));
       // One look that failed is not for ever: the next request takes another.
       reach.catch(() => {
         reach = undefined;

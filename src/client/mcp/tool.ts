@@ -3,7 +3,7 @@ import type { ControlApi, Field, JsonSchema } from "./control-api.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What a tool acts on: one server, by its control API. */
+/** The server that a tool acts on, by its control API. */
 export interface Reach {
   client: UnderstudyClient;
   api: ControlApi;
@@ -33,7 +33,7 @@ export const required = (schema: JsonSchema) => ({ schema, required: true });
 /** Every tool takes the sandbox that it is about. */
 export const SANDBOX = { sandbox: optional(text("The sandbox's name; `default` unless given")) };
 
-export function sandboxOf({ sandbox = "default" }: Arguments): string {
+export function sandboxName({ sandbox = "default" }: Arguments): string {
   return String(sandbox);
 }
 
@@ -56,7 +56,7 @@ export function send({ client, api }: Reach, id: string, args: Arguments): Promi
       Object.keys(fields).filter((name) => fields[name]!.place === place),
     );
   const filled = path
-    .replace("{name}", encodeURIComponent(sandboxOf(args)))
+    .replace("{name}", encodeURIComponent(sandboxName(args)))
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
   const query = new URLSearchParams(at("query") as Record<string, string>);
   return client.http.call(

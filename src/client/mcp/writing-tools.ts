@@ -6,13 +6,13 @@ import {
   type Reach,
   required,
   SANDBOX,
-  sandboxOf,
+  sandboxName,
   send,
   type Tool,
   text,
 } from "./tool.ts";
 
-/** What of an answer's body is handed on. */
+/** Maximum size of an answer's body in a result. */
 const MAX_BODY_CHARS = 50_000;
 
 /** interfaces 13: those that change something. */
@@ -111,7 +111,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "rewind",
     title: "Rewind",
     description:
-      "Takes a sandbox's world back to before an entry of its history, or to after it. What it undoes can itself be rewound to.",
+      "Takes a sandbox's world back to before an entry of its history, or to after it. The undone entries can be restored by another rewind.",
     destroys: true,
     repeatable: true,
   }),
@@ -124,7 +124,7 @@ async function callApi({ client }: Reach, args: Arguments): Promise<unknown> {
     throw new Error(
       "path is one of the emulated API, such as /v1/models; the sandbox has an argument of its own",
     );
-  const sandbox = await client.open(sandboxOf(args));
+  const sandbox = await client.open(sandboxName(args));
   const headers = new Headers(args["headers"] as Record<string, string> | undefined);
   if (as !== undefined) {
     const key = sandbox.credentials[String(as)];
@@ -142,11 +142,11 @@ async function callApi({ client }: Reach, args: Arguments): Promise<unknown> {
     redirect: "manual",
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...(await bodyOf(answer)) };
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), ...(await readBody(answer)) };
 }
 
 /** JSON as a value, text as text; anything else in words. */
-async function bodyOf(answer: Response): Promise<object> {
+async function readBody(answer: Response): Promise<object> {
   const bytes = Buffer.from(await answer.arrayBuffer());
   const type = answer.headers.get("content-type") ?? "";
   if (bytes.length === 0) return {};
@@ -168,7 +168,7 @@ async function bodyOf(answer: Response): Promise<object> {
 function changeState(reach: Reach, args: Arguments): Promise<unknown> {
   const { action, collection, id, record = {} } = args;
   const { client } = reach;
-  const path = `/_control/sandboxes/${encodeURIComponent(sandboxOf(args))}/state/${encodeURIComponent(String(collection))}`;
+  const path = `/_control/sandboxes/${encodeURIComponent(sandboxName(args))}/state/${encodeURIComponent(String(collection))}`;
   const query = new URLSearchParams(pick(args, ["silent", "actor"]) as Record<string, string>);
   const at = (place: string) => (query.size === 0 ? place : `${place}?${query}`);
   const one = () => {
@@ -188,7 +188,7 @@ async function armFault(reach: Reach, { remove, ...args }: Arguments): Promise<u
   await (remove === "all"
     ? send(reach, "faults.clear", args)
     : send(reach, "faults.remove", { ...args, id: remove }));
-  return send(reach, "faults.list", { sandbox: sandboxOf(args) });
+  return send(reach, "faults.list", { sandbox: sandboxName(args) });
 }
 
 function chosen(

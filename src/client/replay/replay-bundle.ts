@@ -30,7 +30,7 @@ class Replay {
   private readonly vault = new Vault();
   private world!: ReplayWorld;
   private present: RequestStep | undefined;
-  /** What the clock showed when the present request made its change, which comes next. */
+  /** The clock's instant when the present request made its change, which comes next. */
   private committed: string | undefined;
   private requests = 0;
   private controlCalls = 0;
@@ -43,7 +43,7 @@ class Replay {
     const { bundle } = this;
     const fixture = JSON.parse(this.resolved(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = recordedOutbound(bundle.deliveries, {
-      otherwise: () => statusCodeOf(this.present),
+      otherwise: () => toStatusCode(this.present),
       onEnd: (at) => this.passTo(at),
     });
     this.world = await replayWorld(bundle, fixture, { outbound, beforeChange: () => this.passToCommit() });
@@ -95,7 +95,7 @@ class Replay {
     this.controlCalls += 1;
     this.present = undefined;
     const { sandbox, url } = this.world;
-    // The clock's own calls are told by what they led to: on the day, it may have run with the wall's.
+    // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set")
       return this.moveTo(control.now);
     if (control.operation !== "snapshots.restore") await this.moveTo(control.changed);
@@ -117,7 +117,7 @@ class Replay {
     };
   }
 
-  /** What became due on the way runs; a restore may have gone back to before. */
+  /** Runs the timers that became due on the way; a restore may have moved the clock back. */
   private async moveTo(instant: string): Promise<undefined> {
     const { world } = this.world.sandbox;
     const to = Date.parse(instant);
@@ -137,7 +137,7 @@ class Replay {
     if (committed !== undefined) this.passTo(committed);
   }
 
-  /** What the clock showed at the next step; nothing of this one may be later. */
+  /** The clock's instant at the next step; no change of this step may be later. */
   private nextInstant(): number {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
@@ -176,7 +176,7 @@ class Replay {
 }
 
 /** A notification's test answers with what its receiver answered (G15). */
-function statusCodeOf(step: RequestStep | undefined): number {
+function toStatusCode(step: RequestStep | undefined): number {
   const body = step?.answer.body;
   try {
     const { status_code } = JSON.parse(body !== undefined && "text" in body ? body.text : "") as {

@@ -62,7 +62,7 @@ function nextEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      // What it sets in motion stands in the journal before it.
+      // Its effects come before it in the journal.
       if (entry === undefined || (entry.delivery === undefined && isIts(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });

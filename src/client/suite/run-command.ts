@@ -21,7 +21,7 @@ export interface CommandOptions {
 export class CommandNotFound extends Error {}
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** So long a process may take to end by itself once it was told to. */
+/** Time for a process to end by itself after the signal. */
 const GRACE_MS = 3000;
 
 /**
@@ -57,7 +57,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     clearTimeout(timer);
     clearTimeout(kill);
     options.signal.removeEventListener("abort", end);
-    // What the command left behind would go on calling a sandbox that is about to go.
+    // Processes that the command left behind would call a sandbox that is about to be deleted.
     signalGroup(child.pid, "SIGKILL");
   }
 }
@@ -88,11 +88,11 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in the group.
+    // The process group is empty.
   }
 }
 
-/** The last so many bytes of what was printed. */
+/** The last bytes of the output. */
 class Tail {
   private readonly most: number;
   private chunks: Buffer[] = [];

@@ -4,10 +4,9 @@ import type { SandboxClient } from "../sandbox.ts";
 import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
-import type { CoverageSum } from "./suite-coverage.ts";
-import type { RuleOutcome, ScenarioResult } from "./suite-result.ts";
+import type { CoverageSum, RuleOutcome, ScenarioResult } from "./suite-result.ts";
 import { ShareFile, SuiteSandboxes } from "./suite-sandboxes.ts";
-import { rulesOf, type SandboxWish, type SuiteServer } from "./suite-server.ts";
+import { type SandboxWish, type SuiteServer, toRules } from "./suite-server.ts";
 
 export interface ScenarioRun {
   server: SuiteServer;
@@ -30,7 +29,7 @@ export async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
   const result = emptyResult(run, "error");
   let sandbox: SandboxClient | undefined;
-  const share = new ShareFile(shareOf(run));
+  const share = new ShareFile(toShare(run));
   try {
     sandbox = await run.server.open({ ...run.wish, scenario: run.scenario });
     await fill(result, { ...run, sandbox, share });
@@ -100,7 +99,7 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.journal(tests);
   result.requests = requests;
-  result.failures = failuresOf(result, made, run);
+  result.failures = listFailures(result, made, run);
   result.outcome = result.failures.length === 0 ? "passed" : "failed";
   if (result.outcome === "passed") return;
   result.journal = journal;
@@ -108,12 +107,12 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   if (bundle !== undefined) result.bundle = bundle;
 }
 
-function failuresOf(
+function listFailures(
   { tests, rules, expectations }: ScenarioResult,
   made: CommandRun,
   run: BegunRun,
 ): string[] {
-  // What has not come yet might have come.
+  // An event that has not come yet might still have come.
   if (run.signal.aborted) return ["the suite was interrupted"];
   return [
     ...whatFailed(commandFailure(made, run), tests),
@@ -135,13 +134,13 @@ function environment({ server, sandbox, scenario, share }: BegunRun): Record<str
   };
 }
 
-function shareOf({ wish, server, scenario }: ScenarioRun): SuiteShare {
+function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
   const { name, fixture, seed, clock } = wish;
   return {
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
     scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
-    rules: server.hasFiles ? [] : rulesOf(scenario),
+    rules: server.hasFiles ? [] : toRules(scenario),
   };
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import { emptyResult, runScenario } from "./run-scenario.ts";
-import { CoverageSum } from "./suite-coverage.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
+import { CoverageSum } from "./suite-result.ts";
 import type { SandboxWish, SuiteServer } from "./suite-server.ts";
 
 export interface SuiteOptions {
@@ -31,7 +31,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const run = randomBytes(3).toString("hex");
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
-  const runOf = (position: number) => {
+  const runAt = (position: number) => {
     const { file, scenario } = scenarios[position]!;
     return { file, scenario, wish: { ...options.world, name: sandboxName(run, position, scenario.name) } };
   };
@@ -40,7 +40,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   const work = async () => {
     while (next < scenarios.length && !signal.aborted) {
       const position = next++;
-      const own = runOf(position);
+      const own = runAt(position);
       options.onStart?.(own.scenario.name);
       const result = await runScenario({
         ...{ server: options.server, command, signal, timeoutMs: options.timeoutMs, coverage },
@@ -59,7 +59,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   );
   const failure = (await Promise.all(workers)).find((error) => error !== undefined);
   if (failure !== undefined) throw failure;
-  const all = scenarios.map((_, position) => results[position] ?? emptyResult(runOf(position), "skipped"));
+  const all = scenarios.map((_, position) => results[position] ?? emptyResult(runAt(position), "skipped"));
   const passed = all.filter(({ outcome }) => outcome === "passed").length;
   const skipped = all.filter(({ outcome }) => outcome === "skipped").length;
   return {

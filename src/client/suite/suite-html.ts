@@ -2,9 +2,8 @@ import { stripVTControlCharacters } from "node:util";
 import { pluralize } from "../../engine/contract/pluralize.ts";
 import { type Html, html } from "../../tools/reports/html.ts";
 import { htmlPage, instantHtml } from "../../tools/reports/html-page.ts";
-import { coverageText } from "./suite-coverage.ts";
 import type { ScenarioResult, SuiteRequest, SuiteResult } from "./suite-result.ts";
-import { expectationText, ruleText, testText } from "./suite-words.ts";
+import { coverageText, expectationText, ruleText, testText } from "./suite-result.ts";
 
 const STYLE = `
 .all-passed { color: var(--ok); } .some-failed { color: var(--bad); }
@@ -24,7 +23,7 @@ details pre { max-height: 40rem; overflow: auto; }
 details ul { margin: .3rem 0; padding-left: 1.4rem; }
 `;
 
-/** What the page carries of a bundle; a larger one is left to the control API. */
+/** Maximum size of a bundle in the page; a larger one has to be fetched by the control API. */
 const MAX_BUNDLE_BYTES = 4 * 1024 * 1024;
 
 const WORST_FIRST: readonly ScenarioResult["outcome"][] = ["error", "failed", "skipped", "passed"];
@@ -63,8 +62,8 @@ function headline({ ok, total, failed, skipped }: SuiteResult): string {
 function rowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
   const exit = signal ?? exit_code ?? "–";
-  const met = countOf(expectations, ({ ok }) => ok);
-  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules struck">${countOf(rules, struck)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
+  const met = countText(expectations, ({ ok }) => ok);
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules struck">${countText(rules, struck)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
 }
 
 function badge(outcome: ScenarioResult["outcome"]): Html {
@@ -75,7 +74,7 @@ function struck({ hits }: { hits: number }): boolean {
   return hits > 0;
 }
 
-function countOf<T>(all: readonly T[], good: (one: T) => boolean): string {
+function countText<T>(all: readonly T[], good: (one: T) => boolean): string {
   return all.length === 0 ? "none" : `${all.filter(good).length} of ${all.length}`;
 }
 
@@ -88,9 +87,9 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
-${listHtml(`Rules, ${countOf(rules, struck)} struck`, rules.map(ruleText), open)}
-${listHtml(`Expectations, ${countOf(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
-${listHtml(`Tests, ${countOf(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
+${listHtml(`Rules, ${countText(rules, struck)} struck`, rules.map(ruleText), open)}
+${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
+${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
 ${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
 ${journal.length === 0 ? "" : journalHtml(journal)}
 ${bundleHtml(result)}
@@ -133,7 +132,7 @@ function bundleHtml({ name, bundle }: ScenarioResult): Html {
   const file = `${name}.bundle.json`;
   if (bytes.length > MAX_BUNDLE_BYTES)
     return html`<p>The bundle of this run has ${bytes.length} bytes, too many for this page.</p>`;
-  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open bundle), where each of these requests stands in its place, or <code>understudy replay ${file}</code></p>`;
+  return html`<p><a download="${file}" href="data:application/json;base64,${bytes.toString("base64")}">Download the bundle</a>, then open it in the console of any Understudy (Timeline, Open bundle), which shows these requests, or <code>understudy replay ${file}</code></p>`;
 }
 
 function seconds(milliseconds: number): string {

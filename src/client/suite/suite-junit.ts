@@ -1,9 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { type JunitCase, junit } from "../../tools/reports/junit.ts";
-import { journalLine } from "./journal-line.ts";
-import { coverageText } from "./suite-coverage.ts";
 import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
-import { expectationText, ruleText, testText } from "./suite-words.ts";
+import { coverageText, expectationText, journalLine, ruleText, testText } from "./suite-result.ts";
 
 /** interfaces 2: one test case per scenario; a failed one brings its output and its journal. */
 export function suiteJunit({ scenarios, command, coverage }: SuiteResult): string {
@@ -23,7 +21,7 @@ function junitCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
   const one: JunitCase = {
     ...{ name, classname: file, time_seconds: duration_ms / 1000 },
-    properties: outcome === "skipped" ? [] : propertiesOf(result),
+    properties: outcome === "skipped" ? [] : toProperties(result),
   };
   if (output !== "") one.system_out = stripVTControlCharacters(output);
   if (outcome === "passed") return one;
@@ -33,8 +31,8 @@ function junitCase(result: ScenarioResult): JunitCase {
   return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
 }
 
-/** What the terminal says of a run that passed, too. */
-function propertiesOf({ rules, expectations, tests, requests }: ScenarioResult) {
+/** The lines of the terminal, for a run that passed as well. */
+function toProperties({ rules, expectations, tests, requests }: ScenarioResult) {
   return [
     ...rules.map((rule) => ({ name: "rule", value: ruleText(rule) })),
     ...expectations.map((one) => ({ name: "expectation", value: expectationText(one) })),

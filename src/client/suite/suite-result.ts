@@ -1,5 +1,6 @@
+import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
-import type { JournalEntry } from "../types.ts";
+import type { CoverageMatrix, JournalEntry } from "../types.ts";
 
 export interface RuleOutcome {
   id: string;
@@ -25,7 +26,7 @@ export interface SuiteCoverage {
   total: number;
 }
 
-/** What became of one scenario. */
+/** The result of one scenario. */
 export interface ScenarioResult {
   name: string;
   file: string;
@@ -45,7 +46,7 @@ export interface ScenarioResult {
   requests: number;
   /** Those of the command that used the runner fixtures, in the order in which they ended. */
   tests: SuiteTest[];
-  /** What the command printed, the end of it when it was long. */
+  /** The end of the command's output. */
   output: string;
   /** Oldest first, sandbox by sandbox; of failed runs only. */
   journal: SuiteRequest[];
@@ -64,4 +65,61 @@ export interface SuiteResult {
   command: string[];
   coverage: SuiteCoverage;
   scenarios: ScenarioResult[];
+}
+
+/** A request on one line, as reports show it. */
+export function journalLine({
+  at,
+  method,
+  path,
+  status,
+  code,
+  decision,
+  request,
+  test,
+}: SuiteRequest): string {
+  const query = request.query ? `?${request.query}` : "";
+  const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
+  return `${at} ${method} ${path}${query} -> ${answer} (${decision})${test === null ? "" : ` in ${test}`}`;
+}
+
+/** The same words in every report. */
+export function ruleText({ id, hits }: RuleOutcome): string {
+  return `${id}: ${hits === 0 ? "never struck" : `struck ${hits === 1 ? "once" : `${hits} times`}`}`;
+}
+
+export function expectationText({ what, ok, found }: ExpectationOutcome): string {
+  return `${ok ? "met" : "not met"}: ${what}; found ${found}`;
+}
+
+export function testText({ name, outcome }: SuiteTest): string {
+  return `${outcome}: ${name}`;
+}
+
+/** Adds up what sandboxes have seen that are gone before the suite ends. */
+export class CoverageSum {
+  private readonly seen = new Set<string>();
+  private readonly all = new Set<string>();
+
+  async add(sandbox: SandboxClient): Promise<void> {
+    const { operations }: CoverageMatrix = await sandbox.coverage();
+    for (const { operation, outcomes } of operations) {
+      for (const { status, code, hits } of outcomes) {
+        const outcome = `${operation} ${code ?? status}`;
+        this.all.add(outcome);
+        if (hits > 0) this.seen.add(outcome);
+      }
+    }
+  }
+
+  /** The percentage has one decimal, rounded down, so that only full coverage is called 100. */
+  sum(): SuiteCoverage {
+    const [covered, total] = [this.seen.size, this.all.size];
+    return { percent: total === 0 ? 0 : Math.floor((covered / total) * 1000) / 10, covered, total };
+  }
+}
+
+/** As terminal and reports say it. */
+export function coverageText({ percent, covered, total }: SuiteCoverage): string {
+  return `${covered} of ${total} documented outcomes (${percent} %)`;
 }

@@ -76,7 +76,7 @@ export class SuiteSandboxes {
         what,
         ok: false,
         found,
-        why: `expected ${what}, found ${found}${nearestText(nearestOf(each))}`,
+        why: `expected ${what}, found ${found}${nearestText(findNearest(each))}`,
       };
     } catch (error) {
       if (!(error instanceof ControlError)) throw error;
@@ -114,7 +114,7 @@ function fits(found: number, count: CountExpectation["count"]): boolean {
   return found >= (count.min ?? 0) && found <= (count.max ?? Number.POSITIVE_INFINITY);
 }
 
-function nearestOf(each: readonly Verification[]): Verification["nearest"] {
+function findNearest(each: readonly Verification[]): Verification["nearest"] {
   return each
     .flatMap(({ nearest }) => nearest)
     .sort((a, b) => a.differences.length - b.differences.length)

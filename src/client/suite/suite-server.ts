@@ -63,7 +63,7 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
       const sandbox = await client.sandbox(wish);
       try {
         // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
-        for (const rule of rulesOf(scenario).toReversed()) await sandbox.faults.add(rule);
+        for (const rule of toRules(scenario).toReversed()) await sandbox.faults.add(rule);
         return sandbox;
       } catch (error) {
         await sandbox.delete();
@@ -81,6 +81,6 @@ export function foreignServer(url: string, token: string | undefined): SuiteServ
 }
 
 /** For a server that does not have the scenario's file. */
-export function rulesOf({ rules }: Scenario): RuleDefinition[] {
+export function toRules({ rules }: Scenario): RuleDefinition[] {
   return rules.map(({ id, document }) => ({ ...document, id }) as RuleDefinition);
 }

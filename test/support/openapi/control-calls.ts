@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { eventData } from "../../../src/client/event-stream.ts";
+import { eventData } from "../../../src/client/http.ts";
 import type { ControlOperation } from "../../../src/control/operation.ts";
 import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
 import { listProblemKinds } from "../../../src/engine/contract/problems.ts";
