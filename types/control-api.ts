@@ -1965,6 +1965,7 @@ export interface Bundle {
           status: number;
           now: string;
           changed: string;
+          history?: boolean;
         };
       }
   )[];

@@ -210,6 +210,29 @@ describe("interfaces 4 bundle", () => {
 });
 
 describe("interfaces 2 replay", () => {
+  it("a bundle of a rewound sandbox replays byte for byte, the rewind as one of its steps [interfaces 4]", async () => {
+    const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
+    const control = (path: string, body?: unknown) => api.control("POST", path, body);
+    const newest = async (kind: string) => {
+      const path = `/_control/sandboxes/default/history?kind=${kind}&limit=1`;
+      return (await api.call(undefined, "GET", path)).body.entries[0].id as string;
+    };
+    await api.call("ada", "GET", "/v1/threads");
+    await control("/clock/advance", { by: "1m" });
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await control("/clock/advance", { by: "1h" });
+    await api.call("ada", "POST", "/v1/threads", { title: "after an hour" });
+    expect((await control(`/history/${await newest("request")}/rewind`)).status).toBe(200);
+    await api.call("ada", "POST", "/v1/threads", { title: "another" });
+    expect((await control(`/history/h_2/rewind`, { to: "before" })).status).toBe(200);
+    await api.call("ada", "GET", "/v1/threads");
+    const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
+    expect(
+      bundle.steps.filter((one) => "control" in one && one.control.operation === "history.rewind"),
+    ).toHaveLength(2);
+    expect(await replayBundle(bundle)).toEqual({ requests: 5, control_calls: 4 });
+  });
+
   it.each([
     ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
     ["real", { mode: "real" }],

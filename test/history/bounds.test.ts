@@ -73,15 +73,4 @@ describe("interfaces 10 bounds", () => {
       expect(changes["departments"]).toEqual({ added: 0, removed: 0, changed: 4001 });
     await history.rewind(kept[0]!.id);
   });
-
-  it("interfaces 10 a bundle of a sandbox that was rewound is refused in a sentence", async () => {
-    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
-    expect((await history.control("POST", "/bundle")).status).toBe(200);
-    await history.rewind((await history.newest()).id);
-    const refused = await history.control("POST", "/bundle");
-    expect(refused.body).toMatchObject({ status: 409, type: "urn:understudy:problem:not-replayable" });
-    expect(refused.body.detail).toMatch(/rewound/);
-    await history.ok("POST", "/reset");
-    expect((await history.control("POST", "/bundle")).status).toBe(200);
-  });
 });

@@ -1,4 +1,5 @@
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
+import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
 import { type Difference, firstDifference } from "../../tools/bundle/compare-answers.ts";
 import { recordedAnswer } from "../../tools/bundle/recorded-message.ts";
@@ -24,6 +25,9 @@ export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}):
   const replay = new Replay(bundle);
   return replay.run(options);
 }
+
+/** Control calls after which the clock shows an earlier instant. */
+const GOES_BACK = new Set(["snapshots.restore", "history.rewind"]);
 
 class Replay {
   private readonly bundle: Bundle;
@@ -97,8 +101,8 @@ class Replay {
     const { sandbox, url } = this.world;
     // Clock calls are compared by their effects: in the recording the clock may have run in real time.
     if (control.operation === "clock.advance" || control.operation === "clock.set")
-      return this.moveTo(control.now);
-    if (control.operation !== "snapshots.restore") await this.moveTo(control.changed);
+      return control.history ? this.moveAsCall(control.now) : this.moveTo(control.now);
+    if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
     const body = control.body === undefined ? undefined : this.resolved(control.body);
     this.vault.learnGiven(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolved(control.path)}`, {
@@ -125,6 +129,17 @@ class Replay {
     return undefined;
   }
 
+  /** The same as a control call, which has an entry in the history: ids of later entries depend on it. */
+  private async moveAsCall(instant: string): Promise<undefined> {
+    const { world, history, recorder } = this.world.sandbox;
+    const began = { state: recorder.present(), position: history.lastSequence };
+    const change: Change = { kind: "control", title: "Moved the clock.", subject: undefined, began };
+    const to = Math.max(Date.parse(instant), world.epochNow());
+    await world.as({ change }, () => world.advance(to));
+    recorder.complete(change);
+    return undefined;
+  }
+
   /** The clock of a recording that did not stand still, moved on in the middle of a step. */
   private passTo(instant: string): void {
     const { world } = this.world.sandbox;
@@ -144,7 +159,7 @@ class Replay {
     if ("request" in next) return Date.parse(next.request.at);
     // A restore shows an earlier instant, and says nothing about the one at which it was asked for.
     const { operation, now } = next.control;
-    return operation === "snapshots.restore" ? Number.POSITIVE_INFINITY : Date.parse(now);
+    return GOES_BACK.has(operation) ? Number.POSITIVE_INFINITY : Date.parse(now);
   }
 
   private knowKeys(): void {

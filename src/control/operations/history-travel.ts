@@ -52,13 +52,12 @@ const rewind = operation({
   },
   errors: ["unknown-entry", "state-let-go"],
   success: { status: 200, schema: RewoundBody },
-  handle({ params: { id }, body, sandbox, server, change, origin }) {
+  handle({ params: { id }, body, sandbox, change, origin }) {
     const to = body?.to ?? "before";
     const entry = entryOf(sandbox, id);
     const states = statesOf(entry, "rewound to");
     const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
     sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
-    server.recordings.spoil(sandbox, "it was rewound, which a bundle cannot tell");
     return { ...presentSandbox(sandbox, origin), restarted_uploads };
   },
 });

@@ -61,6 +61,8 @@ const ControlStep = Type.Object({
     now: Instant,
     /** What it showed at the last change until then. */
     changed: Instant,
+    /** Whether the call has an entry in the history: a replayed rewind finds its entry by the id. */
+    history: Type.Optional(Type.Boolean()),
   }),
 });
 export type ControlStep = Static<typeof ControlStep>;

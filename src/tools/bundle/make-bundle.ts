@@ -240,7 +240,7 @@ function prefixOf(name: string, { response_body }: JournalEntry): string {
   return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
-function controlStep({ call, now, changed }: RecordedCall, vault: Vault): ControlStep {
+function controlStep({ call, now, changed, history }: RecordedCall, vault: Vault): ControlStep {
   const { operation, method, path, body, status } = call;
   // In its turn: what an answer before it handed out is known by that answer.
   vault.learnGiven(JSON.stringify(body ?? null));
@@ -254,6 +254,7 @@ function controlStep({ call, now, changed }: RecordedCall, vault: Vault): Contro
       status,
       now: iso(now),
       changed: iso(changed),
+      ...(history && { history }),
     },
   };
 }

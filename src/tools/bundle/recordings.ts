@@ -39,6 +39,8 @@ export interface RecordedCall {
   now: number;
   /** The same at the last change, which may be this call's. */
   changed: number;
+  /** Whether the call has an entry in the history. */
+  history: boolean;
   call: ChangingCall;
 }
 
@@ -60,6 +62,8 @@ export interface Recording {
   unfit: string | undefined;
   /** Restores that no control call has accounted for yet. */
   restores: number;
+  /** Position of the newest control call in the history. */
+  lastControl: number;
 }
 
 /** A sandbox that is driven by its control API all day is not what bundles are for. */
@@ -114,15 +118,20 @@ export class Recordings {
   readonly onCall = (sandbox: Sandbox, call: ChangingCall): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined || NOT_REPEATED.has(call.operation)) return;
-    if (call.operation === "snapshots.restore") recording.restores -= 1;
+    if (call.operation === "snapshots.restore" || call.operation === "history.rewind")
+      recording.restores -= 1;
     recording.bytes += call.body === undefined ? 0 : JSON.stringify(call.body).length;
     if (recording.calls.length >= MAX_CALLS || recording.bytes > MAX_RECORDED_BYTES) {
       recording.unfit ??= `more than ${MAX_CALLS} control calls, or more than 32 MB of them, have changed it`;
       recording.calls.length = 0;
       return;
     }
-    const { journal, world } = sandbox;
+    const { history, journal, world } = sandbox;
+    const entry = history.entries().findLast(({ kind }) => kind === "control");
+    const isOfCall = entry !== undefined && entry.sequence > recording.lastControl;
+    if (isOfCall) recording.lastControl = entry.sequence;
     recording.calls.push({
+      history: isOfCall,
       after: journal.lastSequence,
       now: world.epochNow(),
       changed: world.changedAt,
@@ -171,6 +180,7 @@ export class Recordings {
       bytes: 0,
       unfit: world.untouched ? undefined : "it began as a copy of another sandbox, not from its fixture",
       restores: 0,
+      lastControl: sandbox.history.lastSequence,
     });
   }
 }
