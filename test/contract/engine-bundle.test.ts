@@ -12,7 +12,7 @@ const REMAINING = [
   "src/engine/state/transaction.ts imports node:crypto",
 ];
 
-it("the engine bundles for a browser and imports nothing of Node [design 2]", async () => {
+it("the engine bundles for a browser and imports nothing of Node", async () => {
   const found = new Set<string>();
   const bundle = await rolldown({
     cwd: ROOT,
