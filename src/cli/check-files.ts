@@ -1,5 +1,5 @@
-import { checkFixture } from "../documents/check-fixture.ts";
-import { isPath } from "../documents/find-files.ts";
+import { isPath } from "../documents/files.ts";
+import { checkFixture } from "../documents/fixture-library.ts";
 import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { API, RESOURCES } from "../engine/resources/index.ts";

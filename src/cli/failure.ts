@@ -1,7 +1,7 @@
 import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
 import { printableJson } from "../engine/contract/printable.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { PersistenceError } from "../persistence/store.ts";
 import { complain } from "./output.ts";
 

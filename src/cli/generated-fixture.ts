@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { checkFixture } from "../documents/check-fixture.ts";
+import { checkFixture } from "../documents/fixture-library.ts";
+import { fixtureText, generateFixture } from "../documents/generate-fixture.ts";
 import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
-import { fixtureText, generateFixture } from "../engine/fixtures/generate-fixture.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { UsageError } from "./failure.ts";
 

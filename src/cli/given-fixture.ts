@@ -1,5 +1,5 @@
 import type { FixtureInput } from "../client/types.ts";
-import { isPath } from "../documents/find-files.ts";
+import { isPath } from "../documents/files.ts";
 
 /**
  * What `--fixture` says, for a server that reads no files for others (interfaces 4): a file is read here, with

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import picomatch from "picomatch";
 import { stringify } from "yaml";
-import { readFileText } from "../documents/read-file.ts";
+import { readFileText } from "../documents/files.ts";
 import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
 import { API } from "../engine/resources/index.ts";

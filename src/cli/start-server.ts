@@ -52,8 +52,8 @@ async function loadMcp(own: HttpServing) {
 async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
   const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
-    import("../documents/follow-fixtures.ts"),
-    import("../documents/follow-scenarios.ts"),
+    import("../documents/follow-edits.ts"),
+    import("../documents/follow-edits.ts"),
   ]);
   const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),

@@ -2,7 +2,7 @@ import type { TObject, TSchema } from "typebox";
 import { fieldName, pointerTo, valueAt } from "../engine/contract/invalid-field.ts";
 import { Closed } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
-import { diagnose } from "../engine/documents/diagnose.ts";
+import { diagnose } from "../engine/documents/check-document.ts";
 import { explain } from "../engine/documents/schema-message.ts";
 import { readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";

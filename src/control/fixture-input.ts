@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { isPath } from "../documents/find-files.ts";
+import { isPath } from "../documents/files.ts";
 import { typed } from "../engine/contract/schema.ts";
 import { unprocessable } from "./problem.ts";
 

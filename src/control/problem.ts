@@ -3,7 +3,7 @@ import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../e
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import { nearest } from "../engine/documents/nearest.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;

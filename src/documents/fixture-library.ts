@@ -2,21 +2,25 @@ import { createHash } from "node:crypto";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
-import { KeptCache } from "../engine/documents/kept-cache.ts";
-import { refuse } from "../engine/documents/layered-document.ts";
+import { refuse } from "../engine/documents/merge-documents.ts";
 import { inlineDocument } from "../engine/documents/read-document.ts";
-import { buildBase, buildVariant } from "../engine/fixtures/base.ts";
-import { checkFixtureDocument } from "../engine/fixtures/check-fixture-document.ts";
+import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
+import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
-import { Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
-import { type FixtureShape, fixtureShape } from "../engine/fixtures/fixture-shape.ts";
-import { leastRecords } from "../engine/fixtures/least-records.ts";
+import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
+import { type FixtureShape, fixtureShape, leastRecords } from "../engine/fixtures/fixture-shape.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/root.ts";
-import type { Document, Read } from "./document.ts";
-import { DocumentLibrary, type Refreshed } from "./document-library.ts";
-import { findFixture, fixtureFolders, fixtureNames } from "./find-fixture.ts";
-import { type ReadFixture, type ReadPlaces, readFixtureFile, readInlineFixture } from "./read-fixture.ts";
+import { type Document, DocumentLibrary, type Read, type Refreshed } from "./document-library.ts";
+import {
+  findFixture,
+  fixtureFolders,
+  fixtureNames,
+  type ReadFixture,
+  type ReadPlaces,
+  readFixtureFile,
+  readInlineFixture,
+} from "./read-fixture.ts";
 
 /** Fixtures that are kept although no sandbox uses them at the moment. */
 const KEPT_FIXTURES = 8;
@@ -27,7 +31,7 @@ const MAX_SPELLINGS = 1000;
  * By resources, then by what the build has stored: servers of one process share what they start from, for as long
  * as one of them stands.
  */
-const shipped = new WeakMap<readonly Resource[], KeptCache<unknown, Fixture>>();
+const shipped = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
 export interface FixtureLibraryOptions {
   resources: readonly Resource[];
@@ -170,7 +174,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   private shipped(value: unknown): Fixture {
-    const known = shipped.get(this.resources) ?? new KeptCache<unknown, Fixture>(0);
+    const known = shipped.get(this.resources) ?? new WeakLruCache<unknown, Fixture>(0);
     shipped.set(this.resources, known);
     const fixture = known.get(value);
     if (fixture !== undefined) return fixture;
@@ -220,4 +224,24 @@ function textOf(value: object): string | undefined {
 function problem(file: string, message: string, hint?: string): DocumentError {
   const place: DocumentProblem = { file, line: 0, column: 0, field: "", message };
   return new DocumentError([hint === undefined ? place : { ...place, hint }]);
+}
+
+export interface CheckPlaces {
+  resources: readonly Resource[];
+  cwd?: string;
+  folders?: readonly string[];
+}
+
+/**
+ * What `understudy fixture check` says about one file, named or given by its path: undefined when it can be
+ * used, else every problem with its file, line and column.
+ */
+export function checkFixture(fixture: string, places: CheckPlaces): DocumentError | undefined {
+  try {
+    new FixtureLibrary({ ...places, trustBuild: false }).load(fixture);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DocumentError) return error;
+    throw error;
+  }
 }

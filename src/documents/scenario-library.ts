@@ -10,11 +10,10 @@ import {
   type ScenarioSource,
   type ScenarioUser,
 } from "../engine/faults/scenario.ts";
-import { UnknownScenario } from "../engine/sandbox/fault-gate.ts";
-import type { Document, Read } from "./document.ts";
+import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
+import type { Document, Read } from "./document-library.ts";
 import { DocumentLibrary, type Refreshed } from "./document-library.ts";
-import { isPath } from "./find-files.ts";
-import { readFileText, UnreadableFile } from "./read-file.ts";
+import { isPath, readFileText, UnreadableFile } from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 export interface ScenarioLibraryOptions {

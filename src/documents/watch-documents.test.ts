@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { DocumentLibrary } from "./document-library.ts";
-import { readFileText } from "./read-file.ts";
+import { readFileText } from "./files.ts";
 import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
 
 let cwd: string;

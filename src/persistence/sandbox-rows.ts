@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FaultState } from "../engine/sandbox/fault-gate.ts";
+import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import type { SavedSandbox as SandboxState, SandboxValue } from "../engine/sandbox/sandbox.ts";

@@ -4,7 +4,7 @@ import { StateContext } from "../../src/control/state/state-context.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
-import { buildBase } from "../../src/engine/fixtures/base.ts";
+import { buildBase } from "../../src/engine/fixtures/fixture.ts";
 import { makeDepartment } from "../../src/engine/resources/departments/fixtures.ts";
 import { reparentDepartment } from "../../src/engine/resources/departments/operations.ts";
 import { type Department, departments } from "../../src/engine/resources/departments/schema.ts";

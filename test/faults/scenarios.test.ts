@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { followScenarios } from "../../src/documents/follow-scenarios.ts";
+import { followScenarios } from "../../src/documents/follow-edits.ts";
 import { watchDocuments } from "../../src/documents/watch-documents.ts";
 import { DocumentError } from "../../src/engine/documents/document-error.ts";
 import { activate, arm, CONTROL, decisionOf } from "../support/fault-calls.ts";

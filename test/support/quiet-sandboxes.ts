@@ -1,5 +1,5 @@
 import { RequestCounter } from "../../src/engine/sandbox/counters.ts";
-import type { FaultInjector, Verdict } from "../../src/engine/sandbox/fault-gate.ts";
+import type { FaultInjector, Verdict } from "../../src/engine/sandbox/fault-injector.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
 import type { BlobStore } from "../../src/engine/sandbox/snapshots.ts";
 

@@ -13,7 +13,7 @@ export interface DocumentProblem {
 
 export type DocumentPath = readonly (string | number)[];
 
-/** More problems than these help nobody, and a broken document can produce millions of them. */
+/** A broken document can produce millions of problems; more than these do not help a reader. */
 export const MAX_PROBLEMS = 20;
 
 /**

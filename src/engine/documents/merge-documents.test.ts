@@ -103,14 +103,14 @@ describe("fixtures that extend another", () => {
 
   it("interfaces 5 takes the caller's notion of an id, with the path of the list", () => {
     const paths: string[] = [];
-    const idOf = (record: Record<string, unknown>, path: readonly string[]) => {
+    const readId = (record: Record<string, unknown>, path: readonly string[]) => {
       paths.push(path.join("."));
       return record.slug as string;
     };
     const merged = mergeDocuments(
       { a: { links: [{ slug: "x", n: 1 }] } },
       { a: { links: [{ slug: "x", m: 2 }] } },
-      { idOf },
+      { idOf: readId },
     );
     expect(merged).toEqual({ a: { links: [{ slug: "x", n: 1, m: 2 }] } });
     expect(new Set(paths)).toEqual(new Set(["a.links"]));

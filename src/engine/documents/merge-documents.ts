@@ -1,4 +1,5 @@
-import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
+import { DocumentError, type DocumentPath, type DocumentProblem } from "./document-error.ts";
+import { DANGEROUS_KEYS, type Position, type UserDocument } from "./read-document.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -93,7 +94,7 @@ function mergeById(base: readonly Fields[], overlay: Fields, step: Step): unknow
     merged.push(merge({ ...step, base: record, overlay: isFields(change) ? change : undefined }));
     if (id !== undefined) left.delete(id);
   }
-  const idKey = idKeyOf(base, step);
+  const idKey = findIdKey(base, step);
   for (const [id, record] of left) {
     if (isFields(record)) merged.push(copy(idKey === undefined ? record : { [idKey]: id, ...record }));
   }
@@ -107,7 +108,7 @@ function addressesRecords(base: readonly Fields[], overlay: unknown): overlay is
 }
 
 // The field in which the base's records carry their id; a new record named by its key gets the same one.
-function idKeyOf(base: readonly Fields[], step: Step): string | undefined {
+function findIdKey(base: readonly Fields[], step: Step): string | undefined {
   const first = base[0];
   if (first === undefined) return undefined;
   const id = step.idOf(first, step.path);
@@ -121,10 +122,6 @@ function isRecords(list: readonly unknown[], step: Step): list is Fields[] {
   );
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy);
   if (!isFields(value)) return value;
@@ -133,4 +130,82 @@ function copy(value: unknown): unknown {
     if (!DANGEROUS_KEYS.has(key)) copied[key] = copy(inner);
   }
   return copied;
+}
+
+/** A fixture with everything it extends: one value, and for each part of it the file that it comes from. */
+export interface LayeredDocument extends UserDocument {
+  /** The fixture itself first, then what it extends. */
+  readonly layers: readonly UserDocument[];
+}
+
+export function layeredDocument(layers: readonly [UserDocument, ...UserDocument[]]): LayeredDocument {
+  const [top] = layers;
+  if (layers.length === 1) return { ...top, layers };
+  const merged = layers
+    .map((layer) => layer.value)
+    .reduceRight((base, overlay) => mergeDocuments(base, overlay));
+  // It contains everything now; read again as a value of its own, it must not be merged over its base a second time.
+  const { extends: _done, ...value } = merged as Fields;
+  // Positions carry their own file: the problem that takes them names the layer's instead of the fixture's.
+  const place = (path: DocumentPath, find: "locate" | "locateKey"): Position & { file: string } => {
+    const { layer, inside } = origin(layers, value, path);
+    return { ...layer[find](inside), file: layer.file };
+  };
+  return {
+    file: top.file,
+    ...(top.text === undefined ? {} : { text: top.text }),
+    value,
+    layers,
+    locate: (path) => place(path, "locate"),
+    locateKey: (path) => place(path, "locateKey"),
+  };
+}
+
+/** @throws DocumentError when there are problems; frames are shown where one text holds them all */
+export function refuse(document: LayeredDocument, problems: readonly DocumentProblem[]): void {
+  if (problems.length === 0) return;
+  const file = problems[0]!.file;
+  const layer = document.layers.find((one) => one.file === file);
+  const together = problems.every((problem) => problem.file === file);
+  throw new DocumentError(problems, together ? layer?.text : undefined);
+}
+
+/** The layer that gave the value at a path: the topmost of those that lead furthest towards it. */
+function origin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
+  let best: { layer: UserDocument; inside: DocumentPath } = { layer: layers[0]!, inside: [] };
+  for (const layer of layers) {
+    const inside = pathWithin(layer.value, merged, path);
+    if (inside.length > best.inside.length) best = { layer, inside };
+  }
+  return best;
+}
+
+/** As much of a path through the merged value as a layer holds, in the layer's own positions. */
+function pathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
+  const inside: (string | number)[] = [];
+  let own = layer;
+  let whole = merged;
+  for (const step of path) {
+    const key = stepWithin(own, whole, step);
+    if (key === undefined) break;
+    inside.push(key);
+    own = (own as Record<string | number, unknown>)[key];
+    whole = (whole as Record<string | number, unknown> | undefined)?.[step];
+  }
+  return inside;
+}
+
+function stepWithin(own: unknown, whole: unknown, step: string | number): string | number | undefined {
+  if (typeof own !== "object" || own === null) return undefined;
+  if (typeof step === "string") return Object.hasOwn(own, step) ? step : undefined;
+  const record = Array.isArray(whole) ? whole[step] : undefined;
+  const id = isFields(record) ? recordId(record) : undefined;
+  if (!Array.isArray(own)) return id !== undefined && Object.hasOwn(own, id) ? id : undefined;
+  if (id === undefined) return step in own ? step : undefined;
+  const place = own.findIndex((one) => isFields(one) && recordId(one) === id);
+  return place === -1 ? undefined : place;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

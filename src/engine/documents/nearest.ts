@@ -7,7 +7,7 @@ const MAX_WORD_LENGTH = 80;
  * the longer the word, the more slips are forgiven. Of equally near candidates the first given wins.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Nobody mistypes a word this long, and the distance costs length times length.
+  // A word this long is no typing error, and the distance costs length times length.
   if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
   const wanted = word.toLowerCase();
   const forgiven = slips(wanted.length);

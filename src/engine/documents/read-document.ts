@@ -1,6 +1,5 @@
-import type { Alias, LineCounter, Node } from "yaml";
-import { checkNodes, keyName, offsetOf } from "./check-nodes.ts";
-import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
+import { type Alias, isAlias, isMap, isSeq, type LineCounter, type Node } from "yaml";
+import { utf8Length } from "../bytes.ts";
 import {
   clip,
   DocumentError,
@@ -9,10 +8,42 @@ import {
   formatPath,
   MAX_PROBLEMS,
 } from "./document-error.ts";
-import { DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
-import { ExpansionError, plainValue } from "./plain-value.ts";
-import { isAlias, isMap, isSeq } from "./yaml-package.ts";
+import { checkNodes, ExpansionError, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
 import { parseYaml, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
+
+/** The bounds of a document; one beyond them is refused early, before it takes much memory. */
+export interface DocumentLimits {
+  /** Size of the text in bytes of UTF-8. */
+  maxBytes: number;
+  /** Lexical tokens and lines; reading costs time and memory in step with them. */
+  maxTokens: number;
+  /** Values after every alias has been replaced by what it stands for. */
+  maxValues: number;
+  /** Maps and lists within one another. */
+  maxDepth: number;
+  /** Characters of one text, key or comment. */
+  maxScalar: number;
+}
+
+/** For texts that anyone may send: the worst of them ends well within a second. */
+export const DEFAULT_LIMITS: DocumentLimits = {
+  maxBytes: 16 * 1024 * 1024,
+  maxTokens: 300_000,
+  maxValues: 200_000,
+  maxDepth: 64,
+  maxScalar: 1_000_000,
+};
+
+/** For files that the user names on the command line: large worlds are welcome, runaway ones still are not. */
+export const OWN_FILE_LIMITS: DocumentLimits = {
+  ...DEFAULT_LIMITS,
+  maxBytes: 64 * 1024 * 1024,
+  maxTokens: 8_000_000,
+  maxValues: 4_000_000,
+};
+
+/** Keys that reach an object's prototype when a value is merged or copied; no document may carry them. */
+export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export interface Position {
   line: number;
@@ -46,7 +77,7 @@ export interface ReadOptions {
 export function readDocument(text: string, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  if (text.length > limits.maxBytes || Buffer.byteLength(text) > limits.maxBytes)
+  if (text.length > limits.maxBytes || utf8Length(text) > limits.maxBytes)
     throw new DocumentError([
       {
         file,
@@ -62,7 +93,7 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
     const { root, lines } = parseYaml(content, limits);
     const { problems, targets } = checkNodes(root);
     if (problems.length > 0) throw new UnreadableText(problems, lines);
-    const place = (node: unknown) => positionOf(lines, offsetOf(node));
+    const place = (node: unknown) => toPosition(lines, findOffset(node));
     return {
       file,
       text: content,
@@ -164,7 +195,7 @@ function findNode(root: Node | null, path: DocumentPath, targets: ReadonlyMap<Al
   return { node, key };
 }
 
-function positionOf(lines: LineCounter, offset: number): Position {
+function toPosition(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line, column: col };
 }
@@ -188,7 +219,7 @@ function asDocumentError(error: unknown, file: string, text: string): DocumentEr
 function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   const seen = new Map<number, Position & { message: string }>();
   for (const { offset, message } of problems) {
-    const position = positionOf(lines, offset);
+    const position = toPosition(lines, offset);
     if (!seen.has(position.line)) seen.set(position.line, { ...position, message });
   }
   return [...seen.values()].slice(0, MAX_PROBLEMS);

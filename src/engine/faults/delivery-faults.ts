@@ -1,4 +1,4 @@
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
 import type { ArmedRule, Decision } from "./armed-rule.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { factsOf } from "../../../test/support/fault-stand.ts";
 import { assemble, type Understudy } from "../../understudy.ts";
-import type { FaultState } from "../sandbox/fault-gate.ts";
+import type { FaultState } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { SandboxFaults } from "./faults.ts";
 import { RuleSet } from "./rule-set.ts";

@@ -5,7 +5,7 @@ import type {
   FaultInjector,
   FaultState,
   Verdict,
-} from "../sandbox/fault-gate.ts";
+} from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { TimerKind } from "../state/timers.ts";
 import type { TimerHandler } from "../state/world-parts.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import type { AnyOperation } from "../contract/operation.ts";
 import { glob, isGlob } from "../documents/glob.ts";
-import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { MatchDocument, RuleDocument } from "./rule-document.ts";
 
 /** One condition of a rule other than the operation, by which rules are indexed. */

@@ -1,7 +1,7 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
 import { nearest } from "../documents/nearest.ts";
-import { UnknownScenario } from "../sandbox/fault-gate.ts";
+import { UnknownScenario } from "../sandbox/fault-injector.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
 import { type Scenario, type ScenarioSource, toScenario } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 import { DocumentError } from "../documents/document-error.ts";
-import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
 import { ArmedRule } from "./armed-rule.ts";
 import { holds } from "./match.ts";
 import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";

@@ -2,7 +2,7 @@ import { CATALOGUE, type DetailSource, type ErrorCode } from "../contract/errors
 import { valueAt } from "../contract/invalid-field.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
-import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-gate.ts";
+import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import { codeForStatus } from "./codes.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";

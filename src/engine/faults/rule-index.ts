@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../contract/operation.ts";
-import type { Verdict } from "../sandbox/fault-gate.ts";
+import type { Verdict } from "../sandbox/fault-injector.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 
 export type Phase = "before" | "after";

@@ -1,5 +1,5 @@
 import type { DeclaredApi } from "../contract/event.ts";
-import type { FaultState } from "../sandbox/fault-gate.ts";
+import type { FaultState } from "../sandbox/fault-injector.ts";
 import { ArmedRule, newProgress, type Progress } from "./armed-rule.ts";
 import type { Leases } from "./leases.ts";
 import { type Rule, readInlineRule } from "./rule.ts";

@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../contract/operation.ts";
-import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RulesInForce } from "./request-faults.ts";

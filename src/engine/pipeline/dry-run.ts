@@ -1,6 +1,6 @@
 import { toUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
-import type { FaultInjector } from "../sandbox/fault-gate.ts";
+import type { FaultInjector } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toAnswer } from "./answer.ts";
 import { explainRefusal } from "./engine.ts";

@@ -1,6 +1,6 @@
 import type { AnyOperation, Call, Identity, RequestFacts } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { FaultInjector, Verdict } from "../sandbox/fault-gate.ts";
+import type { FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";

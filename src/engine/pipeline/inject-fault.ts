@@ -1,7 +1,7 @@
 import { CATALOGUE } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { sleep } from "../platform.ts";
-import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-gate.ts";
+import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-injector.ts";
 import { renderedAnswer } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";

@@ -1,5 +1,5 @@
 import type { RequestHeaders } from "../contract/operation.ts";
-import type { WireFault } from "../sandbox/fault-gate.ts";
+import type { WireFault } from "../sandbox/fault-injector.ts";
 
 export type { RequestHeaders };
 

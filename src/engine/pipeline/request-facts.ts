@@ -1,6 +1,6 @@
 import { fromUtf8 } from "../bytes.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
-import type { FaultFacts } from "../sandbox/fault-gate.ts";
+import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Exchange } from "./exchange.ts";
 import { ClientGone } from "./plain-http.ts";

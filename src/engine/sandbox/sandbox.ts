@@ -6,7 +6,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
 import { OutcomeCounts, type RequestCounter } from "./counters.ts";
-import type { FaultInjector, FaultState } from "./fault-gate.ts";
+import type { FaultInjector, FaultState } from "./fault-injector.ts";
 import { History, type HistorySnapshot } from "./history.ts";
 import type { StateRef } from "./history-entry.ts";
 import { Journal } from "./journal.ts";

@@ -1,6 +1,6 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
-import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-gate.ts";
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
 import type { Change } from "../sandbox/history-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";

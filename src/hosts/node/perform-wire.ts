@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
-import type { Wire } from "../../engine/sandbox/fault-gate.ts";
+import type { Wire } from "../../engine/sandbox/fault-injector.ts";
 import { formatHeaders } from "../../engine/sandbox/journal-entry.ts";
 
 /** A stream may never end by itself: a wire fault carries the part that came within these bounds. */

@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { FixtureLibrary } from "../../documents/fixture-library.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
-import { diagnose } from "../../engine/documents/diagnose.ts";
+import { diagnose } from "../../engine/documents/check-document.ts";
 import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-shape.ts";
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";

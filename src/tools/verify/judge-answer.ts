@@ -9,7 +9,7 @@ import {
 } from "../../engine/contract/provenance.ts";
 import { specifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
-import { diagnose } from "../../engine/documents/diagnose.ts";
+import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
 import { MASK } from "../redact.ts";
 import type { Verdict } from "./check.ts";

@@ -1,7 +1,7 @@
 import { concatBytes } from "../../bytes.ts";
 import { parseDuration } from "../../contract/duration.ts";
 import { sleep } from "../../platform.ts";
-import type { Wire } from "../../sandbox/fault-gate.ts";
+import type { Wire } from "../../sandbox/fault-injector.ts";
 import { DurationText, delayProblem } from "./delay.ts";
 import type { WireEffect } from "./effect.ts";
 

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
-import type { WireFault } from "../../sandbox/fault-gate.ts";
+import type { WireFault } from "../../sandbox/fault-injector.ts";
 
 /** The keys of all effects as a rule writes them; which of them go together, the effects check. */
 export interface EffectDocument<Wire extends string = string> {

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
-import { diagnose } from "../../../engine/documents/diagnose.ts";
+import { diagnose } from "../../../engine/documents/check-document.ts";
 import { type Check, type Observation, seenIn, type Verdict } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";

@@ -1,8 +1,10 @@
 import type { DocumentError } from "../engine/documents/document-error.ts";
+import type { Scenario } from "../engine/faults/scenario.ts";
 import type { Fixture } from "../engine/fixtures/fixture.ts";
 import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
-import type { Document } from "./document.ts";
+import type { Document } from "./document-library.ts";
 import type { FixtureLibrary } from "./fixture-library.ts";
+import type { ScenarioLibrary } from "./scenario-library.ts";
 import type { Followed } from "./watch-documents.ts";
 
 /** As much of a sandbox as a changed fixture concerns. */
@@ -76,4 +78,22 @@ function sentence(fixture: string, { renewed, waiting }: Moved): string {
 function some(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(", ");
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+export interface ScenarioEdits {
+  onChange: (scenario: Scenario) => void;
+  /** An edit that cannot be used; the last good version stays in force. */
+  onProblem: (error: DocumentError) => void;
+}
+
+/** Lets edits of scenario files take effect where they are in force (interfaces 6). */
+export function followScenarios(library: ScenarioLibrary, { onChange, onProblem }: ScenarioEdits): Followed {
+  return {
+    files: library.files,
+    takeUp(file) {
+      const { changed, broken } = library.refresh(file);
+      for (const { problem } of broken) onProblem(problem);
+      for (const { version } of changed) onChange(version!);
+    },
+  };
 }

@@ -1,12 +1,12 @@
-import type { Alias, Node, Scalar } from "yaml";
-import { DANGEROUS_KEYS } from "./dangerous-keys.ts";
+import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
-import { isAlias, isCollection, isMap, isScalar, isSeq } from "./yaml-package.ts";
+import type { DocumentLimits } from "./read-document.ts";
+import { DANGEROUS_KEYS } from "./read-document.ts";
 import type { SyntaxProblem } from "./yaml-syntax.ts";
 
 export interface CheckedNodes {
   problems: SyntaxProblem[];
-  /** What each alias stands for: the nearest anchor of its name before it. */
+  /** The target of each alias: the nearest anchor of its name before it. */
   targets: ReadonlyMap<Alias, Node>;
 }
 
@@ -47,7 +47,7 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
   for (const { key, value } of items) {
     if (walk.problems.length >= MAX_PROBLEMS) return;
     const name = keyName(key);
-    const report = (message: string) => walk.problems.push({ offset: offsetOf(key), message });
+    const report = (message: string) => walk.problems.push({ offset: findOffset(key), message });
     if (name === undefined) report("a key must be a plain text");
     else if (name === "") report("a key is missing before the colon");
     else if (DANGEROUS_KEYS.has(name)) report(`the key \`${name}\` is not allowed`);
@@ -64,9 +64,12 @@ function checkAlias(alias: Alias, walk: Walk): void {
   const target = walk.anchors.get(alias.source);
   const name = clip(alias.source, 60);
   if (target === undefined)
-    walk.problems.push({ offset: offsetOf(alias), message: `nothing before this is named &${name}` });
+    walk.problems.push({ offset: findOffset(alias), message: `nothing before this is named &${name}` });
   else if (walk.open.has(target))
-    walk.problems.push({ offset: offsetOf(alias), message: `*${name} stands within the value it refers to` });
+    walk.problems.push({
+      offset: findOffset(alias),
+      message: `*${name} stands within the value it refers to`,
+    });
   else walk.targets.set(alias, target);
 }
 
@@ -75,7 +78,7 @@ function checkNumber(node: Scalar, walk: Walk): void {
   const value = node.value as number;
   if (!Number.isFinite(value))
     walk.problems.push({
-      offset: offsetOf(node),
+      offset: findOffset(node),
       message: "a number must be finite; quote it if it is a text",
     });
   else if (
@@ -84,7 +87,7 @@ function checkNumber(node: Scalar, walk: Walk): void {
     /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(node.source ?? "")
   )
     walk.problems.push({
-      offset: offsetOf(node),
+      offset: findOffset(node),
       message: `the number ${clip(node.source ?? "", 30)} is too large to be exact; quote it if it is a text`,
     });
 }
@@ -95,6 +98,49 @@ export function keyName(key: unknown): string | undefined {
   return typeof key.value === "string" ? key.value : (key.source ?? "");
 }
 
-export function offsetOf(node: unknown): number {
+export function findOffset(node: unknown): number {
   return isScalar(node) || isCollection(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0;
+}
+
+/** The expanded document is beyond its limits; the message says which, the offset where. */
+export class ExpansionError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/**
+ * The plain value of checked nodes. Each use of an alias gets a copy of its own, so that changing one record
+ * never changes another; what that costs is counted, which is what ends a billion laughs.
+ * @throws ExpansionError
+ */
+export function plainValue(
+  root: Node | null,
+  targets: ReadonlyMap<Alias, Node>,
+  limits: DocumentLimits,
+): unknown {
+  let values = 0;
+  const convert = (node: unknown, depth: number): unknown => {
+    if (++values > limits.maxValues)
+      throw new ExpansionError(
+        `the document is too large: it expands to more than ${limits.maxValues} values`,
+        findOffset(node),
+      );
+    if (depth > limits.maxDepth)
+      throw new ExpansionError(
+        `maps and lists are nested more than ${limits.maxDepth} deep`,
+        findOffset(node),
+      );
+    if (isAlias(node)) return convert(targets.get(node), depth);
+    if (isScalar(node)) return Object.is(node.value, -0) ? 0 : node.value;
+    if (isSeq(node)) return node.items.map((item) => convert(item, depth + 1));
+    if (!isMap(node)) return null;
+    const fields: Record<string, unknown> = {};
+    for (const pair of node.items) fields[keyName(pair.key) ?? ""] = convert(pair.value, depth + 1);
+    return fields;
+  };
+  return convert(root, 0);
 }

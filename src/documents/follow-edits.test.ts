@@ -8,7 +8,7 @@ import { organizations } from "../engine/resources/organizations/schema.ts";
 import { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { FixtureLibrary } from "./fixture-library.ts";
-import { type FixtureChange, followFixtures } from "./follow-fixtures.ts";
+import { type FixtureChange, followFixtures } from "./follow-edits.ts";
 import { type DocumentWatch, watchDocuments } from "./watch-documents.ts";
 
 let cwd: string;

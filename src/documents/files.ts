@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { basename, extname, isAbsolute, join, relative } from "node:path";
+import { DocumentError } from "../engine/documents/document-error.ts";
+
+const EXTENSIONS = [".yaml", ".yml", ".json"];
+
+/** `./my.yaml` and `worlds/my` are paths, `reference` is a name. */
+export function isPath(document: string): boolean {
+  return /[\\/]/.test(document) || document.startsWith(".") || hasExtension(document);
+}
+
+/** The files in these folders that a document of this name may stand in, by their real paths, nearest first. */
+export function* filesCalled(name: string, folders: readonly string[]): Generator<string> {
+  if (isPath(name)) return;
+  for (const folder of folders) {
+    for (const extension of EXTENSIONS) {
+      const file = join(folder, name + extension);
+      const real = realFile(file);
+      if (real !== undefined) yield real;
+    }
+  }
+}
+
+/**
+ * The documents in a folder, by their real paths. Hidden files are editors' own: `.#mine.yaml` is a lock that
+ * points nowhere.
+ */
+export function filesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((file) => !file.startsWith(".") && hasExtension(file))
+    .sort()
+    .map((file) => join(folder, file))
+    .filter((file) => existsSync(file))
+    .map((file) => realpathSync(file));
+}
+
+/** Undefined where there is no file. */
+export function realFile(file: string): string | undefined {
+  return existsSync(file) ? realpathSync(file) : undefined;
+}
+
+/** What a document is called that does not say so itself. */
+export function nameOfFile(file: string): string {
+  return basename(file, extname(file));
+}
+
+/** A path as messages show it: relative where the file is below the current folder. */
+export function showFile(file: string, cwd: string): string {
+  const short = relative(cwd, file);
+  return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;
+}
+
+function hasExtension(file: string): boolean {
+  return EXTENSIONS.includes(extname(file).toLowerCase());
+}
+
+/** The file system refused, or there is something else than a document. */
+export class UnreadableFile extends DocumentError {
+  constructor(file: string, message: string) {
+    super([{ file, line: 0, column: 0, field: "", message }]);
+  }
+}
+
+export interface FileText {
+  text: string;
+  /** By which an edit that comes after this reading is noticed. */
+  mark: string;
+}
+
+/** Of a file that is not there. */
+const GONE = "gone";
+
+/** Changes with every edit that a file system tells of. Never throws. */
+export function markOf(file: string): string {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats === undefined ? GONE : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
+
+/**
+ * Reads a document's file; `shown` is how messages name it, `noun` what it should be.
+ * @throws UnreadableFile
+ */
+export function readFileText(
+  file: string,
+  { shown, noun, maxBytes }: { shown: string; noun: string; maxBytes: number },
+): FileText {
+  const refuse = (message: string): never => {
+    throw new UnreadableFile(shown, message);
+  };
+  try {
+    const stats = statSync(file);
+    // Reading a pipe or a device could wait for ever, and a huge file would fill the memory first.
+    if (stats.isDirectory()) return refuse(`${shown} is a folder, not a ${noun}`);
+    if (!stats.isFile()) return refuse(`${shown} is no ordinary file`);
+    if (stats.size > maxBytes) return refuse(`${shown} is larger than ${maxBytes / 1024 / 1024} MB`);
+    const mark = markOf(file);
+    return { text: readFileSync(file, "utf8"), mark };
+  } catch (error) {
+    if (error instanceof DocumentError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return refuse(`there is no file ${shown}`);
+    return refuse(`${shown} cannot be read${code === undefined ? "" : ` (${code})`}`);
+  }
+}
