@@ -1,13 +1,11 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { DocumentError } from "../engine/documents/document-error.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
 import { nearest } from "../engine/documents/nearest.ts";
 import {
-  DEFAULT_LIMITS,
-  type DocumentLimits,
   inlineDocument,
-  OWN_FILE_LIMITS,
   type Position,
   problemAt,
   readDocument,

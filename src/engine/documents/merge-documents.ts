@@ -1,5 +1,6 @@
 import { DocumentError, type DocumentPath, type DocumentProblem } from "./document-error.ts";
-import { DANGEROUS_KEYS, type Position, type UserDocument } from "./read-document.ts";
+import { DANGEROUS_KEYS } from "./document-limits.ts";
+import type { Position, UserDocument } from "./read-document.ts";
 
 type Fields = Record<string, unknown>;
 

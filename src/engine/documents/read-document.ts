@@ -8,42 +8,9 @@ import {
   formatPath,
   MAX_PROBLEMS,
 } from "./document-error.ts";
+import { DANGEROUS_KEYS, DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
 import { checkNodes, ExpansionError, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
 import { parseYaml, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
-
-/** The bounds of a document; one beyond them is refused early, before it takes much memory. */
-export interface DocumentLimits {
-  /** Size of the text in bytes of UTF-8. */
-  maxBytes: number;
-  /** Lexical tokens and lines; reading costs time and memory in step with them. */
-  maxTokens: number;
-  /** Values after every alias has been replaced by what it stands for. */
-  maxValues: number;
-  /** Maps and lists within one another. */
-  maxDepth: number;
-  /** Characters of one text, key or comment. */
-  maxScalar: number;
-}
-
-/** For texts that anyone may send: the worst of them ends well within a second. */
-export const DEFAULT_LIMITS: DocumentLimits = {
-  maxBytes: 16 * 1024 * 1024,
-  maxTokens: 300_000,
-  maxValues: 200_000,
-  maxDepth: 64,
-  maxScalar: 1_000_000,
-};
-
-/** For files that the user names on the command line: large worlds are welcome, runaway ones still are not. */
-export const OWN_FILE_LIMITS: DocumentLimits = {
-  ...DEFAULT_LIMITS,
-  maxBytes: 64 * 1024 * 1024,
-  maxTokens: 8_000_000,
-  maxValues: 4_000_000,
-};
-
-/** Keys that reach an object's prototype when a value is merged or copied; no document may carry them. */
-export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 export interface Position {
   line: number;

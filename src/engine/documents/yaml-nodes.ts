@@ -1,7 +1,7 @@
 import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
-import type { DocumentLimits } from "./read-document.ts";
-import { DANGEROUS_KEYS } from "./read-document.ts";
+import type { DocumentLimits } from "./document-limits.ts";
+import { DANGEROUS_KEYS } from "./document-limits.ts";
 import type { SyntaxProblem } from "./yaml-syntax.ts";
 
 export interface CheckedNodes {

@@ -1,6 +1,6 @@
 import { Composer, type CST, Lexer, LineCounter, type ParsedNode, Parser } from "yaml";
 import { MAX_PROBLEMS } from "./document-error.ts";
-import type { DocumentLimits } from "./read-document.ts";
+import type { DocumentLimits } from "./document-limits.ts";
 
 /** A fault in a text, placed by the offset of its first character. */
 export interface SyntaxProblem {
