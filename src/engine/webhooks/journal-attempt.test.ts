@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { AttemptOutcome, MadeAttempt } from "./attempt.ts";
@@ -6,7 +7,7 @@ import { findAttemptEntry, journaledAttempt } from "./journal-attempt.ts";
 
 const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
 
-function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from("busy")) {
+function journaled(outcome: Partial<AttemptOutcome>, response_body = toUtf8("busy")) {
   const url = "https://hooks.test:8443/in/box?a=1&b=2";
   return journaledAttempt(
     {
@@ -35,7 +36,7 @@ function journaled(outcome: Partial<AttemptOutcome>, response_body = Buffer.from
 
 describe("an attempt in the journal", () => {
   it("says what was sent, what was answered, and what follows [interfaces 14]", () => {
-    const body = Buffer.from('{"é":1}');
+    const body = toUtf8('{"é":1}');
     expect(journaled({})).toStrictEqual({
       ...{
         id: "del_1.2",
@@ -54,7 +55,7 @@ describe("an attempt in the journal", () => {
       request_headers: ["X-Service-Event", "user.created", "User-Agent", "Acme"],
       ...{ request_body: body, request_bytes: body.length },
       response_head: "retry-after: 5\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n",
-      ...{ response_body: Buffer.from("busy"), streamed: undefined },
+      ...{ response_body: toUtf8("busy"), streamed: undefined },
       delivery: {
         ...{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1", attempt: 2, kind: "retry" },
         ...{ origin: "https://hooks.test:8443", error: undefined },
@@ -93,7 +94,7 @@ describe("an attempt in the journal", () => {
   });
 
   it("keeps the first 4,096 bytes of an answer [interfaces 14]", () => {
-    const long = Buffer.from("0123456789".repeat(500));
+    const long = toUtf8("0123456789".repeat(500));
     expect(journaled({}, long).response_body!.toString()).toBe(long.toString().slice(0, 4096));
   });
 });

@@ -1,3 +1,4 @@
+import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -18,7 +19,7 @@ export function journaledAttempt(
   const { row, plan, outcome, exchange } = made;
   const { delivery_id, webhook_id, kind } = row;
   const { origin, pathname, search } = new URL(outcome.url);
-  const body = Buffer.from(plan.body);
+  const body = toUtf8(plan.body);
   const isDelivered = classify(outcome.response_code) === "success";
   return {
     id: `${delivery_id}.${plan.number}`,
@@ -43,7 +44,7 @@ export function journaledAttempt(
     response_head: Object.entries(exchange.response_headers)
       .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
       .join(""),
-    response_body: Buffer.from(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
+    response_body: new Uint8Array(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
     delivery: {
       event: plan.event,
