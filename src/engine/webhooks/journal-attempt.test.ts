@@ -95,6 +95,6 @@ describe("an attempt in the journal", () => {
 
   it("keeps the first 4,096 bytes of an answer [interfaces 14]", () => {
     const long = toUtf8("0123456789".repeat(500));
-    expect(journaled({}, long).response_body!.toString()).toBe(long.toString().slice(0, 4096));
+    expect(journaled({}, long).response_body).toEqual(long.slice(0, 4096));
   });
 });
