@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import { KeyedMutex } from "../engine/state/mutex.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import type { RedisStore } from "../persistence/redis-store.ts";
@@ -44,7 +45,7 @@ export class FleetSaver {
   fenced = 0;
   private readonly parts: FleetSaverParts;
   private readonly kept = new Map<string, Kept>();
-  private readonly turns = new Turns();
+  private readonly mutex = new KeyedMutex();
   private readonly queued = new Map<string, Promise<void>>();
   private readonly awaited = new Set<string>();
   private readonly refusals = new Refusals();
@@ -120,7 +121,7 @@ export class FleetSaver {
   /** Adds a sandbox to the fleet. @throws StoreRefusal `taken`, `limit`; this node does not own it then */
   register(sandbox: Sandbox): Promise<void> {
     const { name } = sandbox;
-    return this.turns.next(name, async () => {
+    return this.mutex.run(name, async () => {
       const image = await this.commit(sandbox, undefined);
       this.kept.get(name)?.image.release();
       this.kept.set(name, { sandbox, image, isUnknown: false });
@@ -129,7 +130,7 @@ export class FleetSaver {
 
   /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
   async recover(lost: { former: string; restarted: boolean }): Promise<void> {
-    await Promise.all(this.names().map((name) => this.turns.next(name, () => this.reclaim(name, lost))));
+    await Promise.all(this.names().map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
   /** Another node owns it: nothing of it stays here, and nothing is deleted. */
@@ -148,7 +149,7 @@ export class FleetSaver {
   }
 
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    return this.turns.next(name, work);
+    return this.mutex.run(name, work);
   }
 
   /** Saves everything; false where something could not be. */
@@ -180,7 +181,7 @@ export class FleetSaver {
   private flushed(name: string): Promise<void> {
     let mine = this.queued.get(name);
     if (mine === undefined) {
-      mine = this.turns.next(name, () => {
+      mine = this.mutex.run(name, () => {
         this.queued.delete(name);
         return this.flush(name);
       });
@@ -317,19 +318,3 @@ export class Refusals {
     if (last !== undefined && last.number > mark) throw last.refusal;
   }
 }
-
-/** Work on one name at a time, in the order in which it was asked for. */
-export class Turns {
-  private readonly last = new Map<string, Promise<void>>();
-
-  next<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const mine = (this.last.get(name) ?? Promise.resolve()).then(work);
-    const end: Promise<void> = mine.then(nothing, nothing).then(() => {
-      if (this.last.get(name) === end) this.last.delete(name);
-    });
-    this.last.set(name, end);
-    return mine;
-  }
-}
-
-function nothing(): void {}

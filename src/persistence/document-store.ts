@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
-import { Turns } from "../engine/state/turns.ts";
+import { Mutex } from "../engine/state/mutex.ts";
 import { DocumentFile, type Kept } from "./document-file.ts";
 import {
   type Change,
@@ -20,7 +20,7 @@ export class DocumentStore implements FolderStore {
   private readonly file: string;
   private readonly lock: FileLock;
   private readonly db: Low<Kept>;
-  private readonly turns = new Turns();
+  private readonly mutex = new Mutex();
 
   private constructor(file: string, lock: FileLock, db: Low<Kept>) {
     this.file = file;
@@ -64,11 +64,11 @@ export class DocumentStore implements FolderStore {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    return this.turns.take(() => this.write(pieces));
+    return this.mutex.run(() => this.write(pieces));
   }
 
   async close(): Promise<void> {
-    await this.turns.ended();
+    await this.mutex.idle();
     this.lock.release();
   }
 

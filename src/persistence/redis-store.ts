@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { Turns } from "../engine/state/turns.ts";
+import { Mutex } from "../engine/state/mutex.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
 import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";
@@ -51,7 +51,7 @@ export class RedisStore implements Store {
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */
   limit = Number.POSITIVE_INFINITY;
-  private readonly turns = new Turns();
+  private readonly mutex = new Mutex();
 
   private constructor(connection: RedisConnection, owner: StoreOwner) {
     this.connection = connection;
@@ -99,7 +99,7 @@ export class RedisStore implements Store {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    return this.turns.take(() => this.commitNow(pieces));
+    return this.mutex.run(() => this.commitNow(pieces));
   }
 
   /** Saves the changes of one sandbox; the caller sends one change set at a time. @throws StoreRefusal */
@@ -115,7 +115,7 @@ export class RedisStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.turns.ended();
+    await this.mutex.idle();
     this.connection.close();
   }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { Turns } from "../engine/state/turns.ts";
+import { Mutex } from "../engine/state/mutex.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FORMAT_ID, FORMAT_VERSION, SqliteFiles } from "./sqlite-files.ts";
 import {
@@ -23,7 +23,7 @@ export class SqliteStore implements FolderStore {
   readonly aside: string;
   private readonly files: SqliteFiles;
   private readonly thread: EngineThread;
-  private readonly turns = new Turns();
+  private readonly mutex = new Mutex();
   /** The files were removed: the database must be opened again before it can take anything. */
   private isLost = false;
 
@@ -70,7 +70,7 @@ export class SqliteStore implements FolderStore {
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
-    return this.turns.take(async () => {
+    return this.mutex.run(async () => {
       try {
         if (this.isLost) await this.reopen();
         await this.apply(pieces);
@@ -84,7 +84,7 @@ export class SqliteStore implements FolderStore {
 
   /** @throws PersistenceError when the copy to fall back to could not be made; the database itself is whole */
   async close(): Promise<void> {
-    await this.turns.take(async () => {
+    await this.mutex.run(async () => {
       const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
         () => undefined,
         (error: Error) => error,
@@ -97,7 +97,7 @@ export class SqliteStore implements FolderStore {
   }
 
   private copy(): Promise<void> {
-    return this.turns.take(() => this.thread.ask("copyTo", { copy: this.files.copy }));
+    return this.mutex.run(() => this.thread.ask("copyTo", { copy: this.files.copy }));
   }
 
   private async apply(pieces: AsyncIterable<readonly Change[]>): Promise<void> {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
-import { Alarm } from "./alarm.ts";
 import { forwardClock, LAST_INSTANT, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
+import { WakeUp } from "./wake-up.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -71,21 +71,21 @@ describe("interfaces 4 the alarm", () => {
     vi.useFakeTimers();
     try {
       const rung: string[] = [];
-      const alarm = new Alarm();
-      alarm.set(10, () => rung.push("first"));
-      alarm.set(20.5, () => rung.push("second"));
+      const wakeUp = new WakeUp();
+      wakeUp.set(10, () => rung.push("first"));
+      wakeUp.set(20.5, () => rung.push("second"));
       vi.advanceTimersByTime(20);
       expect(rung).toEqual([]);
       vi.advanceTimersByTime(1);
       expect(rung).toEqual(["second"]);
-      alarm.set(10, () => rung.push("third"));
-      alarm.clear();
-      alarm.set(10, () => rung.push("fourth"));
-      alarm.set(NEVER, () => rung.push("never"));
+      wakeUp.set(10, () => rung.push("third"));
+      wakeUp.clear();
+      wakeUp.set(10, () => rung.push("fourth"));
+      wakeUp.set(NEVER, () => rung.push("never"));
       vi.advanceTimersByTime(longest);
       expect(rung).toEqual(["second"]);
       // A longer wait than a timer of the machine can be: it rings early, and whoever set it sets it again.
-      alarm.set(3 * longest, () => rung.push("early"));
+      wakeUp.set(3 * longest, () => rung.push("early"));
       vi.advanceTimersByTime(longest - 1);
       expect(rung).toEqual(["second"]);
       vi.advanceTimersByTime(1);
@@ -98,7 +98,7 @@ describe("interfaces 4 the alarm", () => {
   it("keeps no process alive", () => {
     const unref = vi.fn();
     const set = vi.spyOn(globalThis, "setTimeout").mockReturnValue({ unref } as never);
-    new Alarm().set(10, () => {});
+    new WakeUp().set(10, () => {});
     set.mockRestore();
     expect(unref).toHaveBeenCalledOnce();
   });

@@ -1,4 +1,5 @@
-import { createHmac } from "node:crypto";
+import { toBase64Url } from "../bytes.ts";
+import { hmac } from "../platform.ts";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
 import type { Root } from "./root.ts";
@@ -195,7 +196,7 @@ export class Transaction implements WorldReader {
 
   /** The same secret for the same label as long as the sandbox is not reset, such as the key of tokens. */
   derivedSecret(label: string): string {
-    return createHmac("sha256", this.secretKey).update(label).digest("base64url");
+    return toBase64Url(hmac("sha256", this.secretKey, label));
   }
 
   /** Queues a webhook event of section 6.1; it leaves after the commit, never before. */

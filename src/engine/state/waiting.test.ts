@@ -1,8 +1,8 @@
 import { expect, it, vi } from "vitest";
 import { combinedTimers } from "./combined-timers.ts";
+import { Mutex } from "./mutex.ts";
 import { nextChange } from "./next-change.ts";
-import { Turns } from "./turns.ts";
-import { WorkUnderWay } from "./work-under-way.ts";
+import { PendingWork } from "./pending-work.ts";
 import type { World } from "./world.ts";
 
 function gate() {
@@ -18,17 +18,17 @@ function gate() {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it("work takes turns, also after one that failed", async () => {
-  const turns = new Turns();
+  const turns = new Mutex();
   const done: string[] = [];
   const [first, second] = [gate(), gate()];
-  const one = turns.take(() => first.closed.then(() => done.push("first")));
-  const two = turns.take(async () => {
+  const one = turns.run(() => first.closed.then(() => done.push("first")));
+  const two = turns.run(async () => {
     done.push("second began");
     await second.closed;
     return 2;
   });
   let ended = false;
-  void turns.ended().then(() => {
+  void turns.idle().then(() => {
     ended = true;
   });
   await settled();
@@ -41,11 +41,11 @@ it("work takes turns, also after one that failed", async () => {
   expect(await two).toBe(2);
   await settled();
   expect(ended).toBe(true);
-  await new Turns().ended();
+  await new Mutex().idle();
 });
 
 it("what began while others were waited for is waited for too, and failures are waited for like the rest", async () => {
-  const work = new WorkUnderWay();
+  const work = new PendingWork();
   await work.settled();
   const [first, second] = [gate(), gate()];
   work.track(first.closed);

@@ -1,12 +1,13 @@
+import { platform } from "../platform.ts";
 import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
-import { Alarm } from "./alarm.ts";
 import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
+import { Mutex } from "./mutex.ts";
 import { nearestTimer, type PendingTimer, pendingTimers } from "./pending-timers.ts";
+import { PendingWork } from "./pending-work.ts";
 import type { Root } from "./root.ts";
 import { type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
-import { Turns } from "./turns.ts";
-import { WorkUnderWay } from "./work-under-way.ts";
+import { WakeUp } from "./wake-up.ts";
 import type {
   Commit,
   ListenedWorld,
@@ -32,9 +33,9 @@ export class World implements ListenedWorld {
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
-  private readonly work = new WorkUnderWay();
-  private readonly advances = new Turns();
-  private readonly alarm = new Alarm();
+  private readonly work = new PendingWork();
+  private readonly advances = new Mutex();
+  private readonly wakeUp = new WakeUp();
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
   private closed = false;
@@ -119,7 +120,7 @@ export class World implements ListenedWorld {
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
     const { by } = this;
-    return this.advances.take(() => this.walkTo(target, by));
+    return this.advances.run(() => this.walkTo(target, by));
   }
 
   /**
@@ -128,7 +129,7 @@ export class World implements ListenedWorld {
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
     const { by } = this;
-    return this.advances.take(async () => {
+    return this.advances.run(async () => {
       const { generation } = this;
       const ran = await this.walkTo(now ?? ((present) => (mode === "real" ? this.wallClock() : present)), by);
       if (generation === this.generation) {
@@ -198,7 +199,7 @@ export class World implements ListenedWorld {
 
   close(): void {
     this.closed = true;
-    this.alarm.clear();
+    this.wakeUp.clear();
     this.parts.onReplace?.(this);
     this.notify();
   }
@@ -243,7 +244,7 @@ export class World implements ListenedWorld {
         void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
         // What is due at one instant is started together, so that one slow effect holds up no other.
         if (this.nextDue > this.epochNow()) await this.settled();
-        if (++steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (++steps % STEPS_PER_TURN === 0) await platform().nextTurn();
         if (generation !== this.generation) return [...ran];
       }
     } finally {
@@ -282,8 +283,8 @@ export class World implements ListenedWorld {
   private arm(): void {
     const first = nearestTimer(this.read());
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
-    if (this.closed || first === undefined) this.alarm.clear();
-    else this.alarm.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
+    if (this.closed || first === undefined) this.wakeUp.clear();
+    else this.wakeUp.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
   }
 
   private readonly ring = (): void => {

@@ -1,5 +1,5 @@
 /** Outbound work that an advance of the clock waits for. */
-export class WorkUnderWay {
+export class PendingWork {
   private readonly running = new Set<Promise<unknown>>();
 
   track(work: Promise<unknown>): void {
@@ -7,7 +7,7 @@ export class WorkUnderWay {
     void work.catch(() => {}).finally(() => this.running.delete(work));
   }
 
-  /** Resolves when none is left, that which began meanwhile included. */
+  /** Resolves when none is left, including work that began meanwhile. */
   async settled(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled([...this.running]);
   }
