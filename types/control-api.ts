@@ -433,7 +433,7 @@ export type Expectation =
             min?: number;
             max?: number;
           };
-      /** Waits so long on the wall clock until it holds, `2m` at most */
+      /** How long to wait, in wall-clock time, until it holds; `2m` at most */
       within?: Duration;
     }
   | {
@@ -462,7 +462,7 @@ export type Expectation =
       }[];
       /** Nothing else that any of them matches may come in between */
       strict?: boolean;
-      /** Waits so long on the wall clock until it holds, `2m` at most */
+      /** How long to wait, in wall-clock time, until it holds; `2m` at most */
       within?: Duration;
     };
 export type ReceiverAnswer =
@@ -531,7 +531,7 @@ export interface Health {
 }
 /** Nodes, sandboxes and leases of a fleet */
 export interface Fleet {
-  /** Where its Redis is; null for a server alone */
+  /** The URL of its Redis; null for a single server */
   store: string | null;
   /** Those that live */
   nodes: {
@@ -554,34 +554,34 @@ export interface Fleet {
   /** In order of creation */
   leases: {
     sandbox: string;
-    /** Its owner; null where nobody is */
+    /** Its owner; null if it has none */
     node: string | null;
     /** Grows with each owner */
     epoch: number;
   }[];
 }
-/** What is left out is as the server was started with */
+/** Fields that are left out default to the server's start options */
 export interface SandboxOptions {
   /** 1 to 63 lower-case letters, digits and hyphens; generated if left out */
   name?: string;
   /** The name of a fixture, or a fixture itself; files are read by the command line alone */
   fixture?: FixtureInput;
-  /** Ids, texts and whatever else is random follow from it */
+  /** Seeds ids, texts and all other random values */
   seed?: number;
   clock?: ClockChange;
-  /** Names of those in force from the start */
+  /** Names of the scenarios that are active from the start */
   scenarios?: ScenarioName[];
   settings?: SettingsChange;
 }
 export interface ClockChange {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** Its new time; by default the present one. Not with mode real */
+  /** The new time; by default the present one. Not with mode real */
   now?: string;
   /** Sandbox seconds per second; only with mode scaled */
   rate?: number;
 }
-/** Settings that are not named stay as they are */
+/** Settings that are left out stay as they are */
 export interface SettingsChange {
   /** how long an access token lives */
   token_lifetime_seconds?: number;
@@ -881,7 +881,7 @@ export interface Settings {
 export interface ResetOptions {
   /** The name of a fixture, or a fixture itself; files are read by the command line alone */
   fixture?: FixtureInput;
-  /** Ids, texts and whatever else is random follow from it */
+  /** Seeds ids, texts and all other random values */
   seed?: number;
 }
 export interface ClockChanged {
@@ -891,7 +891,7 @@ export interface ClockChanged {
   now: string;
   /** 1 if real, 0 if frozen */
   rate: number;
-  /** What became due on the way, in due order, once it has finished */
+  /** Timers that became due on the way, in due order, listed once they have finished */
   ran: RanTimer[];
 }
 /** Something that became due and ran */
@@ -921,7 +921,7 @@ export interface AdvanceTo {
 }
 export interface Advanced {
   now: string;
-  /** What became due on the way, in due order, once it has finished */
+  /** Timers that became due on the way, in due order, listed once they have finished */
   ran: RanTimer[];
 }
 /** Something that will become due */
@@ -946,7 +946,7 @@ export interface SnapshotState {
   /** How many it holds */
   records: number;
 }
-/** A snapshot, complete in itself */
+/** A self-contained snapshot */
 export interface SnapshotFile {
   format: "understudy-snapshot";
   version: 1;
@@ -1147,7 +1147,7 @@ export interface FaultRule {
 export interface ExplainInput {
   /** Instead of method and path */
   operation?: OperationId;
-  /** With `operation`: the parameters of its path. Steps that depend on one that is left out are not judged */
+  /** With `operation`: the parameters of its path. Steps that depend on a missing one are not judged */
   params?: {
     [k: string]: string | number | boolean;
   };
@@ -1172,16 +1172,16 @@ export interface Explanation {
   status: number | null;
   code: string | null;
   principal: string | null;
-  /** All of them, in the order in which a request goes through */
+  /** All steps, in the order in which a request passes them */
   steps: {
-    /** As in `X-Sandbox-Decision`; faults strike before the change, or after it */
+    /** As in `X-Sandbox-Decision`; a fault strikes before the change or after it */
     step: string;
-    /** `decides` ends the line; `not judged`: it depends on what was not given */
+    /** `decides`: the request ends here; `not judged`: the step depends on something that was not given */
     outcome: "passes" | "decides" | "not judged" | "not reached";
-    /** In words; empty where it is not reached */
+    /** The outcome in words; empty if the step is not reached */
     says: string;
   }[];
-  /** All that are in force, in the order in which they are asked */
+  /** All active rules, in the order in which they are evaluated */
   rules: {
     /** `<scenario | inline>/<rule id>` */
     rule: string;
@@ -1194,7 +1194,7 @@ export interface Explanation {
 export interface ScenarioState {
   name: string;
   description: string;
-  /** In force in this sandbox */
+  /** Active in this sandbox */
   active: boolean;
   shipped: boolean;
   /** Your file, a shipped file, or derived from an operation's documented refusals */
@@ -1222,7 +1222,7 @@ export interface ScenarioState {
           max?: number;
         };
   }[];
-  /** Why the newest text of its file cannot be used; the last good one is in force */
+  /** Why the newest text of its file cannot be used; the last valid one is active */
   problem?: string;
 }
 export interface ActiveScenarios {
@@ -1232,7 +1232,7 @@ export interface ActiveScenarios {
   total: number;
 }
 export interface JournalFilter {
-  /** Only requests that came in, or only attempts to deliver events */
+  /** Only incoming requests, or only attempts to deliver events */
   kind?: "request" | "delivery";
   /** An operation id, or a glob of them */
   operation?: OperationPattern;
@@ -1250,7 +1250,7 @@ export interface JournalFilter {
   webhook?: string;
   /** An ISO 8601 date or timestamp, on the sandbox's clock */
   since?: string;
-  /** How many of the newest; by default all that match */
+  /** The maximum number, newest first; by default all that match */
   limit?: number;
 }
 export interface JournalEntry {
@@ -1490,11 +1490,11 @@ export interface HistoryFilter {
   kind?: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
   /** The id of the record it is about */
   subject?: string;
-  /** The id of the entry that led to it, be it by an advance */
+  /** The id of the entry that caused it, also through an advance of the clock */
   cause?: string;
   /** An ISO 8601 date or timestamp, on the sandbox's clock */
   since?: string;
-  /** How many of the newest; by default all that match */
+  /** The maximum number, newest first; by default all that match */
   limit?: number;
 }
 export interface HistoryPage {
@@ -1554,7 +1554,7 @@ export interface RecordChanges {
   }[];
 }
 export interface RewindOptions {
-  /** Which of its two states; by default `before` */
+  /** The state before or after the entry; by default `before` */
   to?: "before" | "after";
 }
 /** The sandbox as it was then */
@@ -1574,13 +1574,13 @@ export interface Rewound {
   created_at: string;
   /** How many records each collection holds */
   counts: Record<CollectionName, number>;
-  /** Half-finished uploads whose bytes are gone: they start again */
+  /** Half-finished uploads whose bytes are gone; they start again */
   restarted_uploads: string[];
 }
 export interface RepeatOptions {
   /** The sandbox to send it to; by default the same */
   in?: string;
-  /** An inline rule that this request alone meets, a `RuleInput` */
+  /** An inline rule, a `RuleInput`, that applies to this request only */
   with?: {
     [k: string]: unknown;
   };
@@ -1590,7 +1590,7 @@ export interface Repeated {
   request: string;
   /** Whether the answer is what it was */
   same: boolean;
-  /** Besides the request's id, the time it took and what is left of the rate window */
+  /** Differences other than the request's id, its duration and the rest of the rate window */
   differences: {
     /** `status`, `header etag`, `body.data[0].name` */
     what: string;
@@ -1601,17 +1601,17 @@ export interface Repeated {
   }[];
 }
 export interface TriggerOptions {
-  /** Fields of the event's data, over what fills them */
+  /** Fields of the event's data, which override the generated ones */
   data?: {
     [k: string]: unknown;
   };
   /** The id of an object of the sandbox that fills the data */
   for?: string;
-  /** Whose webhooks hear of it; by default the object's, or the fixture's first */
+  /** The organization whose webhooks receive it; by default the object's, or the fixture's first */
   organization?: string;
 }
 export interface Triggered {
-  /** One for each webhook that hears of it, as its first attempt has left it */
+  /** One for each webhook that receives it, as it is after its first attempt */
   deliveries: {
     delivery_id: string;
     event: string;
@@ -1736,7 +1736,7 @@ export interface ReceiverOptions {
 }
 export interface Receiver {
   id: string;
-  /** Where deliveries go; so do all paths below it */
+  /** The URL that receives deliveries, as do all paths below it */
   url: string;
   answers: (
     | number
@@ -1746,9 +1746,9 @@ export interface Receiver {
       }
     | ("hang" | "reset" | "forward")
   )[];
-  /** Whether it has one of its own, which is never shown */
+  /** Whether it has its own secret, which is never shown */
   has_secret: boolean;
-  /** Requests answered with the present answers */
+  /** Requests answered with the present list of answers */
   served: number;
 }
 export interface ReceivedRequest {
@@ -1801,15 +1801,15 @@ export interface ReceiverTestOptions {
   url: string;
   /** The signing secret that the receiver has */
   secret: string;
-  /** A URL that answers how many deliveries were processed, or their ids */
+  /** A URL that returns the number of processed deliveries, or their ids */
   probe?: string;
   /** Checks to run, by id; by default all */
   only?: string[];
   /** Checks to leave out, by id */
   skip?: string[];
-  /** The least severity whose failure fails the receiver; by default `minor` */
+  /** The lowest severity at which a failed check fails the receiver; by default `minor` */
   fail_on?: "minor" | "major" | "critical";
-  /** Of deliveries whose event does not matter */
+  /** The event of deliveries in checks for which any event will do */
   event?: EventName;
   /** For each request; by default as deliveries, 30 */
   timeout_seconds?: number;
@@ -1818,9 +1818,9 @@ export interface ReceiverTestOptions {
   /** After how long the first delivery is sent again; by default 12 */
   memory_seconds?: number;
 }
-/** A check that begins; the last event is the report */
+/** A check that starts; the last event is the report */
 export interface ReceiverTestEvent {
-  /** A check begins */
+  /** A check starts */
   progress?: {
     index: number;
     total: number;

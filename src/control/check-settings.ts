@@ -25,7 +25,7 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
     ]),
   ),
   $id: "SettingsInput",
-  description: "Settings that are not named stay as they are",
+  description: "Settings that are left out stay as they are",
   examples: [{ preview: "on", processing_seconds: 5 }],
 });
 

@@ -15,7 +15,7 @@ export const NEWEST = {
     minimum: 1,
     maximum: MAX_ENTRIES,
     default: MAX_ENTRIES,
-    description: "How many of the newest; by default all that match",
+    description: "The maximum number, newest first; by default all that match",
   }),
 };
 

@@ -76,7 +76,7 @@ export const ScenarioBody = Closed(
   {
     name: Type.String(),
     description: Type.String(),
-    active: Type.Boolean({ description: "In force in this sandbox" }),
+    active: Type.Boolean({ description: "Active in this sandbox" }),
     shipped: Type.Boolean(),
     origin: Type.Unsafe<"own" | "shipped" | "derived">({
       type: "string",
@@ -92,7 +92,7 @@ export const ScenarioBody = Closed(
     expect: Type.Optional(Type.Array(ExpectDocument, { description: "What a suite's run must have sent" })),
     problem: Type.Optional(
       Type.String({
-        description: "Why the newest text of its file cannot be used; the last good one is in force",
+        description: "Why the newest text of its file cannot be used; the last valid one is active",
       }),
     ),
   },

@@ -40,7 +40,7 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
     },
     {
       $id: "SnapshotFile",
-      description: "A snapshot, complete in itself",
+      description: "A self-contained snapshot",
       examples: [
         {
           format: SNAPSHOT_FORMAT,

@@ -8,9 +8,9 @@ const takeBundle = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/bundle`,
-  summary: "Put what happened to the sandbox into one file, for `understudy replay`",
+  summary: "Export what happened to the sandbox as one file for `understudy replay`",
   description:
-    "Fixture, seed, clock, settings, scenarios, and in their order the requests, the control calls that changed something, and the answers. Credentials are named, so that masking loses nothing.",
+    "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",
   params: OfSandbox,
   reads: true,
   errors: ["not-replayable", "journal-incomplete"],

@@ -18,7 +18,7 @@ export const RanTimerBody = Closed(
   { $id: "RanTimer", description: "Something that became due and ran" },
 );
 const Ran = Type.Array(RanTimerBody, {
-  description: "What became due on the way, in due order, once it has finished",
+  description: "Timers that became due on the way, in due order, listed once they have finished",
 });
 
 const showClock = operation({
@@ -45,7 +45,7 @@ const setClock = operation({
   path: `${S}/clock`,
   summary: "Freeze the clock, scale it, or let it run with the wall clock",
   description:
-    "`frozen` without `now` stops where it is; a later `now` runs what becomes due, an earlier one is refused.",
+    "`frozen` without `now` stops the clock at its present time. A later `now` runs the timers that become due; an earlier one is refused.",
   params: OfSandbox,
   body: { kind: "json", schema: ClockInput },
   describes: {
@@ -108,7 +108,7 @@ const advanceClock = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/clock/advance`,
-  summary: "Move the clock forward, in any mode, and run what becomes due",
+  summary: "Move the clock forward, in any mode, and run the timers that become due",
   params: OfSandbox,
   body: { kind: "json", schema: AdvanceInput },
   describes: {
@@ -140,7 +140,7 @@ const pendingTimers = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/clock/pending`,
-  summary: "List what will become due, nearest first",
+  summary: "List pending timers, earliest first",
   params: OfSandbox,
   errors: [],
   success: {

@@ -42,7 +42,7 @@ const showDelivery = operation({
   section: "interfaces 14",
   method: "GET",
   path: `${S}/deliveries/{id}`,
-  summary: "Show a delivery, each of its attempts, and what went over the wire",
+  summary: "Show a delivery with the request and response of each attempt",
   params: OfDelivery,
   errors: ["unknown-record"],
   success: { status: 200, schema: DeliveryDetail },
@@ -62,7 +62,7 @@ const redeliver = operation({
   path: `${S}/deliveries/redeliver`,
   summary: "Make one attempt of failed deliveries at once, and wait for them",
   description:
-    "With the same delivery id and the same bytes. Success cancels the retry to come; failure leaves it.",
+    "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
   params: OfSandbox,
   body: { kind: "json", schema: RedeliverInput },
   describes: {

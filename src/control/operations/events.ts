@@ -25,7 +25,7 @@ export const TriggerInput = Closed(
     data: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: "object",
-        description: "Fields of the event's data, over what fills them",
+        description: "Fields of the event's data, which override the generated ones",
       }),
     ),
     for: Type.Optional(
@@ -33,7 +33,8 @@ export const TriggerInput = Closed(
     ),
     organization: Type.Optional(
       Type.String({
-        description: "Whose webhooks hear of it; by default the object's, or the fixture's first",
+        description:
+          "The organization whose webhooks receive it; by default the object's, or the fixture's first",
       }),
     ),
   },
@@ -44,7 +45,7 @@ type Trigger = Static<typeof TriggerInput>;
 export const TriggeredBody = Closed(
   {
     deliveries: Type.Array(Closed({ ...DeliveryBody.properties, webhook_id: Type.String() }), {
-      description: "One for each webhook that hears of it, as its first attempt has left it",
+      description: "One for each webhook that receives it, as it is after its first attempt",
     }),
   },
   {

@@ -20,7 +20,7 @@ export const ExplainInput = Closed(
     params: Type.Optional(
       Type.Record(Type.String(), Scalar, {
         description:
-          "With `operation`: the parameters of its path. Steps that depend on one that is left out are not judged",
+          "With `operation`: the parameters of its path. Steps that depend on a missing one are not judged",
       }),
     ),
     method: Type.Optional(Type.String({ minLength: 1, description: "In any case" })),
@@ -49,14 +49,15 @@ const StepWordBody = Closed({
     "route" | "fault" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" | "fault-after"
   >({
     type: "string",
-    description: "As in `X-Sandbox-Decision`; faults strike before the change, or after it",
+    description: "As in `X-Sandbox-Decision`; a fault strikes before the change or after it",
   }),
   outcome: Type.Unsafe<"passes" | "decides" | "not judged" | "not reached">({
     type: "string",
     enum: ["passes", "decides", "not judged", "not reached"],
-    description: "`decides` ends the line; `not judged`: it depends on what was not given",
+    description:
+      "`decides`: the request ends here; `not judged`: the step depends on something that was not given",
   }),
-  says: Type.String({ description: "In words; empty where it is not reached" }),
+  says: Type.String({ description: "The outcome in words; empty if the step is not reached" }),
 });
 
 const RuleWordBody = Closed({
@@ -79,10 +80,10 @@ export const ExplanationBody = Closed(
     code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
     principal: Nullable(Type.String({ description: "The id of the user who would call" })),
     steps: Type.Array(StepWordBody, {
-      description: "All of them, in the order in which a request goes through",
+      description: "All steps, in the order in which a request passes them",
     }),
     rules: Type.Array(RuleWordBody, {
-      description: "All that are in force, in the order in which they are asked",
+      description: "All active rules, in the order in which they are evaluated",
     }),
   },
   {
@@ -106,8 +107,8 @@ const explain = operation({
   section: "interfaces 11",
   method: "POST",
   path: `${S}/faults/explain`,
-  summary: "Say what would become of a request, without its happening or being counted",
-  description: "Each step's word, and each rule in force with why it would strike or not.",
+  summary: "Explain how a request would be answered, without running or counting it",
+  description: "Returns the outcome of each step, and for each active rule why it would strike or not.",
   params: OfSandbox,
   reads: true,
   body: { kind: "json", schema: ExplainInput },

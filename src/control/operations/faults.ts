@@ -14,7 +14,7 @@ const listFaults = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/faults`,
-  summary: "List the inline rules, newest first, which is the order in which they are asked",
+  summary: "List the inline rules, newest first, the order in which they are evaluated",
   params: OfSandbox,
   errors: [],
   success: { status: 200, schema: ListOf(RuleBody) },

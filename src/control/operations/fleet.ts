@@ -7,7 +7,7 @@ const Whole = (description: string) => Type.Integer({ minimum: 0, description })
 export const FleetBody = Closed(
   {
     store: Type.Union([Type.String(), Type.Null()], {
-      description: "Where its Redis is; null for a server alone",
+      description: "The URL of its Redis; null for a single server",
     }),
     nodes: Type.Array(
       Closed({
@@ -26,7 +26,7 @@ export const FleetBody = Closed(
     leases: Type.Array(
       Closed({
         sandbox: Type.String(),
-        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null where nobody is" }),
+        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
         epoch: Whole("Grows with each owner"),
       }),
       { description: "In order of creation" },
@@ -53,10 +53,15 @@ const showFleet = operation({
   section: "interfaces 15",
   method: "GET",
   path: "/_control/fleet",
-  summary: "Show the nodes of a fleet, and who owns which sandbox; a server alone has none",
+  summary: "Show the nodes of a fleet and which node owns each sandbox; a single server has none",
   query: Closed({
     limit: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 100_000, default: 100, description: "So many leases" }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 100_000,
+        default: 100,
+        description: "The maximum number of leases",
+      }),
     ),
   }),
   errors: [],

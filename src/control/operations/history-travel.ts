@@ -17,7 +17,7 @@ const To = Type.Optional(
   Type.Unsafe<"before" | "after">({
     type: "string",
     enum: ["before", "after"],
-    description: "Which of its two states; by default `before`",
+    description: "The state before or after the entry; by default `before`",
   }),
 );
 export const RewindInput = Closed({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
@@ -26,7 +26,7 @@ export const RewoundBody = Closed(
   {
     ...SandboxBody.properties,
     restarted_uploads: Type.Array(Type.String(), {
-      description: "Half-finished uploads whose bytes are gone: they start again",
+      description: "Half-finished uploads whose bytes are gone; they start again",
     }),
   },
   {
@@ -41,9 +41,9 @@ const rewind = operation({
   section: "interfaces 10",
   method: "POST",
   path: `${S}/history/{id}/rewind`,
-  summary: "Go back to before a change, or to after it, also to one that was undone",
+  summary: "Rewind to before or after a change, including one that was undone",
   description:
-    "Data, credentials, rate windows, clock, timers, pending deliveries and random state are as they were; settings, scenarios, rules and journal stay.",
+    "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
   params: OfEntry,
   body: { kind: "json", schema: RewindInput, optional: true },
   describes: {
@@ -67,7 +67,7 @@ const forkEntry = operation({
   section: "interfaces 10",
   method: "POST",
   path: `${S}/history/{id}/fork`,
-  summary: "Make a second sandbox that goes on from before a change, or from after it",
+  summary: "Create a second sandbox from the state before or after a change",
   params: OfEntry,
   body: {
     kind: "json",
@@ -99,7 +99,7 @@ export const RepeatInput = Closed(
     with: Type.Optional(
       Type.Unsafe<Static<typeof RuleInput>>({
         type: "object",
-        description: "An inline rule that this request alone meets, a `RuleInput`",
+        description: "An inline rule, a `RuleInput`, that applies to this request only",
       }),
     ),
   },
@@ -111,7 +111,7 @@ export const RepeatedBody = Closed(
     request: Type.String({ description: "The repeated request's id in the journal" }),
     same: Type.Boolean({ description: "Whether the answer is what it was" }),
     differences: Type.Array(AnswerDifference, {
-      description: "Besides the request's id, the time it took and what is left of the rate window",
+      description: "Differences other than the request's id, its duration and the rest of the rate window",
     }),
   },
   {
@@ -127,8 +127,8 @@ const repeat = operation({
   section: "interfaces 10",
   method: "POST",
   path: `${S}/history/{id}/repeat`,
-  summary: "Send an entry's request once more, by the same caller, and compare the answers",
-  description: "A request that changed nothing has no entry; its id in the journal does as well.",
+  summary: "Send an entry's request again, as the same caller, and compare the answers",
+  description: "A request that changed nothing has no entry; use its id in the journal.",
   params: OfEntry,
   body: { kind: "json", schema: RepeatInput, optional: true },
   errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],

@@ -35,7 +35,7 @@ const Within = Type.Optional(
     Type.Unsafe<string | number>({
       type: ["string", "number"],
       title: "a duration such as 5s",
-      description: "Waits so long on the wall clock until it holds, `2m` at most",
+      description: "How long to wait, in wall-clock time, until it holds; `2m` at most",
     }),
   ),
 );
@@ -67,7 +67,7 @@ export const checkJournal = operation({
   method: "POST",
   path: `${S}/journal/verify`,
   summary:
-    "Say whether what was expected came, as often or in the order in which it was, and what came nearest",
+    "Check whether the expected requests or deliveries occurred, by count or in order, and show the nearest misses",
   params: OfSandbox,
   reads: true,
   body: { kind: "json", schema: Expectation, judged: "by handler" },

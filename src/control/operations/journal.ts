@@ -19,7 +19,7 @@ import { checkJournal } from "./journal-verify.ts";
 const Kind = Type.Unsafe<"request" | "delivery">({
   type: "string",
   enum: ["request", "delivery"],
-  description: "Only requests that came in, or only attempts to deliver events",
+  description: "Only incoming requests, or only attempts to deliver events",
 });
 
 const filters = { kind: Type.Optional(Kind), ...conditions, ...delivered };
@@ -33,7 +33,7 @@ const listJournal = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/journal`,
-  summary: "List requests and attempts to deliver, newest first, and why each ended as it did",
+  summary: "List requests and delivery attempts, newest first, with the reason for each outcome",
   params: OfSandbox,
   query: JournalQuery,
   errors: [],
@@ -62,7 +62,7 @@ const clearJournal = operation({
   section: "interfaces 4",
   method: "DELETE",
   path: `${S}/journal`,
-  summary: "Forget all entries so far",
+  summary: "Clear the journal",
   params: OfSandbox,
   errors: [],
   success: { status: 204 },
@@ -80,7 +80,7 @@ const retrieveEntry = operation({
   summary: "Show one entry",
   params: below({
     id: Type.String({
-      description: "The response's `x-request-id`, of repeated ones the newest, or the entry's `seq`",
+      description: "The response's `x-request-id` (the newest entry if it repeats), or the entry's `seq`",
       examples: ["req_5e1f"],
     }),
   }),
@@ -119,9 +119,9 @@ const followLive = operation({
   section: "interfaces 11",
   method: "GET",
   path: `${S}/live`,
-  summary: "Follow a sandbox for a page: what its journal and its history keep, then what comes",
+  summary: "Follow a sandbox for a page: its journal and its history so far, then new entries",
   params: OfSandbox,
-  headers: { "last-event-id": "The id of the last event that came; anything unknown begins anew" },
+  headers: { "last-event-id": "The id of the last event received; an unknown id starts from the beginning" },
   errors: [],
   success: { status: 200, content_types: ["text/event-stream"], events: LiveBody },
   handle({ headers, sandbox }) {

@@ -27,18 +27,21 @@ export const ReceiverTestInput = Closed(
       Type.String({
         minLength: 1,
         maxLength: 2048,
-        description: "A URL that answers how many deliveries were processed, or their ids",
+        description: "A URL that returns the number of processed deliveries, or their ids",
       }),
     ),
     only: Type.Optional(Type.Array(Type.String(), { description: "Checks to run, by id; by default all" })),
     skip: Type.Optional(Type.Array(Type.String(), { description: "Checks to leave out, by id" })),
     fail_on: Type.Optional(
       Words(SEVERITIES, {
-        description: "The least severity whose failure fails the receiver; by default `minor`",
+        description: "The lowest severity at which a failed check fails the receiver; by default `minor`",
       }),
     ),
     event: Type.Optional(
-      typed("EventName", Type.String({ description: "Of deliveries whose event does not matter" })),
+      typed(
+        "EventName",
+        Type.String({ description: "The event of deliveries in checks for which any event will do" }),
+      ),
     ),
     timeout_seconds: Type.Optional(Seconds("For each request; by default as deliveries, 30")),
     patience_seconds: Type.Optional(
@@ -63,12 +66,12 @@ export const ReceiverTestEvent = Closed(
           total: Type.Integer({ minimum: 1 }),
           title: Type.String(),
         },
-        { description: "A check begins" },
+        { description: "A check starts" },
       ),
     ),
     report: Type.Optional(ReceiverReportBody),
   },
-  { $id: "ReceiverTestEvent", description: "A check that begins; the last event is the report" },
+  { $id: "ReceiverTestEvent", description: "A check that starts; the last event is the report" },
 );
 type ReceiverTestEvent = Static<typeof ReceiverTestEvent>;
 
@@ -78,9 +81,9 @@ const testReceiver = operation({
   method: "POST",
   path: `${S}/receiver-test`,
   summary:
-    "Grade a webhook receiver, as `understudy receiver-test` does, and follow it as server-sent events",
+    "Grade a webhook receiver, as `understudy receiver-test` does, and stream the progress as server-sent events",
   description:
-    "Signed, forged, odd and repeated deliveries are sent from this server, within the addresses that it may call. Leaving ends it.",
+    "Sends signed, forged, malformed and repeated deliveries from this server to the addresses that it may call. The test ends if the client disconnects.",
   params: OfSandbox,
   body: { kind: "json", schema: ReceiverTestInput },
   reads: true,

@@ -23,7 +23,7 @@ export const ReceiverInput = Closed(
         Type.String({
           minLength: 1,
           maxLength: 1000,
-          description: "To verify signatures with; by default that of the webhook which the payload names",
+          description: "The secret that verifies signatures; by default that of the webhook in the payload",
         }),
       ),
     ),
@@ -34,10 +34,10 @@ export const ReceiverInput = Closed(
 export const ReceiverBody = Closed(
   {
     id: Type.String(),
-    url: Type.String({ description: "Where deliveries go; so do all paths below it" }),
+    url: Type.String({ description: "The URL that receives deliveries, as do all paths below it" }),
     answers: ReceiverAnswers,
-    has_secret: Type.Boolean({ description: "Whether it has one of its own, which is never shown" }),
-    served: Type.Integer({ minimum: 0, description: "Requests answered with the present answers" }),
+    has_secret: Type.Boolean({ description: "Whether it has its own secret, which is never shown" }),
+    served: Type.Integer({ minimum: 0, description: "Requests answered with the present list of answers" }),
   },
   {
     $id: "Receiver",
@@ -117,7 +117,7 @@ const updateReceiver = operation({
   section: "interfaces 4",
   method: "PATCH",
   path: `${S}/receivers/{id}`,
-  summary: "Change a receiver; a new list of answers begins with its first",
+  summary: "Change a receiver; a new list of answers starts with its first",
   params: OfReceiver,
   body: { kind: "json", schema: ReceiverInput },
   describes: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }) },
@@ -159,7 +159,7 @@ const listReceivedRequests = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/receivers/{id}/requests`,
-  summary: "List what reached a receiver, in that order, with the verdict on each signature",
+  summary: "List the requests that a receiver got, oldest first, with the verdict on each signature",
   params: OfReceiver,
   errors: ["unknown-receiver"],
   success: { status: 200, schema: ListOf(ReceivedRequestBody) },
@@ -176,9 +176,9 @@ const followReceiver = operation({
   section: "interfaces 11",
   method: "GET",
   path: `${S}/receivers/{id}/stream`,
-  summary: "Follow, as server-sent events, the deliveries that a receiver answers with `forward`",
+  summary: "Follow the deliveries that a receiver answers with `forward`, as server-sent events",
   description:
-    "For a receiver that this server cannot reach: whoever follows calls it and answers with `receivers.answer`. Where nobody follows, the receiver answers 503; what is not signed for a webhook of the sandbox is not forwarded. Of several followers the last to come hears of a delivery.",
+    "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. Of several clients, the last to connect gets a delivery.",
   params: OfReceiver,
   errors: ["unknown-receiver"],
   success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },
@@ -195,7 +195,7 @@ const answerForwarded = operation({
   section: "interfaces 11",
   method: "POST",
   path: `${S}/receivers/{id}/forwarded/{delivery}`,
-  summary: "Answer a forwarded delivery with what the receiver elsewhere answered",
+  summary: "Answer a forwarded delivery with the response of the remote receiver",
   params: below({
     id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
     delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),

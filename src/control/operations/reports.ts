@@ -19,7 +19,7 @@ const showOpenApi = operation({
   section: "interfaces 4",
   method: "GET",
   path: "/_control/openapi.json",
-  summary: "The emulated API as an OpenAPI 3.1 document",
+  summary: "Show the emulated API as an OpenAPI 3.1 document",
   errors: [],
   success: { status: 200, schema: OpenApiDocument },
   // Loaded when asked for: the server's start must not pay for its reports.
@@ -34,7 +34,7 @@ const listEvents = operation({
   section: "interfaces 14",
   method: "GET",
   path: "/_control/events",
-  summary: "The catalogue of events, with the schema and a sample of what is sent",
+  summary: "List all events, with the schema and a sample of each payload",
   errors: [],
   success: { status: 200, schema: ListOf(CataloguedEvent) },
   async handle() {
@@ -49,7 +49,7 @@ const showFidelity = operation({
   section: "interfaces 4",
   method: "GET",
   path: "/_control/fidelity",
-  summary: "What is specified and what is assumed",
+  summary: "Show which behaviour is specified and which is assumed",
   errors: [],
   success: { status: 200, schema: FidelityLedger },
   async handle({ server }) {
@@ -63,7 +63,7 @@ const showMetrics = operation({
   section: "interfaces 4",
   method: "GET",
   path: "/_control/metrics",
-  summary: "Figures of the server in Prometheus' text format",
+  summary: "Show metrics of the server in Prometheus' text format",
   errors: [],
   success: { status: 200, content_types: ["text/plain"] },
   handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
@@ -76,7 +76,7 @@ const showControlApi = (calls: () => readonly ControlOperation[]) =>
     section: "interfaces 11",
     method: "GET",
     path: "/_control/api.json",
-    summary: "The control API itself as an OpenAPI 3.1 document",
+    summary: "Show the control API as an OpenAPI 3.1 document",
     errors: [],
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server }) {

@@ -18,7 +18,7 @@ import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
 const Seed = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "Ids, texts and whatever else is random follow from it",
+  description: "Seeds ids, texts and all other random values",
 });
 
 /** Nothing where nothing is kept; a server that cannot save still serves. */
@@ -69,7 +69,7 @@ const health = operation({
   section: "interfaces 4",
   method: "GET",
   path: "/_control/health",
-  summary: "Say that the server is up, and since when",
+  summary: "Show that the server runs, and since when",
   errors: [],
   success: { status: 200, schema: HealthBody },
   handle: async ({ server }) => {
@@ -107,14 +107,14 @@ export const SandboxInput = Closed(
     clock: Type.Optional(ClockInput),
     scenarios: Type.Optional(
       Type.Array(typed("ScenarioName", Type.String()), {
-        description: "Names of those in force from the start",
+        description: "Names of the scenarios that are active from the start",
       }),
     ),
     settings: Type.Optional(SettingsInput),
   },
   {
     $id: "SandboxInput",
-    description: "What is left out is as the server was started with",
+    description: "Fields that are left out default to the server's start options",
     examples: [{ name: "mine", seed: 7, clock: { mode: "frozen" } }],
   },
 );
@@ -124,7 +124,7 @@ const createSandbox = operation({
   section: "interfaces 4",
   method: "POST",
   path: "/_control/sandboxes",
-  summary: "Make a sandbox",
+  summary: "Create a sandbox",
   body: { kind: "json", schema: SandboxInput, optional: true },
   errors: ["name-in-use", "limit-reached", "invalid-document"],
   success: { status: 201, schema: SandboxBody },
@@ -209,7 +209,7 @@ const resetSandbox = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/reset`,
-  summary: "Put everything back to the first day; settings and snapshots stay",
+  summary: "Reset everything to the first day; settings and snapshots stay",
   params: OfSandbox,
   body: { kind: "json", schema: ResetInput, optional: true },
   errors: ["limit-reached", "invalid-document"],
@@ -227,7 +227,7 @@ const forkSandbox = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/fork`,
-  summary: "Make a second sandbox with the same state",
+  summary: "Create a second sandbox with the same state",
   params: OfSandbox,
   body: {
     kind: "json",

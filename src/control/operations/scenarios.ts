@@ -11,7 +11,7 @@ const listScenarios = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/scenarios`,
-  summary: "List all scenarios, which are in force here, and how often their rules have struck",
+  summary: "List all scenarios, whether each is active here, and how often its rules have struck",
   params: OfSandbox,
   errors: [],
   success: { status: 200, schema: ListOf(ScenarioBody) },
@@ -34,7 +34,7 @@ const activateScenarios = operation({
   section: "interfaces 4",
   method: "PUT",
   path: `${S}/scenarios/active`,
-  summary: "Put exactly these scenarios in force, in this order; none: `[]`",
+  summary: "Activate exactly these scenarios, in this order; `[]` for none",
   params: OfSandbox,
   body: {
     kind: "json",

@@ -66,9 +66,9 @@ const saveSnapshot = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/snapshots`,
-  summary: "Keep the present under a name",
+  summary: "Save the present state under a name",
   description:
-    "Data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Deliveries under way are waited for, up to 5 s.",
+    "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
   params: OfSandbox,
   body: {
     kind: "json",
@@ -103,7 +103,7 @@ const downloadSnapshot = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{snap}`,
-  summary: "Download a snapshot, complete in itself, uploads included; `now` names the present",
+  summary: "Download a self-contained snapshot, including uploads; `now` is the present state",
   params: OfSnapshot,
   errors: ["unknown-snapshot"],
   success: { status: 200, schema: SnapshotFile },
@@ -153,7 +153,7 @@ const deleteSnapshot = operation({
   section: "interfaces 4",
   method: "DELETE",
   path: `${S}/snapshots/{snap}`,
-  summary: "Forget a snapshot",
+  summary: "Delete a snapshot",
   params: OfSnapshot,
   errors: ["unknown-snapshot"],
   success: { status: 204 },
@@ -169,7 +169,7 @@ const restoreSnapshot = operation({
   section: "interfaces 4",
   method: "POST",
   path: `${S}/snapshots/{snap}/restore`,
-  summary: "Make a snapshot the present; settings, scenarios, faults and journal stay",
+  summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
   params: OfSnapshot,
   describes: {
     kind: "restore",
@@ -188,8 +188,7 @@ const diffSnapshots = operation({
   section: "interfaces 4",
   method: "GET",
   path: `${S}/snapshots/{a}/diff/{b}`,
-  summary:
-    "Say what was added, removed and changed between two snapshots, of two sandboxes too; `now` names the present",
+  summary: "Compare two snapshots, also of two sandboxes; `now` is the present state",
   params: OfTwo,
   query: DifferenceQuery,
   errors: ["unknown-snapshot"],
