@@ -58,6 +58,23 @@ function storeDocuments(folder) {
   writeFileSync(join(out, `${folder}.json`), JSON.stringify(stored));
 }
 
+let loadedAtStart;
+
+/** Whether a plain start loads this module: it is reached from the start's entries by static imports. */
+function isLoadedAtStart(id, build) {
+  if (loadedAtStart === undefined) {
+    loadedAtStart = new Set();
+    const follow = (module) => {
+      if (loadedAtStart.has(module)) return;
+      loadedAtStart.add(module);
+      for (const imported of build.getModuleInfo(module)?.importedIds ?? []) follow(imported);
+    };
+    for (const entry of ["src/cli/run.ts", "src/cli/start-server.ts", "src/understudy.ts"])
+      follow(join(root, entry));
+  }
+  return loadedAtStart.has(id);
+}
+
 const OUTSIDE = [/^node:/, ...builtinModules, LEFT_OUTSIDE];
 
 if (stale) {
@@ -80,6 +97,7 @@ if (stale) {
       "client/vite": "src/client/vite.ts",
     },
     platform: "node",
+    preserveEntrySignatures: "allow-extension",
     external: OUTSIDE,
     logLevel: "warn",
   });
@@ -88,6 +106,11 @@ if (stale) {
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
+    // Everything that each start loads is one file; by default it would be eighty.
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: (id, build) => (isLoadedAtStart(id, build) ? "start" : null) }],
+    },
   });
   await bundle.close();
   if (withTypes) {

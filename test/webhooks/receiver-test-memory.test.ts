@@ -74,7 +74,7 @@ describe("long-memory repeats a delivery behind others", () => {
     expect(outcome).toBe("not-observable");
     expect(detail).toMatch(
       new RegExp(
-        `^it took 0 of 7 others, then the receiver answered ${status} .*; a repetition behind these, and one after`,
+        `^it accepted 0 of 7 others, then the receiver answered ${status} .*; a repetition behind these, and one after`,
       ),
     );
   });
