@@ -12,7 +12,7 @@ interface Options {
 
 export const replayCommand: CommandModule<object, Options> = {
   command: "replay <bundle>",
-  describe: "Do again what a bundle tells, and compare every answer byte for byte",
+  describe: "Repeat a bundle, and compare every answer byte for byte",
   builder: (argv) =>
     argv
       .positional("bundle", { type: "string", demandOption: true, describe: "A file made by POST S/bundle" })
@@ -22,7 +22,8 @@ export const replayCommand: CommandModule<object, Options> = {
       ) as never,
   async handler({ bundle: file, json }) {
     const text = read(file);
-    const { readBundle, replayBundle } = await import("../../tools/bundle/index.ts");
+    const { readBundle } = await import("../../tools/bundle/read-bundle.ts");
+    const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
     const live = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
     const result = await untilStopped(async (signal) => {

@@ -4,9 +4,9 @@ import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/b
 import { type Difference, firstDifference } from "../../tools/bundle/compare-answers.ts";
 import { recordedAnswer } from "../../tools/bundle/recorded-message.ts";
 import { recordedOutbound } from "../../tools/bundle/recorded-outbound.ts";
+import { sendRecorded } from "../../tools/bundle/send-recorded.ts";
 import { resolveReferences, standIn, Vault } from "../../tools/bundle/vault.ts";
 import { type ReplayWorld, replayWorld } from "./replay-world.ts";
-import { sendRecorded } from "./send-recorded.ts";
 
 export interface ReplayResult {
   requests: number;

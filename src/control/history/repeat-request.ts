@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { sendRecorded } from "../../client/replay/send-recorded.ts";
+import { sendRecorded } from "../../tools/bundle/send-recorded.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { bodyText, formatHeaders, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";

@@ -36,15 +36,15 @@ export class Journal {
     // Where the history's bound has dropped the change meanwhile, its entry may have left the timeline.
     const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;
     this.lastSequence += 1;
-    const exchange: JournalEntry = {
-      ...answered,
-      // Of its own: the bytes may be part of a larger buffer that would be kept with them.
+    // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
+    const exchange = Object.assign(answered, {
+      // A copy, since the bytes may be part of a larger buffer that would stay in memory with them.
       request_body: answered.request_body && new Uint8Array(answered.request_body),
       entry,
       sequence: this.lastSequence,
       history: change?.id ?? null,
       revision: this.timeline.touch(),
-    };
+    }) as JournalEntry;
     this.timeline.attach(entry, exchange);
     if (answered.delivery === undefined) change?.answered(answered);
     this.size += 1;
