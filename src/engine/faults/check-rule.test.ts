@@ -3,7 +3,7 @@ import { DocumentError } from "../documents/document-error.ts";
 import { API } from "../resources/index.ts";
 import { readScenario } from "./scenario.ts";
 
-function problemsOf(text: string): string[] {
+function listProblems(text: string): string[] {
   try {
     readScenario({ text, shown: "s.yaml", file: "/s.yaml" }, API);
     return [];
@@ -13,7 +13,7 @@ function problemsOf(text: string): string[] {
   }
 }
 
-const rule = (text: string) => problemsOf(`rules:\n  - ${text}\n`);
+const rule = (text: string) => listProblems(`rules:\n  - ${text}\n`);
 
 describe("what a scenario is refused for", () => {
   it("interfaces 6 the example of the reference is accepted, key by key", () => {
@@ -27,7 +27,7 @@ rules:
     effect: { delay: 200ms }
     lease: { ttl: 10m, hits: 5 }
 `;
-    expect(problemsOf(text)).toEqual([]);
+    expect(listProblems(text)).toEqual([]);
     const { rules } = readScenario({ text, shown: "s", file: "/s.yaml" }, API);
     expect(rules[0]).toMatchObject({
       id: "lost-answer",
@@ -227,19 +227,19 @@ rules:
       "rules: [{effect: {status: [1]}}]",
       "\0",
     ]) {
-      expect(problemsOf(text).length).toBeGreaterThan(0);
+      expect(listProblems(text).length).toBeGreaterThan(0);
     }
-    expect(problemsOf(`rules: [${"{effect: {status: 503}},".repeat(20_000)}]`).length).toBeGreaterThan(0);
-    expect(problemsOf("x".repeat(3 * 1024 * 1024)).join()).toContain("larger than 2 MB");
+    expect(listProblems(`rules: [${"{effect: {status: 503}},".repeat(20_000)}]`).length).toBeGreaterThan(0);
+    expect(listProblems("x".repeat(3 * 1024 * 1024)).join()).toContain("larger than 2 MB");
   });
 
-  it("interfaces 6 several mistakes are told at once, each at its own line", () => {
+  it("several mistakes are reported at once, each at its own line [interfaces 6]", () => {
     const text =
       "rules:\n  - match: { operation: threads.delte }\n    effect: { error: NOPE }\n  - sequence: [903]\n";
-    const found = problemsOf(text);
+    const found = listProblems(text);
     expect(found.length).toBeGreaterThanOrEqual(1);
-    const mended = text.replace("903", "503");
-    expect(problemsOf(mended).map((problem) => problem.split(":")[1])).toEqual(["2", "3"]);
+    const fixed = text.replace("903", "503");
+    expect(listProblems(fixed).map((problem) => problem.split(":")[1])).toEqual(["2", "3"]);
   });
 
   it.each([
@@ -250,7 +250,7 @@ rules:
   ])(
     "interfaces 6 an unknown %s in expect: is refused with its place and the nearest word",
     (_what, match, hint) => {
-      const [first] = problemsOf(`rules: []\nexpect:\n  - match: ${match}\n    count: 0\n`);
+      const [first] = listProblems(`rules: []\nexpect:\n  - match: ${match}\n    count: 0\n`);
       expect(first).toMatch(/^s\.yaml:3:\d+: /);
       expect(first).toContain(`(did you mean "${hint}"?)`);
     },
@@ -262,11 +262,12 @@ rules:
     ["a path that is no pattern", "match: { path: '/v1/[a' }", "cannot be used"],
     ["a min above its max", "match: { status: 404 }\n    count: { min: 2, max: 1 }", "must not be above"],
   ])("interfaces 6 expect: is refused for %s", (_what, text, said) => {
-    expect(problemsOf(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
+    expect(listProblems(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
   });
 
   it("interfaces 6 expect: takes what a journal can hold", () => {
     const matches = ["{ status: 4xx }", "{ code: HTTP_503 }", "{ code: RATE_LIMIT_EXCEEDED, method: POST }"];
-    for (const match of matches) expect(problemsOf(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);
+    for (const match of matches)
+      expect(listProblems(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ type Path = readonly (string | number)[];
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 
-/** What is wrong with a well-formed rule that no schema can say; `at` is its place in the document. */
+/** Finds mistakes in a well-formed rule that no schema can express; `at` is its place in the document. */
 export function checkRule(rule: RuleDocument, at: Path, api: DeclaredApi): ProblemDetails[] {
   return new RuleChecker(rule, at, api).check();
 }
@@ -172,17 +172,17 @@ export function matchedOperations(
   return { path: [...at, "match"], message: "no operation fits all of operation, method and path" };
 }
 
-/** What is wrong with a name, or a glob of names, of which all are known; undefined when nothing is. */
+/** Checks a name, or a glob of names, against all known ones; undefined if it is right. */
 export function patternProblem(pattern: string, kind: string, names: readonly string[]): Said | undefined {
   const unusable = globProblem(pattern);
   if (unusable !== undefined) return unusable;
   if (names.some(glob(pattern))) return undefined;
   const shown = JSON.stringify(pattern.slice(0, 80));
   if (!isGlob(pattern)) return said(`${shown} is no ${kind}`, nearest(pattern, names));
-  return said(`${shown} matches no ${kind}`, nearest(pattern, globsOf(names)));
+  return said(`${shown} matches no ${kind}`, nearest(pattern, listGlobs(names)));
 }
 
-/** What keeps a text from being a pattern. */
+/** The reason why a text is not a pattern. */
 export function globProblem(pattern: string): Said | undefined {
   try {
     glob(pattern);
@@ -200,14 +200,14 @@ function pathProblem(
 ): Said | undefined {
   const unusable = globProblem(path);
   if (unusable !== undefined) return unusable;
-  // `?` is also a wildcard, but nobody means one that a name and an equals sign follow.
+  // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
   // Paths that begin so are Understudy's own, and never reach a rule.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
   const meant = nearestPath(path, operations);
-  // What only fails, and lies next to a path that there is, was meant for that one.
+  // A rule that only fails, on a path close to an existing one, was meant for that one.
   const isServed = serves === "content" || (serves === "failure" && meant === undefined);
   if (isGlob(path) || isServed || matchingOperations({ path }, operations).length > 0) return undefined;
   const what = `${JSON.stringify(path.slice(0, 80))} is no path of an operation, where only a rule with a \`status\` or \`body\` of its own answers`;
@@ -231,8 +231,8 @@ function filledIn(template: string, path: string): string {
     .join("/");
 }
 
-/** `files.*` and the like: what somebody meant whose glob matches nothing. */
-function globsOf(names: readonly string[]): Set<string> {
+/** Globs such as `files.*`, to suggest for a glob that matches nothing. */
+function listGlobs(names: readonly string[]): Set<string> {
   const globs = names.flatMap((name) => {
     const [group, ...rest] = name.split(".");
     return [`${group}.*`, `*.${rest.join(".")}`];

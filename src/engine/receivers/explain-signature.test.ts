@@ -14,7 +14,7 @@ const explain = (mine: string, given: { secret?: string; timestamp?: string } = 
   explainSignature({ secret: SECRET, body: BODY, mine, ...given });
 
 describe("what a receiver's own digest was made of [6.3]", () => {
-  it("the right one is right, and the expected one is told with it [6.3]", () => {
+  it("a valid signature is valid, and the expected one is reported [6.3]", () => {
     expect(explain(sign(SECRET, BODY))).toMatchObject({
       verdict: "valid",
       expected: sign(SECRET, BODY),
@@ -102,7 +102,7 @@ describe("what a receiver's own digest was made of [6.3]", () => {
     expect(found.fix).toMatch(/^Write `sha256=`.*whsec_ included/);
   });
 
-  it("a hash with the secret put before the body is told from an HMAC [6.3]", () => {
+  it("a hash of the secret and the body is distinguished from an HMAC [6.3]", () => {
     const mine = `sha256=${createHash("sha256").update(SECRET).update(BODY).digest("hex")}`;
     expect(explain(mine)).toMatchObject({ code: "wrong-algorithm", fix: expect.stringContaining("HMAC") });
   });

@@ -66,9 +66,9 @@ describe("an attempt to deliver", () => {
   });
 
   it("says why there was no answer [G24]", async () => {
-    const error = { kind: "refused", message: "nobody listens" } as const;
+    const error = { kind: "refused", message: "connection refused" } as const;
     const { answer } = await attempt({ ...answered, response_code: 0, error });
-    expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "nobody listens" });
+    expect(answer).toStrictEqual({ response_code: 0, duration_ms: 40, error: "connection refused" });
   });
 
   it("a fault answers in the receiver's place, which is not called [interfaces 6]", async () => {
@@ -85,13 +85,13 @@ describe("an attempt to deliver", () => {
   });
 
   it("tells in a sentence which attempt it was and what came of it [interfaces 10]", () => {
-    const titleOf = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
+    const titleFor = (kind: Outgoing["kind"], outcome: { response_code: number; error?: string }) =>
       toChange({ ...row, kind }, plan, { at: 0, url: plan.url, duration_ms: 1, ...outcome }).title;
     const [to, rest] = ["to deliver user.created to wh_1", { response_code: 0 }];
-    expect(titleOf("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
-    expect(titleOf("retry", rest)).toBe(`A retry ${to} got no answer.`);
-    expect(titleOf("redelivery", { ...rest, error: "nobody listens" })).toBe(
-      `A redelivery ${to} got no answer: nobody listens.`,
+    expect(titleFor("first", { response_code: 204 })).toBe(`The first attempt ${to} was answered 204.`);
+    expect(titleFor("retry", rest)).toBe(`A retry ${to} got no answer.`);
+    expect(titleFor("redelivery", { ...rest, error: "connection refused" })).toBe(
+      `A redelivery ${to} got no answer: connection refused.`,
     );
   });
 

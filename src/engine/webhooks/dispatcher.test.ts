@@ -141,7 +141,7 @@ describe("the sender of deliveries", () => {
     expect(made).toEqual([]);
   });
 
-  it("an attempt that cannot be made or recorded is told of, and waited for no longer [6.4]", async () => {
+  it("an attempt that cannot be made or recorded is reported, and no longer awaited [6.4]", async () => {
     const broken = (what: string) => () => {
       throw new Error(`no ${what}`);
     };
@@ -179,7 +179,7 @@ describe("the sender of deliveries", () => {
     ready[0]!.resolve();
     expect(await undone).toBe(false);
     await queue(["b"], "wh_3");
-    // One that could not be made safe is sent all the same: its writer has been told.
+    // A delivery whose write could not be saved is sent all the same: its writer got an error.
     ready[2]!.reject(new Error("the disk is full"));
     await turn();
     expect(ids()).toEqual(["b"]);

@@ -82,14 +82,16 @@ describe("an attempt in the journal", () => {
 
   it("says in words why it failed [interfaces 14]", () => {
     const why = (outcome: Partial<AttemptOutcome>) => journaled(outcome).reasons[0];
-    expect(why({ response_code: 0, error: "nobody listens" })).toBe("there was no answer: nobody listens");
+    expect(why({ response_code: 0, error: "connection refused" })).toBe(
+      "there was no answer: connection refused",
+    );
     expect(why({ response_code: 0 })).toBe("there was no answer: the connection ended");
     for (const code of [300, 399]) {
       expect(why({ response_code: code })).toBe(`the receiver answered ${code}: redirects are not followed`);
     }
     for (const code of [199, 400, 410]) expect(why({ response_code: code })).toContain("from 200 to 299");
-    expect(journaled({ response_code: 0, error: "nobody listens" }).delivery).toMatchObject({
-      error: "nobody listens",
+    expect(journaled({ response_code: 0, error: "connection refused" }).delivery).toMatchObject({
+      error: "connection refused",
     });
   });
 

@@ -31,7 +31,7 @@ async function hasEnded(work: Promise<void>): Promise<boolean> {
 }
 
 describe("the queue of outgoing attempts", () => {
-  it("an attempt stands behind those of its webhook, in number and in order [6.4]", () => {
+  it("an attempt follows those of its webhook, in number and in order [6.4]", () => {
     const { world, queue, end } = makeWorld();
     for (const id of ["z", "a", "m"]) queue(id);
     queue("other", "wh_2", "z");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Semaphore } from "./delivery-queue.ts";
 
 describe("Semaphore", () => {
-  it("gives out so many places and calls back who waits, first come first served [6.4]", () => {
+  it("at most N hold a place, and waiting callers follow in order [6.4]", () => {
     const budget = new Semaphore(2);
     const log: string[] = [];
     const claim = (name: string) => {

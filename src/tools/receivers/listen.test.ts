@@ -64,7 +64,7 @@ describe("understudy listen [interfaces 2]", () => {
     expect(heard[0]!.text).toMatch(/fix: .*exactly as it was shown at creation/);
   });
 
-  it("tells a missing signature from one that nobody asked to judge [6.3]", async () => {
+  it("a missing signature is distinguished from one without a secret to verify it [6.3]", async () => {
     const judged = await listen({ secret: "whsec_right" });
     await fetch(judged.listener.url, { method: "POST", body: "{}" });
     expect(judged.heard[0]!.text).toContain("signature MISSING");

@@ -7,7 +7,7 @@ import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-s
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
 import { EXTRACTORS } from "./extractors.ts";
-import { type Fields, InferredFixture, keyOf } from "./inferred-fixture.ts";
+import { type Fields, InferredFixture, toKey } from "./inferred-fixture.ts";
 
 export interface FixtureFromHar {
   fixture: FixtureData;
@@ -52,7 +52,7 @@ export async function fixtureFromHar({
   addWhatIsMissing(document, shape);
   const fixture = inOrder(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, dropped: [...dropped, ...unfit], key: keyOf(0) };
+  return { fixture, base, counts, dropped: [...dropped, ...unfit], key: toKey(0) };
 }
 
 /** Section 7.1 and 4.11: the instants at which answers say that they were made; NaN where they do not. */

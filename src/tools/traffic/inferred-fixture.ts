@@ -92,7 +92,7 @@ export class InferredFixture {
     });
     for (const [position, current] of organizations.entries()) {
       const id = `apikey_recorded${position === 0 ? "" : position + 1}`;
-      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current, key: keyOf(position) });
+      this.record("api_keys", "id", { id, user_id: RECORDED_USER, current, key: toKey(position) });
     }
     const lists = [...this.lists].map(([key, records]): [string, unknown] => [key, [...records.values()]]);
     const maps = [...this.maps].map(([key, all]): [string, unknown] => [key, Object.fromEntries(all)]);
@@ -103,7 +103,7 @@ export class InferredFixture {
 }
 
 /** Section 2.15; the same in every fixture, so that a test can name it. */
-export function keyOf(position: number): string {
+export function toKey(position: number): string {
   const start = `ak_recorded${position === 0 ? "" : position + 1}`;
   return start.padEnd(KEY_LENGTH, "0");
 }

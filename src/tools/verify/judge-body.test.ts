@@ -87,7 +87,7 @@ describe("bodies", () => {
     expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
   });
 
-  it("fields that nobody declares are noted [2]", () => {
+  it("undeclared fields are noted [2]", () => {
     const verdict = judged("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);

@@ -24,7 +24,7 @@ describe("verdict", () => {
     const verdict = new Verdict();
     verdict.expect(true, "", "G08");
     expect([verdict.outcome, [...verdict.confirmed]]).toEqual(["passed", [["G08", 1]]]);
-    verdict.notObservable("nobody has one");
+    verdict.notObservable("there is none");
     expect(verdict.outcome).toBe("not-observable");
     verdict.expect(false, "other", "G08");
     expect(verdict.outcome).toBe("differs");

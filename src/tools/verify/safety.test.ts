@@ -22,7 +22,7 @@ interface Received {
   body: string;
 }
 
-/** The worst service there is: it asks for no credentials and does whatever it is told. */
+/** A service that asks for no credentials and obeys every request. */
 async function obedient(): Promise<{ url: string; received: Received[] }> {
   const received: Received[] = [];
   const server = createServer(async (request: IncomingMessage, answer) => {
@@ -79,7 +79,7 @@ describe("usage", () => {
 });
 
 describe("without --write", () => {
-  it("even a service that does whatever it is told is left as it was [interfaces 2]", async () => {
+  it("a service that obeys every request is left unchanged [interfaces 2]", async () => {
     const { url, received } = await obedient();
     const report = await run(url, false);
     expect(report.verdict).toBe("fail");
@@ -125,7 +125,7 @@ describe("without --write", () => {
     expect(received).toEqual([]);
   });
 
-  it("a probe without credentials names nobody's objects [interfaces 2]", () => {
+  it("a call without credentials names no existing object [interfaces 2]", () => {
     const operation = CONTRACT.operation("threads.delete");
     expect(
       changesNothing({ operation, credential: "none", params: { thread_id: madeUpId("thread_") } }),

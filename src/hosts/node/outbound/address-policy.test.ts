@@ -52,7 +52,7 @@ async function startListener(address = "127.0.0.1", wanted = 0) {
   return { port: (server.address() as net.AddressInfo).port, connections: () => connections };
 }
 
-/** One at each of two addresses, at a port that neither had given to somebody else. */
+/** One at each of two addresses, at a port that is free at both. */
 async function startListeners(first: string, second: string) {
   for (;;) {
     const one = await startListener(first);
@@ -139,7 +139,7 @@ describe("address policy", () => {
     expect(canary.connections()).toBe(0);
   });
 
-  it("a thousand flip-flop DNS answers: each name is asked once, and the canary sees nobody [interfaces 7]", async () => {
+  it("a thousand flip-flop DNS answers: each name is asked once, and the canary sees no connection [interfaces 7]", async () => {
     const [receiver, canary] = await startListeners("127.0.0.2", "127.0.0.1");
     const answers = [at("127.0.0.2"), at("127.0.0.1"), at("127.0.0.2", "127.0.0.1"), at("127.0.0.2")];
     let asked = 0;

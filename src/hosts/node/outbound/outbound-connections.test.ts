@@ -101,7 +101,7 @@ describe("connections", () => {
       response_code: 0,
       error: { kind: "refused" },
     });
-    const unknown = await outbound.send(posting("http://nobody.example.test/"));
+    const unknown = await outbound.send(posting("http://unknown.example.test/"));
     expect(unknown).toMatchObject({ response_code: 0, error: { kind: "dns" } });
   });
 

@@ -34,7 +34,7 @@ afterEach(undoAll);
 const posting = (url: string, changes: Partial<OutboundRequest> = {}) =>
   quickly(url, { timeoutMs: TIMEOUT_MS, ...changes });
 
-/** What must become of an attempt at each hostile receiver: the status, or the kind of failure. */
+/** The expected outcome of an attempt at each hostile receiver: the status, or the kind of failure. */
 const EXPECTED: Record<HostileBehaviour, number | string> = {
   "reset-before-headers": "reset",
   "reset-after-headers": "incomplete",

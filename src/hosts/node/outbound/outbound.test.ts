@@ -137,16 +137,16 @@ describe("requests", () => {
   });
 
   it("what cannot be sent is a result as well, never an exception [G24, G23]", async () => {
-    const kindOf = async (url: string, changes: Partial<OutboundRequest> = {}) =>
+    const getKind = async (url: string, changes: Partial<OutboundRequest> = {}) =>
       (await sender().send(posting(url, changes))).error?.kind;
-    expect(await kindOf("nonsense")).toBe("bad_url");
-    expect(await kindOf("/relative")).toBe("bad_url");
-    expect(await kindOf("http://1.2.3.4.5/")).toBe("bad_url");
-    expect(await kindOf("ftp://127.0.0.1/")).toBe("bad_url");
-    expect(await kindOf("http://user:pass@127.0.0.1/")).toBe("bad_url");
-    expect(await kindOf("http://127.0.0.1/", { headers: { "X-A": "line\r\nX-B: break" } })).toBe(
+    expect(await getKind("nonsense")).toBe("bad_url");
+    expect(await getKind("/relative")).toBe("bad_url");
+    expect(await getKind("http://1.2.3.4.5/")).toBe("bad_url");
+    expect(await getKind("ftp://127.0.0.1/")).toBe("bad_url");
+    expect(await getKind("http://user:pass@127.0.0.1/")).toBe("bad_url");
+    expect(await getKind("http://127.0.0.1/", { headers: { "X-A": "line\r\nX-B: break" } })).toBe(
       "unsendable",
     );
-    expect(await kindOf("http://127.0.0.1/", { method: "NO GOOD" })).toBe("unsendable");
+    expect(await getKind("http://127.0.0.1/", { method: "NO GOOD" })).toBe("unsendable");
   });
 });

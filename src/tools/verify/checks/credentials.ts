@@ -95,7 +95,7 @@ const unreadable: Check = {
   async run({ contract, target, verdict }) {
     const operation = contract.operation("models.list");
     const malformed: Record<string, string>[] = [
-      { "api-key": "nobody" },
+      { "api-key": "unknown" },
       { Authorization: "Bearer not.a.token" },
     ];
     for (const credential of malformed) {
