@@ -159,7 +159,7 @@ describe("interfaces 2 start", () => {
     expect(
       files.filter((file) => /chunks\/(run-commands|mcp-server|fleet-node|redis-store)-/.test(file)),
     ).toEqual([]);
-    expect(files.length).toBeLessThan(100);
+    expect(files.length).toBeLessThan(16);
   });
 
   it("a command loads few files, and finds the texts of the packages that it bundles [quality 1]", async () => {
@@ -168,7 +168,7 @@ describe("interfaces 2 start", () => {
     expect((await refused.finished).stderr).toContain("Missing dependent arguments:\n events -> forward-to");
     const files = loaded(NODE_V8_COVERAGE);
     expect(files.filter((file) => file.includes("/node_modules/"))).toEqual([]);
-    expect(files.length).toBeLessThan(100);
+    expect(files.length).toBeLessThan(40);
   });
 
   it("interfaces 2 a port in use is exit 2 and one message", async () => {
