@@ -9,7 +9,7 @@ import { explainCredentials, identify } from "./resources/auth/credentials.ts";
 import { uploadsToRelease } from "./resources/files/rules.ts";
 import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
-import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/lifecycle.ts";
+import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
 import { eventListeners } from "./sandbox/event-listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { auditCsv } from "../../src/engine/resources/audit-logs/export.ts";
-import { recordAudit } from "../../src/engine/resources/audit-logs/record.ts";
+import { auditCsv } from "../../src/engine/resources/audit-logs/operations.ts";
+import { recordAudit } from "../../src/engine/resources/audit-logs/rules.ts";
 import {
   type AuditLog,
   auditLogs,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stateCollection } from "../../src/control/state/state-collection.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { usageRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
-import { usageRules } from "../../src/engine/resources/usage/state.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
 import { stateRules } from "../support/state-rules.ts";
 

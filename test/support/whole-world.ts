@@ -3,11 +3,10 @@ import { issueRefreshToken, signAccessToken } from "../../src/engine/resources/a
 import { plannedTotals, startJob } from "../../src/engine/resources/connector-jobs/rules.ts";
 import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
-import { followInvoicing } from "../../src/engine/resources/invoices/rules.ts";
-import { invoices } from "../../src/engine/resources/invoices/schema.ts";
+import { followInvoicing, invoices } from "../../src/engine/resources/invoices.ts";
 import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/state.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
-import { keepTimer } from "../../src/engine/resources/webhooks/lifecycle.ts";
+import { keepTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../src/engine/state/transaction.ts";
 import { queueAttempt } from "../../src/engine/webhooks/outgoing.ts";

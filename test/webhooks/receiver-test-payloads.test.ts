@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dataSchema } from "../../src/engine/contract/event.ts";
 import { EVENTS } from "../../src/engine/resources/events.ts";
-import { webhookTest } from "../../src/engine/resources/webhooks/events.ts";
+import { webhookTest } from "../../src/engine/resources/webhooks/schema.ts";
 import {
   type Context,
   type RunningReceiver,

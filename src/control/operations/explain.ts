@@ -3,7 +3,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/documents/nearest.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
-import { findKeyOfUser } from "../../engine/resources/auth/identity.ts";
+import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";

@@ -1,10 +1,10 @@
 import type { AnyEvent } from "../contract/event.ts";
-import { FILE_EVENTS } from "./files/events.ts";
-import { INVOICE_EVENTS } from "./invoices/events.ts";
-import { THREAD_EVENTS } from "./threads/events.ts";
-import { USAGE_EVENTS } from "./usage/events.ts";
-import { USER_EVENTS } from "./users/events.ts";
-import { VECTOR_STORE_EVENTS } from "./vector-stores/events.ts";
+import { FILE_EVENTS } from "./files/rules.ts";
+import { INVOICE_EVENTS } from "./invoices.ts";
+import { THREAD_EVENTS } from "./threads/rules.ts";
+import { USAGE_EVENTS } from "./usage/spending.ts";
+import { USER_EVENTS } from "./users/rules.ts";
+import { VECTOR_STORE_EVENTS } from "./vector-stores/rules.ts";
 
 /**
  * Section 6.1: what webhooks can subscribe to, one line per resource; order is that of lists and documents.

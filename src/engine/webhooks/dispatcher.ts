@@ -16,7 +16,7 @@ import {
 import { DeliveryQueue, type Job, MAX_SENDING_PER_SANDBOX, Semaphore } from "./delivery-queue.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 
-/** How an attempt changes records: the rules are in `resources/webhooks/lifecycle.ts`. */
+/** How an attempt changes records: the rules are in `resources/webhooks/deliveries.ts`. */
 export interface DeliveryRules {
   plan(world: WorldReader, row: Outgoing): AttemptPlan | undefined;
   record(

@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { NOWHERE, type SampleContext, sampleData } from "../../engine/contract/event.ts";
 import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
-import { webhookTest } from "../../engine/resources/webhooks/events.ts";
+import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import { Random } from "../../engine/state/random.ts";
 import { deliveryHeaders, SIGNATURE_HEADER, sign } from "../../engine/webhooks/sign.ts";
 import type { RawRequest } from "./network.ts";

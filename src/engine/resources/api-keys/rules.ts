@@ -1,6 +1,13 @@
 import { isEqualInConstantTime } from "../../bytes.ts";
-import { type WorldReader, writesTo } from "../../state/transaction.ts";
+import { invalidInput } from "../../contract/errors.ts";
+import type { Identity } from "../../contract/operation.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
+import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
+import { organizations, requestsPerMinute } from "../organizations/schema.ts";
+import { type Usage, usage } from "../usage/schema.ts";
+import { users } from "../users/schema.ts";
+import { apiKeysFixture, makeApiKey } from "./fixtures.ts";
 import { type ApiKey, apiKeys, digestKey, digestRecord } from "./schema.ts";
 
 /**
@@ -19,3 +26,84 @@ export function findKey(world: WorldReader, key: string): ApiKey | undefined {
 export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] {
   return writesTo(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }
+
+/** Whose key this is, whether or not it may be used; undefined for an unknown one. */
+export function identifyKey(world: WorldReader, key: string): Identity | undefined {
+  const found = findKey(world, key);
+  return found && toIdentity(world, found, "api_key");
+}
+
+/**
+ * Identifies the caller of this key; `refused` unless the key may be used now, by a user who may use it (section 5
+ * rule 2). Fault rules match on the caller before that is judged.
+ */
+export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {
+  const organization = world.get(organizations, key.current);
+  const identity: Identity = {
+    principal: { user_id: key.user_id, key_id: key.id, organization_id: key.current, credential },
+    requests_per_minute: requestsPerMinute(organization ?? { plan: "standard", rate_limit: null }),
+  };
+  return findKeyProblem(world, key) === undefined ? identity : refused(identity);
+}
+
+/** With which key a user calls: the first that may be used, else the first (interfaces 11). */
+export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
+  const keys = [...world.index(apiKeys, "by_user", user_id)];
+  return keys.find((one) => findKeyProblem(world, one) === undefined) ?? keys[0];
+}
+
+/** The same caller, to be refused. */
+export function refused(identity: Identity): Identity {
+  return { ...identity, refused: true };
+}
+
+/** Undefined for a caller who is refused. */
+export function accepted(identity: Identity | undefined): Identity | undefined {
+  return identity?.refused ? undefined : identity;
+}
+
+/** Why a key may not be used now (section 5 rule 2); undefined where it may. */
+export function findKeyProblem(
+  world: WorldReader,
+  { revoked, expires_at, user_id }: ApiKey,
+): string | undefined {
+  if (revoked) return "was revoked";
+  if (expires_at !== null && expires_at <= world.now) return `expired at ${world.iso(expires_at)}`;
+  const user = world.get(users, user_id);
+  if (user === undefined) return "belongs to a user who is gone";
+  return user.account === "active" ? undefined : `belongs to a user who is ${user.account}`;
+}
+
+/** Keys are made in the web console (section 2.15), so a sandbox's come from its fixture and from here. */
+export const apiKeyState: StateRules<ApiKey> = {
+  insert(tx, record) {
+    requireDistinctKey(tx, record);
+    // An earlier key of this id may have left what it spent.
+    for (const row of listUsage(tx, record)) tx.remove(usage, row.id);
+    return tx.insert(apiKeys, record);
+  },
+  update(tx, _before, after) {
+    requireDistinctKey(tx, after);
+    for (const row of listUsage(tx, after)) tx.put(usage, { ...row, api_key_name: after.name });
+    return tx.put(apiKeys, after);
+  },
+};
+
+function listUsage(tx: Transaction, { id }: ApiKey): Usage[] {
+  return [...tx.all(usage)].filter(({ api_key_id }) => api_key_id === id);
+}
+
+function requireDistinctKey(tx: Transaction, { id, key }: ApiKey): void {
+  const other = findKey(tx, key);
+  // The value itself is a secret and stays out of the answer.
+  if (other !== undefined && other.id !== id) throw invalidInput("key", null, `${other.id} has the same key`);
+}
+
+export const apiKeysResource = {
+  name: "api_keys",
+  collections: [apiKeys],
+  operations: [],
+  factories: { api_keys: makeApiKey },
+  fixture: apiKeysFixture,
+  state: { api_keys: apiKeyState },
+} satisfies Resource;

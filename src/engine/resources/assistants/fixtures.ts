@@ -4,7 +4,7 @@ import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { type Actor, findActor, pickActor } from "../change-logs/record.ts";
+import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
 import type { Change } from "../change-logs/schema.ts";
 import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";

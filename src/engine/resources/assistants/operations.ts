@@ -2,8 +2,11 @@ import Type from "typebox";
 import { resourceNotFound } from "../../contract/errors.ts";
 import { dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageNumber, UserId, Words } from "../../contract/schema.ts";
 import { isMember } from "../organizations/access.ts";
+import { assistantsFixture, makeAssistant, makeHistoryEntry } from "./fixtures.ts";
+import { assistantState } from "./rules.ts";
 import {
   assistantHistory,
   assistants,
@@ -68,3 +71,12 @@ export const listAssistantHistory = operation({
     };
   },
 });
+
+export const assistantsResource = {
+  name: "assistants",
+  collections: [assistants, assistantHistory],
+  operations: [listAssistantHistory],
+  factories: { assistants: makeAssistant, assistant_history: makeHistoryEntry },
+  fixture: assistantsFixture,
+  state: { assistants: assistantState },
+} satisfies Resource;

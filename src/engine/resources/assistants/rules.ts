@@ -1,6 +1,6 @@
 import type { StateActor, StateRules } from "../../contract/resource.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { findActor, recordChange } from "../change-logs/record.ts";
+import { findActor, recordChange } from "../change-logs/rules.ts";
 import type { Change } from "../change-logs/schema.ts";
 import { STATE_CALL } from "./fixtures.ts";
 import { type Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";

@@ -9,7 +9,7 @@ import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import type { Present } from "./lives.ts";
 import { generateLog, logId } from "./log-generator.ts";
-import { auditActor } from "./record.ts";
+import { auditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });

@@ -1,8 +1,7 @@
 import type { Identity, RequestHeaders } from "../../contract/operation.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
-import { findKey } from "../api-keys/rules.ts";
+import { findKey, findKeyProblem, identifyKey } from "../api-keys/rules.ts";
 import { KEY_PATTERN } from "../api-keys/schema.ts";
-import { findKeyProblem, identifyKey } from "./identity.ts";
 import { explainToken, identifyToken } from "./tokens.ts";
 
 /**

@@ -2,11 +2,18 @@ import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
+import { accepted, findKeyProblem, identifyKey, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { explainKey } from "./credentials.ts";
-import { accepted, findKeyProblem, identifyKey, toIdentity } from "./identity.ts";
-import { TokenGrant } from "./schema.ts";
-import { findRefreshToken, issueRefreshToken, signAccessToken, spendRefreshToken } from "./tokens.ts";
+import { refreshTokens, signingKeys, TokenGrant } from "./schema.ts";
+import {
+  expireRefreshToken,
+  findRefreshToken,
+  issueRefreshToken,
+  signAccessToken,
+  spendRefreshToken,
+} from "./tokens.ts";
 
 const SUCCESS = { status: 200, schema: TokenGrant, headers: ["Cache-Control"] };
 
@@ -90,3 +97,10 @@ function refuse(reason?: string): never {
     system_message: "Send an API key, or a refresh token that is neither spent nor expired.",
   });
 }
+
+export const authResource = {
+  name: "auth",
+  collections: [refreshTokens, signingKeys],
+  operations: [createToken, refreshToken],
+  timers: { expiry: expireRefreshToken },
+} satisfies Resource;

@@ -3,8 +3,8 @@ import type { Identity, Principal } from "../../contract/operation.ts";
 import { digest, hmac } from "../../platform.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import type { TimerHandler } from "../../state/world-parts.ts";
+import { findKeyProblem, refused, toIdentity } from "../api-keys/rules.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { findKeyProblem, refused, toIdentity } from "./identity.ts";
 import { type RefreshToken, refreshTokens, signingKeys } from "./schema.ts";
 
 /** G01: the claims of an access token; instants in seconds since 1970 on the sandbox's clock. */

@@ -7,7 +7,7 @@ import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
 import { interleave, type Life } from "../audit-logs/lives.ts";
 import { ByOrganization, organizations } from "../organizations/schema.ts";
-import { findActor, pickActor } from "./record.ts";
+import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,10 @@
 import Type from "typebox";
 import { dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
+import { changeLogsFixture, makeChangeLog } from "./fixtures.ts";
 import {
   CHANGE_ACTIONS,
   ChangeLogBody,
@@ -65,3 +67,11 @@ export const listChangeLogs = operation({
     };
   },
 });
+
+export const changeLogsResource = {
+  name: "change_logs",
+  collections: [changeLogs],
+  operations: [listChangeLogs],
+  factories: { change_logs: makeChangeLog },
+  fixture: changeLogsFixture,
+} satisfies Resource;

@@ -5,7 +5,7 @@ import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture
 import { firstRecord, referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
-import { type Connection, connections } from "../connections/schema.ts";
+import { type Connection, connections } from "../connections.ts";
 import { organizations } from "../organizations/schema.ts";
 import { drawnFailure, jobLength, plannedTotals, planTotals, runningJob } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";

@@ -3,12 +3,16 @@ import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type DateSpan, dateSpan } from "../../contract/instant.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { DateOrInstant, Id, PageNumber, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { View } from "../../state/view.ts";
-import { connections } from "../connections/schema.ts";
+import { connections } from "../connections.ts";
 import { type Caller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
+import { connectorJobsFixture, makeConnectorJob } from "./fixtures.ts";
 import {
+  completeJob,
+  connectorJobRules,
   endJob,
   failsAfter,
   jobLength,
@@ -197,3 +201,13 @@ export function selectJobs(
 function compare<T extends number | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+export const connectorJobsResource = {
+  name: "connector_jobs",
+  collections: [connectorJobs],
+  operations: [listConnectorJobs, retrieveConnectorJob, triggerConnectorJob, cancelConnectorJob],
+  factories: { connector_jobs: makeConnectorJob },
+  fixture: connectorJobsFixture,
+  state: { connector_jobs: connectorJobRules },
+  timers: { "connector.job": completeJob },
+} satisfies Resource;

@@ -1,10 +1,21 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Caller, findCaller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { callWebhook, findConfig, mail, requireCallable, soundRules, toNotice } from "./rules.ts";
+import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
+import {
+  callWebhook,
+  connectorNotificationRules,
+  findConfig,
+  mail,
+  notifyOfEvents,
+  requireCallable,
+  soundRules,
+  toNotice,
+} from "./rules.ts";
 import {
   CallableUrl,
   connectorNotifications,
@@ -128,3 +139,13 @@ function firstAddress(
   const rule = findConfig(world, organization_id).notifications.find((candidate) => candidate.type === type);
   return type === "webhook" ? rule?.url : rule?.email;
 }
+
+export const connectorNotificationsResource = {
+  name: "connector_notifications",
+  collections: [connectorNotifications],
+  operations: [retrieveNotifications, updateNotifications, testNotification],
+  factories: { connector_notifications: makeNotificationConfig },
+  fixture: connectorNotificationsFixture,
+  state: { connector_notifications: connectorNotificationRules },
+  onEvents: notifyOfEvents,
+} satisfies Resource;

@@ -3,7 +3,7 @@ import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Id, NullableInstant, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
-import { JOB_EVENTS } from "../connector-jobs/events.ts";
+import { JOB_EVENTS } from "../connector-jobs/rules.ts";
 import { EVENT_NAMES } from "../events.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;

@@ -1,9 +1,12 @@
 import Type from "typebox";
-import { ApiError, resourceNotFound } from "../../contract/errors.ts";
+import { ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { noContent } from "../../contract/reply.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
+import type { Transaction } from "../../state/transaction.ts";
 import { explainRefusal, hasCapability, isMember } from "../organizations/access.ts";
+import { dashboardsFixture, makeDashboard, makeShareLink } from "./fixtures.ts";
 import { dashboards, type ShareLink, shareLinks } from "./schema.ts";
 
 const REVOKE_CAPABILITY = "report-create";
@@ -77,3 +80,26 @@ export const resolveShareLink = operation({
 export function revokeLink(link: ShareLink, now: number): ShareLink {
   return link.status === "revoked" ? link : { ...link, status: "revoked", revoked_at: now };
 }
+
+const shareLinkState: StateRules<ShareLink> = {
+  insert: (tx, record) => tx.insert(shareLinks, requireConsistent(tx, record)),
+  update: (tx, _before, after) => tx.put(shareLinks, requireConsistent(tx, after)),
+};
+
+/** A slug names one link, and `revoked_at` follows from `status`. @throws ApiError INVALID_INPUT */
+function requireConsistent(tx: Transaction, link: ShareLink): ShareLink {
+  for (const other of tx.index(shareLinks, "by_slug", link.slug)) {
+    if (other.link_id !== link.link_id)
+      throw invalidInput("slug", link.slug, `${other.link_id} has this slug`);
+  }
+  return { ...link, revoked_at: link.status === "revoked" ? (link.revoked_at ?? tx.now) : null };
+}
+
+export const dashboardsResource = {
+  name: "dashboards",
+  collections: [dashboards, shareLinks],
+  operations: [revokeShareLink, resolveShareLink],
+  factories: { dashboards: makeDashboard, share_links: makeShareLink },
+  fixture: dashboardsFixture,
+  state: { share_links: shareLinkState },
+} satisfies Resource;

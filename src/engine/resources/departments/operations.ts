@@ -1,10 +1,12 @@
 import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable } from "../../contract/schema.ts";
-import { recordAudit } from "../audit-logs/record.ts";
+import { recordAudit } from "../audit-logs/rules.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
-import { moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
+import { departmentsFixture, makeDepartment } from "./fixtures.ts";
+import { departmentState, moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
 import { DepartmentBody, departments, presentDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
@@ -50,3 +52,12 @@ export const reparentDepartment = operation({
     return presentDepartment(moved, world);
   },
 });
+
+export const departmentsResource = {
+  name: "departments",
+  collections: [departments],
+  operations: [reparentDepartment],
+  factories: { departments: makeDepartment },
+  fixture: departmentsFixture,
+  state: { departments: departmentState },
+} satisfies Resource;

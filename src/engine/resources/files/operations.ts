@@ -1,21 +1,25 @@
 import Type from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { examineFile, examineUpload } from "./examine-file.ts";
-import { insertFile, requireCompleted, requireDescribed } from "./rules.ts";
+import { filesFixture, makeFile } from "./fixtures.ts";
+import { expireUpload, fileState, insertFile, requireCompleted, requireDescribed } from "./rules.ts";
 import {
   BUCKET,
   FileBody,
   FileName,
   FileSize,
   files,
+  fileTexts,
   MimeType,
   presentFile,
   storagePath,
   uploads,
 } from "./schema.ts";
+import { cancelUpload, putUpload } from "./uploads.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
@@ -161,3 +165,13 @@ export const uploadFile = operation({
     return presentFile(made, world);
   },
 });
+
+export const filesResource = {
+  name: "files",
+  collections: [files, uploads, fileTexts],
+  operations: [createUploadUrl, registerFile, uploadFile, putUpload, cancelUpload],
+  factories: { files: makeFile },
+  fixture: filesFixture,
+  state: { files: fileState },
+  timers: { expiry: expireUpload },
+} satisfies Resource;

@@ -1,10 +1,10 @@
 import { invalidInput } from "../../contract/errors.ts";
-import { emit } from "../../contract/event.ts";
+import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
 import type { Commit } from "../../state/world-parts.ts";
-import { fileDeleted, fileUploaded } from "./events.ts";
+import { makeFile } from "./fixtures.ts";
 import {
   type FileObject,
   type Findings,
@@ -16,6 +16,36 @@ import {
   type Upload,
   uploads,
 } from "./schema.ts";
+
+/** The common parts of events about files. */
+export const fileEvent = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: aboutRecords(files, { id: "file_id", invent: makeFile }),
+  data: [
+    "file_id",
+    "object",
+    "filename",
+    "mime_type",
+    "file_size",
+    "organization_id",
+    "status",
+    "gcs_path",
+    "created_at",
+    "created_by",
+  ],
+} as const;
+
+export const fileUploaded = event({
+  ...fileEvent,
+  name: "file.uploaded",
+  summary: "A file was uploaded",
+  fresh: true,
+});
+
+export const fileDeleted = event({ ...fileEvent, name: "file.deleted", summary: "A file was deleted" });
+
+export const FILE_EVENTS = [fileUploaded, fileDeleted] as const;
 
 export interface NewFile {
   filename: string;

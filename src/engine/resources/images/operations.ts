@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody, Reply } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { type Border, type Colour, MAX_IMAGE_PIXELS, platform } from "../../platform.ts";
@@ -162,3 +163,9 @@ function borderFor(body: UncropFields, { width, height, file }: InspectedImage):
   }
   return { left, right, top, bottom };
 }
+
+export const imagesResource = {
+  name: "images",
+  collections: [],
+  operations: [uncropImage],
+} satisfies Resource;

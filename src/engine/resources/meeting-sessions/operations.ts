@@ -2,9 +2,11 @@ import Type from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
 import { noContent, RawBody, Reply } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, Words } from "../../contract/schema.ts";
 import { findCaller } from "../organizations/access.ts";
 import { clockTime, oneLine, toSrt } from "../transcriptions/formats.ts";
+import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
   MANAGED_SESSION_ERRORS,
   requireManagedSession,
@@ -14,6 +16,9 @@ import {
 } from "./rules.ts";
 import {
   MeetingSessionBody,
+  meetingArrivals,
+  meetingLogs,
+  meetingRecordings,
   meetingSessions,
   meetingTranscripts,
   presentSession,
@@ -21,6 +26,15 @@ import {
   type TranscriptEntry,
   TranscriptEntryBody,
 } from "./schema.ts";
+import {
+  followLiveMeetings,
+  logState,
+  recordingState,
+  sessionState,
+  speakLine,
+  transcriptState,
+} from "./state.ts";
+import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
 const Params = Type.Object({ session_id: Id("mbsess_") });
 
@@ -118,3 +132,24 @@ function* toCues(entries: Iterable<TranscriptEntry>) {
 function formatEntry({ speaker, text }: TranscriptEntry): string {
   return `${oneLine(speaker)}: ${oneLine(text)}`;
 }
+
+export const meetingSessionsResource = {
+  name: "meeting_sessions",
+  collections: [meetingSessions, meetingTranscripts, meetingLogs, meetingRecordings, meetingArrivals],
+  operations: [exportTranscript, deletePermanently, stopMeeting, streamTranscripts, streamStatus, streamLogs],
+  factories: {
+    meeting_sessions: makeSession,
+    meeting_transcripts: makeTranscript,
+    meeting_logs: makeLog,
+    meeting_recordings: makeRecording,
+  },
+  fixture: meetingSessionsFixture,
+  timers: { "meeting.line": speakLine },
+  followSettings: followLiveMeetings,
+  state: {
+    meeting_sessions: sessionState,
+    meeting_transcripts: transcriptState,
+    meeting_logs: logState,
+    meeting_recordings: recordingState,
+  },
+} satisfies Resource;

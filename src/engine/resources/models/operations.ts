@@ -1,8 +1,9 @@
 import Type from "typebox";
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError, invalidInput } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
-import type { WorldReader } from "../../state/transaction.ts";
+import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import {
   CURRENT_MEMBER_ERRORS,
   explainRefusal,
@@ -10,7 +11,8 @@ import {
   requireCurrentMember,
 } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { ModelBody, models, presentModel } from "./schema.ts";
+import { makeModel, modelsFixture } from "./fixtures.ts";
+import { type Model, ModelBody, models, presentModel } from "./schema.ts";
 
 const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
@@ -100,3 +102,25 @@ export const listModelsV2 = operation({
   },
   handle: ({ world }) => activeModels(world),
 });
+
+const modelState: StateRules<Model> = {
+  insert: (tx, record) => tx.insert(models, requireUniqueKey(tx, record)),
+  update: (tx, _before, after) => tx.put(models, requireUniqueKey(tx, after)),
+};
+
+/** Requests name a model by its key. @throws ApiError INVALID_INPUT if another model has the key */
+function requireUniqueKey(tx: Transaction, model: Model): Model {
+  for (const other of tx.index(models, "by_key", model.key)) {
+    if (other.id !== model.id) throw invalidInput("key", model.key, `${other.id} has this key`);
+  }
+  return model;
+}
+
+export const modelsResource = {
+  name: "models",
+  collections: [models],
+  operations: [listOrganizationModels, listModels, listModelsV2],
+  factories: { models: makeModel },
+  fixture: modelsFixture,
+  state: { models: modelState },
+} satisfies Resource;

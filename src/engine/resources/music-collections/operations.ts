@@ -1,9 +1,13 @@
 import Type from "typebox";
-import { resourceNotFound } from "../../contract/errors.ts";
+import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import { referred } from "../../contract/references.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id, PageNumber } from "../../contract/schema.ts";
+import type { Transaction } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
-import { musicCollections, presentTrack, TrackBody, tracks } from "./schema.ts";
+import { makeMusicCollection, makeTrack, musicCollectionsFixture } from "./fixtures.ts";
+import { musicCollections, presentTrack, type Track, TrackBody, tracks } from "./schema.ts";
 
 export const listTracks = operation({
   id: "music_collections.list_tracks",
@@ -48,3 +52,51 @@ export const listTracks = operation({
     return { collection_id: id, items, limit, offset };
   },
 });
+
+/** The positions of a collection stay 0, 1, 2 …: a track in between moves the later ones (2.3). */
+export const trackState: StateRules<Track> = {
+  insert(tx, record) {
+    referred(tx, musicCollections, { field: "collection_id", id: record.collection_id });
+    requirePosition(record, countTracks(tx, record.collection_id));
+    shift(tx, record.collection_id, record.position, 1);
+    return tx.insert(tracks, record);
+  },
+  update(tx, before, after) {
+    for (const field of ["collection_id", "track_id"] as const) {
+      if (after[field] === before[field]) continue;
+      throw invalidInput(field, after[field], `${field} cannot change; delete this entry and make another`);
+    }
+    if (before.position === after.position) return tx.put(tracks, after);
+    tx.remove(tracks, before.id);
+    shift(tx, before.collection_id, before.position + 1, -1);
+    requirePosition(after, countTracks(tx, after.collection_id));
+    shift(tx, after.collection_id, after.position, 1);
+    return tx.insert(tracks, after);
+  },
+  remove(tx, record) {
+    tx.remove(tracks, record.id);
+    shift(tx, record.collection_id, record.position + 1, -1);
+  },
+};
+
+function countTracks(tx: Transaction, collection_id: string): number {
+  return tx.index(tracks, "by_collection", collection_id).size;
+}
+
+function requirePosition({ position }: Track, last: number): void {
+  if (position > last) throw invalidInput("position", position, `position is at most ${last} here`);
+}
+
+function shift(tx: Transaction, collection_id: string, from: number, by: number): void {
+  const after = tx.index(tracks, "by_collection", collection_id).between(from, Number.POSITIVE_INFINITY);
+  for (const track of after) tx.put(tracks, { ...track, position: track.position + by });
+}
+
+export const musicCollectionsResource = {
+  name: "music_collections",
+  collections: [musicCollections, tracks],
+  operations: [listTracks],
+  factories: { music_collections: makeMusicCollection, tracks: makeTrack },
+  fixture: musicCollectionsFixture,
+  state: { tracks: trackState },
+} satisfies Resource;

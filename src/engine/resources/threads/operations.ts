@@ -3,10 +3,12 @@ import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { emit } from "../../contract/event.ts";
 import { operation } from "../../contract/operation.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import { ADMINISTRATOR_ROLE, explainRefusal, isAdministrator, isMember } from "../organizations/access.ts";
-import { threadDeleted } from "./events.ts";
-import { threads } from "./schema.ts";
+import { makeMessage, makeThread, threadsFixture } from "./fixtures.ts";
+import { messageState, threadDeleted, threadState } from "./rules.ts";
+import { messages, threads } from "./schema.ts";
 
 export const deleteThread = operation({
   id: "threads.delete",
@@ -54,3 +56,12 @@ export const deleteThread = operation({
     return { success: true, threadId: thread.id, message: "Thread deleted successfully" };
   },
 });
+
+export const threadsResource = {
+  name: "threads",
+  collections: [threads, messages],
+  operations: [deleteThread],
+  factories: { threads: makeThread, messages: makeMessage },
+  fixture: threadsFixture,
+  state: { threads: threadState, messages: messageState },
+} satisfies Resource;

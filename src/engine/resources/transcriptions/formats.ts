@@ -1,4 +1,9 @@
-import type { TimedText } from "./schema.ts";
+import Type from "typebox";
+import { toHex } from "../../bytes.ts";
+import { Reply } from "../../contract/reply.ts";
+import { digest } from "../../platform.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import type { TimedText, Transcription } from "./schema.ts";
 
 /** A timed text; times in seconds. */
 export interface Cue {
@@ -87,4 +92,120 @@ function joinSentences(sentences: readonly TimedText[]): TimedText {
     start: sentences[0]!.start,
     end: Math.max(...sentences.map(({ end }) => end)),
   };
+}
+
+/** The headers of a representation for caches and conditional requests (4.11). */
+export function cacheHeaders(
+  { updated_at, pii_redaction }: Transcription,
+  content: string,
+  world: WorldReader,
+): Record<string, string> {
+  return {
+    ETag: `"${toHex(digest("sha256", content)).slice(0, 32)}"`,
+    "Last-Modified": new Date(world.absolute(updated_at)).toUTCString(),
+    "Cache-Control": "public, max-age=86400",
+    ...(pii_redaction === null
+      ? {}
+      : { "X-PII-Redacted": "true", "X-PII-Policies": pii_redaction.join(",") }),
+  };
+}
+
+/** Answers 304 if the client has this representation, with the same validators as the full answer. */
+export function replyUnlessCurrent(
+  conditions: Readonly<Record<string, string | undefined>>,
+  headers: Record<string, string>,
+  answer: () => { body: unknown; headers?: Record<string, string> },
+): Reply {
+  if (isCurrent(conditions, headers)) return new Reply(304, undefined, headers);
+  const { body, headers: more } = answer();
+  return new Reply(200, body, { ...headers, ...more });
+}
+
+/** With both conditions only the entity tag counts (G39; RFC 9110, 13.2.2). */
+function isCurrent(
+  conditions: Readonly<Record<string, string | undefined>>,
+  validators: Record<string, string>,
+): boolean {
+  const tags = conditions["if-none-match"];
+  if (tags !== undefined) return matches(tags, validators["ETag"]!);
+  const since = httpDate(conditions["if-modified-since"]);
+  return since !== undefined && Date.parse(validators["Last-Modified"]!) <= since;
+}
+
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8}(?:, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} | [A-Z][a-z]{2} [ \d]\d )\d{2}:\d{2}:\d{2} (?:GMT|\d{4})$/;
+
+/** Milliseconds since 1970; undefined for an invalid HTTP date, which is ignored (RFC 9110, 13.1.3). */
+function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !HTTP_DATE.test(text)) return undefined;
+  const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : date;
+}
+
+const ENTITY_TAG = /(?:W\/)?("[^"]*")/g;
+
+/** `*`, or a list that is compared weakly; a tag may contain a comma (RFC 9110, 13.1.2). */
+function matches(header: string, etag: string): boolean {
+  if (header.trim() === "*") return true;
+  for (const [, tag] of header.matchAll(ENTITY_TAG)) if (tag === etag) return true;
+  return false;
+}
+
+const Action = Type.Object({ href: Type.String({ format: "uri" }), method: Type.Literal("GET") });
+type Action = { href: string; method: "GET" };
+
+/** The formats of a transcription link to each other (4.11, G17). */
+export const Actions = Type.Object(
+  {
+    get_sentences: Action,
+    get_paragraphs: Action,
+    get_subtitles_srt: Action,
+    get_subtitles_vtt: Action,
+    next: Type.Optional(Action),
+    previous: Type.Optional(Action),
+  },
+  { $id: "TranscriptionActions" },
+);
+
+interface LinkBase {
+  base_url: string;
+  transcription_id: string;
+}
+
+export interface Page {
+  offset: number;
+  /** Undefined: everything from the offset on. */
+  limit: number | undefined;
+  total: number;
+}
+
+export function siblingLinks(place: LinkBase) {
+  return {
+    get_sentences: link(place, "sentences"),
+    get_paragraphs: link(place, "paragraphs"),
+    get_subtitles_srt: link(place, "subtitles/srt"),
+    get_subtitles_vtt: link(place, "subtitles/vtt"),
+  };
+}
+
+/** The largest page (section 8). */
+const MAX_PAGE = 1000;
+
+/** Links to the next and the previous page, if there is one; all pages together have each sentence once. */
+export function pageLinks(place: LinkBase, { offset, limit, total }: Page) {
+  const end = limit === undefined ? total : offset + limit;
+  const links: { next?: Action; previous?: Action } = {};
+  if (end < total) links.next = link(place, `sentences?limit=${limit}&offset=${end}`);
+  // Beyond the end, the previous page is the last one with a sentence.
+  const start = Math.min(offset, total);
+  if (start > 0) {
+    const size = Math.min(limit ?? MAX_PAGE, start);
+    // The first page is shorter, so that it does not repeat sentences of this one.
+    links.previous = link(place, `sentences?limit=${size}&offset=${start - size}`);
+  }
+  return links;
+}
+
+function link({ base_url, transcription_id }: LinkBase, rest: string): Action {
+  return { href: `${base_url}/v1/audio/transcribe/${transcription_id}/${rest}`, method: "GET" };
 }

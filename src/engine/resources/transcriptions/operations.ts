@@ -2,12 +2,23 @@ import Type from "typebox";
 import { invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { type Call, operation } from "../../contract/operation.ts";
 import { RawBody } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id, PageNumber } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { View } from "../../state/view.ts";
 import { type Caller, isMember } from "../organizations/access.ts";
-import { toParagraphs, toSrt, toVtt } from "./formats.ts";
-import { Actions, cacheHeaders, pageLinks, replyUnlessCurrent, siblingLinks } from "./responses.ts";
+import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtures.ts";
+import {
+  Actions,
+  cacheHeaders,
+  pageLinks,
+  replyUnlessCurrent,
+  siblingLinks,
+  toParagraphs,
+  toSrt,
+  toVtt,
+} from "./formats.ts";
+import { completeTranscription, sentenceState, transcriptionState } from "./rules.ts";
 import {
   presentSentence,
   type Sentence,
@@ -205,3 +216,13 @@ function subtitles(call: Call, transcription: Transcription, { extension, type, 
     },
   }));
 }
+
+export const transcriptionsResource = {
+  name: "transcriptions",
+  collections: [transcriptions, sentences],
+  operations: [listSentences, listParagraphs, exportSrt, exportVtt],
+  factories: { transcriptions: makeTranscription, sentences: makeSentence },
+  fixture: transcriptionsFixture,
+  timers: { "transcription.step": completeTranscription },
+  state: { transcriptions: transcriptionState, sentences: sentenceState },
+} satisfies Resource;

@@ -1,10 +1,14 @@
 import Type from "typebox";
 import { ApiError } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import { apiKeys } from "../api-keys/schema.ts";
 import { explainRefusal, isMember } from "../organizations/access.ts";
 import { OrganizationSummary, organizations } from "../organizations/schema.ts";
+import { makeUser, usersFixture } from "./fixtures.ts";
+import { userState } from "./rules.ts";
+import { users } from "./schema.ts";
 
 export const setCurrentOrganization = operation({
   id: "users.set_current_organization",
@@ -48,3 +52,12 @@ export const setCurrentOrganization = operation({
     };
   },
 });
+
+export const usersResource = {
+  name: "users",
+  collections: [users],
+  operations: [setCurrentOrganization],
+  factories: { users: makeUser },
+  fixture: usersFixture,
+  state: { users: userState },
+} satisfies Resource;

@@ -7,7 +7,7 @@ import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
 import { organizations } from "../organizations/schema.ts";
-import { nextStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./progress.ts";
+import { nextStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./rules.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
 const DAY_MS = 86_400_000;

@@ -2,11 +2,20 @@ import Type from "typebox";
 import { ApiError, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
+import type { Resource } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import { files } from "../files/schema.ts";
 import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
-import { presentStatus, processingMs } from "./progress.ts";
-import { newStoreFile, scheduleStep } from "./rules.ts";
+import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
+import {
+  advanceFile,
+  newStoreFile,
+  presentStatus,
+  processingMs,
+  scheduleStep,
+  storeFileState,
+  vectorStoreState,
+} from "./rules.ts";
 import { ProcessingStatus, storeFileId, storeFiles, vectorStores } from "./schema.ts";
 
 export const retrieveFileStatus = operation({
@@ -69,3 +78,13 @@ export const attachFile = operation({
     return new Reply(202, presentStatus(file, world));
   },
 });
+
+export const vectorStoresResource = {
+  name: "vector_stores",
+  collections: [vectorStores, storeFiles],
+  operations: [retrieveFileStatus, attachFile],
+  factories: { vector_stores: makeVectorStore, store_files: makeStoreFile },
+  fixture: vectorStoresFixture,
+  state: { vector_stores: vectorStoreState, store_files: storeFileState },
+  timers: { "file.step": advanceFile },
+} satisfies Resource;

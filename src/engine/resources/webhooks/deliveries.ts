@@ -1,10 +1,22 @@
 import { eventData, sampleData } from "../../contract/event.ts";
+import { removeWithDependents } from "../../contract/removal.ts";
 import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
-import { queueAttempt } from "../../webhooks/outgoing.ts";
+import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
+import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
 import { eventNamed } from "../events.ts";
-import { webhookTest } from "./events.ts";
-import { type Delivery, subscribers, type Webhook, webhooks } from "./schema.ts";
+import {
+  type Attempt,
+  type Delivery,
+  deliveries,
+  inactiveReason,
+  subscribers,
+  switched,
+  type Webhook,
+  webhooks,
+  webhookTest,
+} from "./schema.ts";
 
 /** Section 6.2, in the order of its fields. */
 export interface Payload {
@@ -69,4 +81,188 @@ function enqueue(
   if (ids) ids.push(delivery_id);
   else made.set(tx, [delivery_id]);
   return delivery_id;
+}
+
+/**
+ * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
+ * called a million times does not fill the memory. One with a retry to come is never dropped.
+ */
+const MAX_FINISHED = 10_000;
+const MAX_LOGGED_ATTEMPTS = 100;
+
+/** Plans what an attempt sends and where, as of now (G24: the webhook's present URL); undefined cancels it. */
+export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | undefined {
+  const webhook = world.get(webhooks, row.webhook_id);
+  const present = world.get(outgoing, row.id);
+  if (webhook === undefined || present === undefined || present.cancelled) return undefined;
+  const { url, secret } = webhook;
+  if (row.first) return { number: 1, url, secret, event: row.first.event, body: row.first.body };
+  const delivery = world.get(deliveries, row.delivery_id);
+  if (delivery === undefined || (delivery.status === "success" && !row.again)) return undefined;
+  const number = delivery.attempts + 1;
+  return { number, url, secret, event: delivery.event, body: toBody(delivery, world) };
+}
+
+/** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */
+export function recordAttempt(
+  tx: Transaction,
+  row: Outgoing,
+  { outcome, schedule }: { outcome: AttemptOutcome; schedule: readonly number[] },
+): void {
+  const present = tx.get(outgoing, row.id);
+  const webhook = tx.get(webhooks, row.webhook_id);
+  tx.remove(outgoing, row.id);
+  const before = deliveryBefore(tx, row);
+  if (present === undefined || webhook === undefined || before === undefined) return;
+  const scheduled_attempts = before.scheduled_attempts + (row.kind === "redelivery" ? 0 : 1);
+  const { response_code } = outcome;
+  const settled = settleAttempt({
+    schedule,
+    scheduledAttempts: scheduled_attempts,
+    endedAt: tx.now,
+    responseCode: response_code,
+  });
+  const delivery: Delivery = {
+    ...before,
+    response_code: before.status === "success" ? before.response_code : response_code,
+    attempts: before.attempts + 1,
+    scheduled_attempts,
+    attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
+    ...(before.status === "success"
+      ? {}
+      : settled.status === "success"
+        ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
+        : {
+            status: "failed",
+            delivered_at: null,
+            last_attempt: tx.now,
+            next_retry: nextRetry(before, { ...row, cancelled: present.cancelled }, settled),
+          }),
+  };
+  tx.put(deliveries, delivery);
+  keepTimer(tx, delivery);
+  if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
+  const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
+  const active = webhook.active && !settled.disablesWebhook;
+  tx.put(webhooks, switched({ ...webhook, last_delivery: tx.now }, { active, because }));
+  if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
+  trim(tx, webhook.webhook_id);
+}
+
+/** Says what follows a failed attempt; `world` contains the attempt's outcome. */
+export function nextStep(world: WorldReader, row: Outgoing, response_code: number): string {
+  const delivery = world.get(deliveries, row.delivery_id);
+  const webhook = world.get(webhooks, row.webhook_id);
+  if (webhook === undefined || delivery === undefined) return "its webhook was deleted meanwhile";
+  if (delivery.status === "success") return "another attempt has succeeded meanwhile";
+  if (response_code === 410) return `the webhook ${row.webhook_id} became inactive by the 410`;
+  if (delivery.next_retry !== null) return `the next retry is due at ${world.iso(delivery.next_retry)}`;
+  const inactive = inactiveReason(webhook);
+  if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
+  return "no retry follows: it was the last of the schedule";
+}
+
+/** Takes an attempt that was called off out of the queue. */
+export function discardAttempt(tx: Transaction, row: Outgoing): void {
+  tx.remove(outgoing, row.id);
+}
+
+/** A retry has become due: queues it, and returns the attempt's id. */
+export function queueRetry(tx: Transaction, delivery_id: string): string | undefined {
+  const delivery = tx.get(deliveries, delivery_id);
+  if (delivery === undefined || delivery.next_retry === null) return undefined;
+  const id = retryId(delivery_id);
+  queueAttempt(tx, { id, kind: "retry", webhook_id: delivery.webhook_id, delivery_id });
+  return id;
+}
+
+/** A 410, an update to inactive: no retry that is to come, and no attempt that waits its turn, is made (G24). */
+export function cancelPending(tx: Transaction, webhook_id: string): void {
+  for (const delivery of tx.index(deliveries, "retrying", webhook_id)) {
+    const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
+    tx.unschedule("webhook.retry", delivery_id);
+  }
+  for (const row of tx.index(outgoing, "by_webhook", webhook_id)) {
+    if (row.kind !== "redelivery") tx.put(outgoing, { ...row, cancelled: true });
+  }
+}
+
+/** One timer while a retry is to come, none otherwise. */
+export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
+  if (next_retry === null) tx.unschedule("webhook.retry", delivery_id);
+  else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
+}
+
+/** G24: a redelivery that fails leaves the retry to come as it was, unless the receiver is gone for good. */
+function nextRetry(before: Delivery, { kind, cancelled }: Outgoing, settled: SettledAttempt): number | null {
+  if (settled.disablesWebhook) return null;
+  if (kind === "redelivery") return before.next_retry;
+  return cancelled ? null : settled.nextRetry;
+}
+
+function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
+  const { first, delivery_id, webhook_id } = row;
+  if (first === undefined) return tx.get(deliveries, delivery_id);
+  const { organization_id, event, created_at, body } = first;
+  return {
+    delivery_id,
+    webhook_id,
+    organization_id,
+    event,
+    status: "failed",
+    response_code: 0,
+    attempts: 0,
+    scheduled_attempts: 0,
+    created_at,
+    delivered_at: null,
+    last_attempt: null,
+    next_retry: null,
+    body,
+    attempt_log: [],
+  };
+}
+
+function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
+  const { at, url, response_code, duration_ms, error, fault } = outcome;
+  return {
+    at,
+    ended_at,
+    kind,
+    url,
+    response_code,
+    duration_ms,
+    ...(error === undefined ? {} : { error }),
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function trim(tx: Transaction, webhook_id: string): void {
+  const finished = tx.index(deliveries, "finished", webhook_id);
+  if (finished.size <= MAX_FINISHED) return;
+  for (const delivery of finished.page(MAX_FINISHED, finished.size - MAX_FINISHED))
+    removeWithDependents(tx, deliveries, delivery.delivery_id);
+}
+
+function retryId(delivery_id: string): string {
+  return `${delivery_id}/retry`;
+}
+
+/** How records follow from attempts, for the sender. */
+export const DELIVERY_RULES = {
+  plan: planAttempt,
+  record: recordAttempt,
+  discard: discardAttempt,
+  queueRetry,
+};
+
+export function secretOfWebhook(world: WorldReader, webhook_id: string): string | undefined {
+  return world.get(webhooks, webhook_id)?.secret;
+}
+
+/** A sender of several webhooks may have taken another's secret; looked at only where a signature is wrong. */
+export function knownSecrets(world: WorldReader): { label: string; secret: string }[] {
+  return world
+    .all(webhooks)
+    .page(0, 50)
+    .map(({ webhook_id, secret }) => ({ label: `the secret of ${webhook_id}`, secret }));
 }

@@ -10,8 +10,7 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
 import { organizations } from "../organizations/schema.ts";
-import { webhookTest } from "./events.ts";
-import { Delivery, deliveries, Webhook, webhooks } from "./schema.ts";
+import { Delivery, deliveries, Webhook, webhooks, webhookTest } from "./schema.ts";
 
 export interface FixtureFact {
   id: string;

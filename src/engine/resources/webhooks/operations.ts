@@ -1,15 +1,18 @@
 import Type, { type TSchema } from "typebox";
 import { type ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
 import { operation } from "../../contract/operation.ts";
+import { referred } from "../../contract/references.ts";
 import { removeWithDependents } from "../../contract/removal.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
 import { Id } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
+import { receivers } from "../../receivers/receiver.ts";
 import type { WorldReader } from "../../state/transaction.ts";
-import { queueAttempt } from "../../webhooks/outgoing.ts";
-import { CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
-import { enqueueTest } from "./deliveries.ts";
-import { cancelPending } from "./lifecycle.ts";
-import { requireCallable, requireWebhook, WEBHOOK_ERRORS } from "./rules.ts";
+import { emails } from "../../webhooks/outbox.ts";
+import { outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
+import { cancelPending, enqueueEvents, enqueueTest, keepTimer, toBody } from "./deliveries.ts";
+import { fixtureFacts, makeDelivery, makeWebhook, webhooksFixture } from "./fixtures.ts";
 import {
   CreatedWebhookBody,
   type Delivery,
@@ -26,6 +29,67 @@ import {
   WebhookUrl,
   webhooks,
 } from "./schema.ts";
+
+/** The refusals of `requireWebhook`. */
+export const WEBHOOK_ERRORS = [...CURRENT_MEMBER_ERRORS, "RESOURCE_NOT_FOUND"] as const;
+
+/** G23: of the organization that the key acts in. @throws ApiError RESOURCE_NOT_FOUND also for a webhook of another organization (G23) */
+export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
+  const organization_id = requireCurrentMember(caller);
+  const webhook = caller.world.get(webhooks, webhook_id);
+  if (webhook?.organization_id !== organization_id) throw resourceNotFound("webhook_id", webhook_id);
+  return webhook;
+}
+
+/**
+ * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
+ * @throws ApiError INVALID_INPUT
+ */
+export function requireCallable(url: string): void {
+  if (!URL.canParse(url)) throw invalidInput("url", url, "url must be an absolute http or https URL");
+  const { username, password } = new URL(url);
+  if (username !== "" || password !== "") {
+    throw invalidInput("url", url, "url must not contain credentials");
+  }
+}
+
+export const webhookState: StateRules<Webhook> = {
+  insert(tx, record) {
+    requireCallable(record.url);
+    return tx.insert(webhooks, record);
+  },
+  update(tx, before, after) {
+    requireCallable(after.url);
+    const { active, inactive_because: because = "a state call made it so" } = after;
+    const put = tx.put(webhooks, switched({ ...after, active: before.active }, { active, because }));
+    if (before.active && !active) cancelPending(tx, after.webhook_id);
+    return put;
+  },
+};
+
+export const deliveryState: StateRules<Delivery> = {
+  toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
+  insert(tx, record) {
+    const { organization_id } = referred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
+    const delivery = tx.insert(deliveries, coherent({ ...record, organization_id }));
+    keepTimer(tx, delivery);
+    return delivery;
+  },
+  update(tx, before, after) {
+    if (after.webhook_id !== before.webhook_id) {
+      throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
+    }
+    const delivery = tx.put(deliveries, coherent(after));
+    keepTimer(tx, delivery);
+    return delivery;
+  },
+};
+
+/** G23: delivered_at only on success, last_attempt and next_retry only on failure. */
+function coherent(delivery: Delivery): Delivery {
+  if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
+  return { ...delivery, delivered_at: null };
+}
 
 export const WEBHOOK_PARAMS = Type.Object({ webhook_id: Id("wh_") });
 
@@ -264,3 +328,21 @@ function presentTimes({ status, delivered_at, last_attempt, next_retry }: Delive
     next_retry: next_retry === null ? null : world.iso(next_retry),
   };
 }
+
+export const webhooksResource = {
+  name: "webhooks",
+  collections: [webhooks, deliveries, outgoing, emails, receivers, fixtureFacts],
+  operations: [
+    createWebhook,
+    listWebhooks,
+    updateWebhook,
+    deleteWebhook,
+    testWebhook,
+    listDeliveries,
+    redeliver,
+  ],
+  factories: { webhooks: makeWebhook, deliveries: makeDelivery },
+  fixture: webhooksFixture,
+  onEvents: enqueueEvents,
+  state: { webhooks: webhookState, deliveries: deliveryState },
+} satisfies Resource;

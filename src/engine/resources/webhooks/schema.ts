@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { aboutRecords, event } from "../../contract/event.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
 import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../../contract/schema.ts";
@@ -162,3 +163,19 @@ export const DeliveryBody = Type.Object(
   },
   { $id: "Delivery" },
 );
+
+const about = aboutRecords(webhooks, {});
+
+/** The event of 4.21's test (G23): it goes to that webhook alone, and no webhook subscribes to it. */
+export const webhookTest = event({
+  name: "webhook.test",
+  section: "4.21",
+  assumptions: ["G23"],
+  summary: "A test of this webhook was asked for",
+  about: {
+    ...about,
+    // A delivery that a fixture made up says none.
+    fields: { ...about.fields, description: Type.Optional(Type.String()) },
+  },
+  data: ["webhook_id", "organization_id", "description"],
+});

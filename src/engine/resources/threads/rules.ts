@@ -1,7 +1,9 @@
-import { aboutRecords, event } from "../../contract/event.ts";
+import { aboutRecords, emit, event } from "../../contract/event.ts";
 import { anyIn } from "../../contract/references.ts";
+import type { StateRules } from "../../contract/resource.ts";
+import { changedFields } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
-import { messages, threads } from "./schema.ts";
+import { type Message, messages, type Thread, threads } from "./schema.ts";
 
 const message = {
   section: "6.1",
@@ -75,3 +77,38 @@ export const THREAD_EVENTS = [
   threadUpdated,
   threadDeleted,
 ] as const;
+
+/** State calls create and delete threads and messages, and emit the events of the real service (G18). */
+export const threadState: StateRules<Thread> = {
+  insert(tx, record, actor) {
+    tx.insert(threads, record);
+    if (!actor.silent) emit(tx, threadCreated, record);
+    return record;
+  },
+  update(tx, before, after, actor) {
+    if (changedFields(before, after) === undefined) return before;
+    tx.put(threads, after);
+    if (!actor.silent) emit(tx, threadUpdated, after);
+    return after;
+  },
+  remove(tx, record, actor) {
+    if (!actor.silent) emit(tx, threadDeleted, record);
+  },
+};
+
+export const messageState: StateRules<Message> = {
+  insert(tx, record, actor) {
+    tx.insert(messages, record);
+    if (!actor.silent) emit(tx, messageCreated, record);
+    return record;
+  },
+  update(tx, before, after, actor) {
+    if (changedFields(before, after) === undefined) return before;
+    tx.put(messages, after);
+    if (!actor.silent) emit(tx, messageUpdated, after);
+    return after;
+  },
+  remove(tx, record, actor) {
+    if (!actor.silent) emit(tx, messageDeleted, record);
+  },
+};

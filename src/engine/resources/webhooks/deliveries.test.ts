@@ -7,8 +7,14 @@ import type { Transaction } from "../../state/transaction.ts";
 import { World } from "../../state/world.ts";
 import { outgoing } from "../../webhooks/outgoing.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
-import { enqueuedIn, enqueueEvents } from "./deliveries.ts";
-import { cancelPending, planAttempt, queueRetry, recordAttempt } from "./lifecycle.ts";
+import {
+  cancelPending,
+  enqueuedIn,
+  enqueueEvents,
+  planAttempt,
+  queueRetry,
+  recordAttempt,
+} from "./deliveries.ts";
 import { deliveries, type Webhook, webhooks } from "./schema.ts";
 
 const webhook: Webhook = {

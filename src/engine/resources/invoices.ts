@@ -1,9 +1,15 @@
-import { emit } from "../../contract/event.ts";
-import type { StateRules } from "../../contract/resource.ts";
-import type { Settings } from "../../contract/settings.ts";
-import { timerId, timers } from "../../state/timers.ts";
-import type { Transaction } from "../../state/transaction.ts";
-import { organizations } from "../organizations/schema.ts";
+import Type, { type Static } from "typebox";
+import { aboutRecords, emit, event } from "../contract/event.ts";
+import type { Factory } from "../contract/factory.ts";
+import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
+import { belongsTo, firstRecord } from "../contract/references.ts";
+import type { Resource, StateRules } from "../contract/resource.ts";
+import { Id, Instant, internal, Nullable, Words } from "../contract/schema.ts";
+import type { Settings } from "../contract/settings.ts";
+import { collection } from "../state/collection.ts";
+import { timerId, timers } from "../state/timers.ts";
+import type { Transaction } from "../state/transaction.ts";
+import { organizations } from "./organizations/schema.ts";
 import {
   currentMonth,
   findUsage,
@@ -14,9 +20,80 @@ import {
   roundAmount,
   spentIn,
   toStatus,
-} from "../usage/rules.ts";
-import { invoiceCreated, STATUS_EVENTS } from "./events.ts";
-import { type Invoice, invoices } from "./schema.ts";
+} from "./usage/rules.ts";
+
+/** G25: the shape that the billing events carry. */
+export const Invoice = Type.Object({
+  invoice_id: Id("inv_"),
+  organization_id: Id("org_", belongsTo("organizations")),
+  amount: Type.Number({ minimum: 0 }),
+  currency: Type.String({ pattern: "^[A-Z]{3}$" }),
+  status: Words(["draft", "paid", "failed"]),
+  created_at: Instant(),
+  /** The status that an invoice for a month's spending gets when it is due (G36); null for others. */
+  settles: internal(Nullable(Words(["paid", "failed"]))),
+});
+export type Invoice = Static<typeof Invoice>;
+
+export const invoices = collection({
+  name: "invoices",
+  prefix: "inv_",
+  idField: "invoice_id",
+  schema: Invoice,
+  timer: "invoice",
+});
+
+const DAY_MS = 86_400_000;
+
+export const makeInvoice: Factory<Invoice> = (given, context) => {
+  const { random, world, past, now } = context;
+  return {
+    invoice_id: given.invoice_id ?? context.newId("inv_"),
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    amount: given.amount ?? random.int(2_000, 90_000) / 100,
+    currency: given.currency ?? "CHF",
+    status: given.status ?? "draft",
+    created_at: given.created_at ?? (past ? -random.int(1, 60) * DAY_MS : now),
+    settles: null,
+  };
+};
+
+const invoiceEvent = {
+  section: "6.1",
+  assumptions: ["G25"],
+  about: aboutRecords(invoices, { invent: makeInvoice }),
+  data: ["invoice_id", "organization_id", "amount", "currency", "status", "created_at"],
+} as const;
+
+export const invoiceCreated = event({
+  ...invoiceEvent,
+  name: "invoice.created",
+  summary: "An invoiceEvent was written",
+  fresh: true,
+});
+
+export const invoicePaid = event({
+  ...invoiceEvent,
+  name: "invoice.paid",
+  summary: "An invoiceEvent was paid",
+  implies: { status: "paid" },
+});
+
+export const invoiceFailed = event({
+  ...invoiceEvent,
+  name: "invoice.failed",
+  summary: "The payment of an invoiceEvent failed",
+  implies: { status: "failed" },
+});
+
+/** The event of each status; a draft emits none. */
+export const STATUS_EVENTS = {
+  draft: undefined,
+  paid: invoicePaid,
+  failed: invoiceFailed,
+} as const satisfies Record<Invoice["status"], unknown>;
+
+export const INVOICE_EVENTS = [invoiceCreated, invoicePaid, invoiceFailed] as const;
 
 /** G36: from an invoice to its payment. */
 const PAYMENT_MS = 3 * 86_400_000;
@@ -112,3 +189,17 @@ function tellStatus(tx: Transaction, invoice: Invoice): void {
   const event = STATUS_EVENTS[invoice.status];
   if (event) emit(tx, event, invoice);
 }
+
+export const invoicesResource = {
+  name: "invoices",
+  collections: [invoices],
+  operations: [],
+  factories: { invoices: makeInvoice },
+  fixture: listReader(invoices, {
+    record: fixtureRecord(Invoice, { needs: ["invoice_id"] }),
+    factory: makeInvoice,
+  }),
+  state: { invoices: invoiceRules },
+  timers: { invoice: runInvoicing },
+  followSettings: followInvoicing,
+} satisfies Resource;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isReadable, nextStepEnd, progressAt } from "./progress.ts";
+import { isReadable, nextStepEnd, progressAt } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
 const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);

@@ -1,7 +1,7 @@
 import type { RecordLookup } from "../../contract/factory.ts";
 import type { Random } from "../../state/random.ts";
 import type { Transaction } from "../../state/transaction.ts";
-import { auditActor } from "../audit-logs/record.ts";
+import { auditActor } from "../audit-logs/rules.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { type Change, type ChangeLog, changeLogs } from "./schema.ts";

@@ -1,0 +1,135 @@
+import Type, { type Static } from "typebox";
+import { ApiError } from "../contract/errors.ts";
+import type { Factory } from "../contract/factory.ts";
+import { type EntryOf, fixtureRecord } from "../contract/fixture-record.ts";
+import { operation } from "../contract/operation.ts";
+import { publicView } from "../contract/public-view.ts";
+import { belongsTo, firstRecord } from "../contract/references.ts";
+import type { FixtureReader, Resource } from "../contract/resource.ts";
+import { Id, Instant } from "../contract/schema.ts";
+import { collection } from "../state/collection.ts";
+import {
+  ADMINISTRATOR_ROLE,
+  CURRENT_MEMBER_ERRORS,
+  explainRefusal,
+  isAdministrator,
+  requireCurrentMember,
+} from "./organizations/access.ts";
+import { ByOrganization, organizations } from "./organizations/schema.ts";
+
+/** Section 2.11, with the organization it belongs to. */
+export const AuthConfig = Type.Object({
+  /** Section 2.1 gives these no prefix, so any identifier will do. */
+  id: Type.String({ pattern: "^[A-Za-z0-9_-]{1,128}$", examples: ["authcfg_example"] }),
+  toolkit: Type.String({ minLength: 1 }),
+  type: Type.String({ minLength: 1 }),
+  organization_id: Id("org_", belongsTo("organizations")),
+  created_at: Instant(),
+});
+export type AuthConfig = Static<typeof AuthConfig>;
+
+export const { schema: AuthConfigBody, present: presentAuthConfig } = publicView(AuthConfig, {
+  $id: "AuthConfig",
+  omit: ["organization_id"],
+});
+
+export const authConfigs = collection({
+  name: "auth_configs",
+  prefix: "authcfg_",
+  idField: "id",
+  schema: AuthConfig,
+  indexes: {
+    by_organization: {
+      groups: ({ organization_id }) => [organization_id],
+      order: ({ created_at }) => -created_at,
+    },
+  },
+});
+
+const DAY_MS = 86_400_000;
+export const TOOLKITS = ["drive", "wiki", "mail", "calendar", "tickets", "chat", "crm"];
+const TYPES = ["oauth2", "api_key", "basic"];
+
+export const makeAuthConfig: Factory<AuthConfig> = (given, context) => {
+  const { random, world, past, now } = context;
+  const toolkit = given.toolkit ?? random.pick(TOOLKITS);
+  const type = random.pick(TYPES);
+  return {
+    id: given.id ?? context.newId("authcfg_"),
+    toolkit,
+    type: given.type ?? type,
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
+  };
+};
+
+const record = fixtureRecord(AuthConfig, { omit: ["organization_id"] });
+type Entry = EntryOf<typeof record>;
+
+export const authConfigsFixture: FixtureReader = {
+  keys: {
+    auth_configs: ByOrganization(
+      Type.Union([Type.Integer({ minimum: 0, maximum: 10_000 }), Type.Array(record.schema)]),
+      { description: "By organization: connector auth configurations, or how many to make up" },
+    ),
+  },
+  seed(fixture, base) {
+    const given = (fixture["auth_configs"] ?? {}) as Record<string, number | Entry[]>;
+    base.fill(authConfigs, () =>
+      Object.entries(given).flatMap(([organization_id, wanted]) => {
+        const entries =
+          typeof wanted === "number" ? Array.from({ length: wanted }, (): Entry => ({})) : wanted;
+        return entries.map((entry, position) =>
+          makeAuthConfig(
+            {
+              id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
+              // Neighbours differ in their toolkit.
+              toolkit: TOOLKITS[position % TOOLKITS.length]!,
+              ...record.given(entry, base),
+              organization_id,
+            },
+            base.context("auth_configs", organization_id, position),
+          ),
+        );
+      }),
+    );
+  },
+};
+
+const listAuthConfigs = operation({
+  id: "connectors.list_auth_configs",
+  section: "4.10",
+  assumptions: ["G02", "G28", "G37"],
+  assumed: { envelope: "G02" },
+  method: "GET",
+  path: "/v1/admin/connector/auth-configs",
+  summary: "List the auth configurations of connectors",
+  description: "Those of the organization that the key acts in, newest first, for its owners and admins.",
+  errors: ["INSUFFICIENT_PERMISSIONS", ...CURRENT_MEMBER_ERRORS],
+  success: {
+    status: 200,
+    schema: Type.Object({ auth_configs: Type.Array(AuthConfigBody), total: Type.Integer({ minimum: 0 }) }),
+  },
+  access(call) {
+    const organization_id = requireCurrentMember(call);
+    if (!isAdministrator(call, organization_id)) {
+      throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+        details: { required_role: "admin" },
+        reason: explainRefusal(call, organization_id, ADMINISTRATOR_ROLE),
+      });
+    }
+  },
+  handle({ principal, world }) {
+    const found = world.index(authConfigs, "by_organization", principal.organization_id);
+    const auth_configs = [...found].map((config) => presentAuthConfig(config, world));
+    return { auth_configs, total: found.size };
+  },
+});
+
+export const authConfigsResource = {
+  name: "auth_configs",
+  collections: [authConfigs],
+  operations: [listAuthConfigs],
+  factories: { auth_configs: makeAuthConfig },
+  fixture: authConfigsFixture,
+} satisfies Resource;

@@ -1,0 +1,63 @@
+import Type, { type Static } from "typebox";
+import type { Factory } from "../contract/factory.ts";
+import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
+import { inventTeam } from "../contract/invent.ts";
+import { belongsTo, firstRecord } from "../contract/references.ts";
+import type { Resource } from "../contract/resource.ts";
+import { Id, Instant, Nullable } from "../contract/schema.ts";
+import { collection } from "../state/collection.ts";
+import { organizations } from "./organizations/schema.ts";
+
+/** A source that connector jobs sync from; no endpoint of the reference shows one. */
+export const Connection = Type.Object({
+  id: Id("conn_"),
+  organization_id: Id("org_", belongsTo("organizations")),
+  name: Type.String({ minLength: 1 }),
+  toolkit: Type.String({ minLength: 1 }),
+  created_at: Instant(),
+  failure_rate: Nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "The share of its jobs that fail; null: the setting's",
+    }),
+  ),
+});
+export type Connection = Static<typeof Connection>;
+
+export const connections = collection({
+  name: "connections",
+  prefix: "conn_",
+  idField: "id",
+  schema: Connection,
+});
+
+const DAY_MS = 86_400_000;
+const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "calendar"] as const;
+
+export const makeConnection: Factory<Connection> = (given, context) => {
+  const { random, world, past, now } = context;
+  // `conn_drive` says what it connects to.
+  const named = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
+  const toolkit = given.toolkit ?? named ?? random.pick(TOOLKITS);
+  return {
+    id: given.id ?? context.newId("conn_"),
+    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    name: given.name ?? `${inventTeam(context)} ${toolkit}`,
+    toolkit,
+    created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),
+    failure_rate: given.failure_rate ?? null,
+  };
+};
+
+export const connectionsResource = {
+  name: "connections",
+  collections: [connections],
+  operations: [],
+  factories: { connections: makeConnection },
+  fixture: listReader(connections, {
+    record: fixtureRecord(Connection, { needs: ["id"] }),
+    factory: makeConnection,
+    follows: ["locale"],
+  }),
+} satisfies Resource;

@@ -1,8 +1,0 @@
-import type { Resource } from "../../contract/resource.ts";
-import { uncropImage } from "./operations.ts";
-
-export const imagesResource = {
-  name: "images",
-  collections: [],
-  operations: [uncropImage],
-} satisfies Resource;

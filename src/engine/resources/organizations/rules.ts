@@ -1,0 +1,43 @@
+import type { Factory } from "../../contract/factory.ts";
+import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
+import { inventCompany } from "../../contract/invent.ts";
+import type { Resource, StateRules } from "../../contract/resource.ts";
+import { apiKeys } from "../api-keys/schema.ts";
+import { users } from "../users/schema.ts";
+import { Organization, organizations } from "./schema.ts";
+
+export const makeOrganization: Factory<Organization> = (given, context) => {
+  return {
+    id: given.id ?? context.newId("org_"),
+    name: given.name ?? inventCompany(context),
+    type: given.type ?? "company",
+    plan: given.plan ?? "standard",
+    rate_limit: given.rate_limit ?? null,
+  };
+};
+
+/** The service shows no call that creates or deletes an organization; here they come and go with all they own. */
+export const organizationState: StateRules<Organization> = {
+  /** A key keeps acting somewhere as long as its user belongs somewhere; one that cannot goes with the organization. */
+  remove(tx, { id }) {
+    for (const key of tx.all(apiKeys)) {
+      if (key.current !== id) continue;
+      const memberships = Object.keys(tx.get(users, key.user_id)?.memberships ?? {});
+      const current = memberships.find((organization_id) => organization_id !== id);
+      if (current !== undefined) tx.put(apiKeys, { ...key, current });
+    }
+  },
+};
+
+export const organizationsResource = {
+  name: "organizations",
+  collections: [organizations],
+  operations: [],
+  factories: { organizations: makeOrganization },
+  fixture: listReader(organizations, {
+    record: fixtureRecord(Organization, { needs: ["id"], notNull: ["rate_limit"] }),
+    factory: makeOrganization,
+    follows: ["locale"],
+  }),
+  state: { organizations: organizationState },
+} satisfies Resource;
