@@ -1,5 +1,5 @@
 import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
-import { printableJson } from "../engine/contract/printable.ts";
+import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { PersistenceError } from "../persistence/store.ts";

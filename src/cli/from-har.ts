@@ -1,6 +1,6 @@
 import { basename, extname } from "node:path";
 import { fixtureText } from "../documents/generate-fixture.ts";
-import { pluralize } from "../engine/contract/pluralize.ts";
+import { pluralize } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { HarError } from "../tools/har/read-har.ts";
 import { fixtureFromHar } from "../tools/traffic/fixture-from-har.ts";

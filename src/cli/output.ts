@@ -1,4 +1,4 @@
-import { printable, printableJson, printableLines } from "../engine/contract/printable.ts";
+import { printable, printableJson, printableLines } from "../engine/contract/text.ts";
 
 /** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {

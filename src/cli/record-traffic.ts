@@ -1,5 +1,4 @@
-import { pluralize } from "../engine/contract/pluralize.ts";
-import { printableJson } from "../engine/contract/printable.ts";
+import { pluralize, printableJson } from "../engine/contract/text.ts";
 import { BaseUrlError, readBaseUrl } from "../tools/har/read-har.ts";
 import { HarFile } from "../tools/traffic/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";

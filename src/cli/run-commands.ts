@@ -1,6 +1,6 @@
 import yargs, { type CommandModule } from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
-import { nearest } from "../engine/documents/nearest.ts";
+import { nearest } from "../engine/contract/text.ts";
 import { bundleCommand } from "./commands/bundle.ts";
 import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";

@@ -6,7 +6,7 @@ import type { ScenarioResult, SuiteResult } from "../client/suite/suite-result.t
 import { coverageText } from "../client/suite/suite-result.ts";
 import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
 import type { FixtureInput } from "../client/types.ts";
-import { printable, printableLines } from "../engine/contract/printable.ts";
+import { printable, printableLines } from "../engine/contract/text.ts";
 import type { Scenario } from "../engine/faults/scenario.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { givenFixture } from "./given-fixture.ts";

@@ -1,4 +1,4 @@
-import { printable, printableLines } from "../engine/contract/printable.ts";
+import { printable, printableLines } from "../engine/contract/text.ts";
 import type { Check } from "../tools/verify/check.ts";
 import type { CheckReport } from "../tools/verify/report.ts";
 import { checkLines } from "./verify-text.ts";

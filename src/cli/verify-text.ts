@@ -1,4 +1,4 @@
-import { pluralize } from "../engine/contract/pluralize.ts";
+import { pluralize } from "../engine/contract/text.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
 import { table } from "./output.ts";

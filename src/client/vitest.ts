@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
-import { printableLines } from "../engine/contract/printable.ts";
+import { printableLines } from "../engine/contract/text.ts";
 import { BUNDLE, collectEvidence, type Evidence, journalText } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";

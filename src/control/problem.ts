@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from "../engine/contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
+import { nearest } from "../engine/contract/text.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
-import { nearest } from "../engine/documents/nearest.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { StoreRefusal } from "../persistence/store.ts";

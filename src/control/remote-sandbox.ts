@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { Static } from "typebox";
 import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
-import { nearest } from "../engine/documents/nearest.ts";
+import { nearest } from "../engine/contract/text.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";

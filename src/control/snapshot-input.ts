@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Closed } from "../engine/contract/schema.ts";
-import { nearest } from "../engine/documents/nearest.ts";
+import { nearest } from "../engine/contract/text.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox.ts";
 import {
   decodeSnapshot,

@@ -1,9 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
+import { nearest } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
-import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/document-limits.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
-import { nearest } from "../engine/documents/nearest.ts";
 import {
   inlineDocument,
   type Position,
@@ -12,6 +11,7 @@ import {
   throwProblems,
   type UserDocument,
 } from "../engine/documents/read-document.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml-syntax.ts";
 import { filesCalled, filesIn, isPath, nameOfFile, readFileText, showFile, UnreadableFile } from "./files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 

@@ -1,6 +1,6 @@
 import type { DeclaredApi } from "../engine/contract/event.ts";
+import { nearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
-import { nearest } from "../engine/documents/nearest.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
 import {
   MAX_SCENARIO_BYTES,

@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { pluralize } from "../../engine/contract/pluralize.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { confirmOverwrite } from "../new-files.ts";
 import { print } from "../output.ts";
 import { openSandbox, type Target, targetOptions } from "../target.ts";

@@ -1,7 +1,7 @@
 import type { CommandModule } from "yargs";
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ClockState, Duration, Pending } from "../../client/types.ts";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { EXIT_FAILED, UsageError } from "../failure.ts";
 import { readRate } from "../option-values.ts";
 import { complain, print, table } from "../output.ts";

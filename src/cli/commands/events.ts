@@ -1,5 +1,5 @@
 import type { CommandModule } from "yargs";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 

@@ -1,7 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { HistoryEntry, HistoryFilter } from "../../client/types.ts";
-import { lostEntries } from "../../engine/contract/pluralize.ts";
-import { printableJson } from "../../engine/contract/printable.ts";
+import { lostEntries, printableJson } from "../../engine/contract/text.ts";
 import { onReaderGone, print, say } from "../output.ts";
 import { openSandbox, type Target, targetOptions } from "../target.ts";
 

@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { JournalEntry, JournalFilter } from "../../client/types.ts";
-import { lostEntries } from "../../engine/contract/pluralize.ts";
+import { lostEntries } from "../../engine/contract/text.ts";
 import { onReaderGone, print, say, sayJson } from "../output.ts";
 import { openSandbox, type Target, targetOptions } from "../target.ts";
 

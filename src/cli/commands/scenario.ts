@@ -1,6 +1,6 @@
 import type { CommandModule } from "yargs";
 import type { ScenarioName } from "../../client/types.ts";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { UsageError } from "../failure.ts";
 import { print, table } from "../output.ts";
 import { openSandbox, type Target, targetOptions } from "../target.ts";

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { pluralize } from "../../engine/contract/pluralize.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { type Html, html } from "../../tools/reports/html.ts";
 import { htmlPage, instantHtml } from "../../tools/reports/html-page.ts";
 import type { ScenarioResult, SuiteRequest, SuiteResult } from "./suite-result.ts";

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { parseDateOrInstant } from "../../engine/contract/instant.ts";
 import { Closed, typed } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";

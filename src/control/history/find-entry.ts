@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { lostEntries } from "../../engine/contract/pluralize.ts";
+import { lostEntries } from "../../engine/contract/text.ts";
 import type { BeforeAfter, HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { below } from "../operation.ts";

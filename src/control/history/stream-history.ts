@@ -1,4 +1,4 @@
-import { lostEntries } from "../../engine/contract/pluralize.ts";
+import { lostEntries } from "../../engine/contract/text.ts";
 import type { History } from "../../engine/sandbox/history.ts";
 import { renderHistoryEntry } from "./render-entry.ts";
 

@@ -1,4 +1,4 @@
-import { lostEntries } from "../../engine/contract/pluralize.ts";
+import { lostEntries } from "../../engine/contract/text.ts";
 import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
 import { renderEntry } from "./render-entry.ts";
 

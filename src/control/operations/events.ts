@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
 import { Closed, typed } from "../../engine/contract/schema.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { EVENT_NAMES, type EventName, eventNamed } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
 import { enqueuedIn } from "../../engine/resources/webhooks/deliveries.ts";

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
 import { users } from "../../engine/resources/users/schema.ts";

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { pluralize } from "../../engine/contract/pluralize.ts";
 import { Closed, typed } from "../../engine/contract/schema.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { lostEntries } from "../../engine/contract/pluralize.ts";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { Closed } from "../../engine/contract/schema.ts";
+import { lostEntries } from "../../engine/contract/text.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { DELIVERED_EVENTS } from "../delivered-events.ts";
 import { lastEventOf, NEWEST, NewestFirst, newestFirst, RESUMES } from "../entry-log.ts";

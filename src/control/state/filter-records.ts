@@ -1,4 +1,4 @@
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";

@@ -1,4 +1,5 @@
-import { printable } from "../contract/printable.ts";
+import { printable } from "../contract/text.ts";
+
 /** One thing that is wrong in a document. `line` and `column` count from 1; `line` 0 means the value came without a text. */
 export interface DocumentProblem {
   file: string;
@@ -48,11 +49,9 @@ export class DocumentError extends Error {
 
   /** As `format`, each problem followed by a frame of the lines around it; for terminals. */
   formatWithFrames(): string {
+    const lines = this.#text?.split("\n") ?? [];
     return this.problems
-      .map((problem) => {
-        const frame = this.#text === undefined ? "" : codeFrame(this.#text, problem);
-        return frame === "" ? formatProblem(problem) : `${formatProblem(problem)}\n${frame}`;
-      })
+      .flatMap((problem) => [formatProblem(problem), ...codeFrame(lines, problem)])
       .join("\n");
   }
 }
@@ -81,38 +80,20 @@ export function clip(text: string, length: number): string {
 
 const FRAME_WIDTH = 100;
 
-/** Three lines: the one before, the one at fault, and a caret below it. Empty when the place is not in the text. */
-export function codeFrame(text: string, place: { line: number; column: number }): string {
-  const lines = linesAround(text, place.line);
-  if (lines === undefined) return "";
-  const gutter = String(place.line).length;
+/** Three lines: the one before, the one at fault, and a caret below it. None when the place is not in the text. */
+function codeFrame(lines: readonly string[], { line, column }: DocumentProblem): string[] {
+  const number = String(line);
   // A very long line is shown from shortly before the fault, so that the caret stays on the screen.
-  const from = place.column > FRAME_WIDTH ? place.column - FRAME_WIDTH / 2 : 0;
-  const show = (line: string) => unsteering(line.slice(from, from + FRAME_WIDTH));
-  const frame = [
-    `${String(place.line).padStart(gutter)} | ${show(lines.at)}`,
-    `${" ".repeat(gutter)} | ${" ".repeat(Math.max(0, place.column - 1 - from))}^`,
-  ];
-  if (lines.before !== undefined)
-    frame.unshift(`${String(place.line - 1).padStart(gutter)} | ${show(lines.before)}`);
-  return frame.join("\n");
+  const from = column > FRAME_WIDTH ? column - FRAME_WIDTH / 2 : 0;
+  const shown = lines.slice(Math.max(0, line - 2), line).map((text, index, { length }) => {
+    const gutter = String(line - length + index + 1).padStart(number.length);
+    return `${gutter} | ${withoutControls(text.slice(from, from + FRAME_WIDTH))}`;
+  });
+  if (lines[line - 1] === undefined) return [];
+  return [...shown, `${" ".repeat(number.length)} | ${" ".repeat(Math.max(0, column - 1 - from))}^`];
 }
 
 /** Character for character, so that the caret below stays where it is. */
-function unsteering(line: string): string {
+function withoutControls(line: string): string {
   return [...line].map((character) => (printable(character) === character ? character : " ")).join("");
-}
-
-function linesAround(text: string, line: number): { before?: string; at: string } | undefined {
-  if (line < 1) return undefined;
-  let start = 0;
-  let before: string | undefined;
-  for (let current = 1; ; current++) {
-    const end = text.indexOf("\n", start);
-    const content = text.slice(start, end === -1 ? undefined : end);
-    if (current === line) return before === undefined ? { at: content } : { before, at: content };
-    if (end === -1) return undefined;
-    before = content;
-    start = end + 1;
-  }
 }

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import { stringify } from "yaml";
 import { BOMBS } from "../../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
-import { OWN_FILE_LIMITS } from "./document-limits.ts";
 import { inlineDocument, problemAt, readDocument, throwProblems } from "./read-document.ts";
+import { OWN_FILE_LIMITS } from "./yaml-syntax.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

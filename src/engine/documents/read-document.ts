@@ -1,4 +1,4 @@
-import { type Alias, isAlias, isMap, isSeq, type LineCounter, type Node } from "yaml";
+import { isAlias, isMap, isSeq, LineCounter, type Node } from "yaml";
 import { utf8Length } from "../bytes.ts";
 import {
   clip,
@@ -8,9 +8,15 @@ import {
   formatPath,
   MAX_PROBLEMS,
 } from "./document-error.ts";
-import { DANGEROUS_KEYS, DEFAULT_LIMITS, type DocumentLimits } from "./document-limits.ts";
-import { checkNodes, ExpansionError, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
-import { parseYaml, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
+import { type AliasTargets, checkNodes, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
+import {
+  DANGEROUS_KEYS,
+  DEFAULT_LIMITS,
+  type DocumentLimits,
+  parseYaml,
+  type SyntaxProblem,
+  UnreadableText,
+} from "./yaml-syntax.ts";
 
 export interface Position {
   line: number;
@@ -45,33 +51,40 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
   if (text.length > limits.maxBytes || utf8Length(text) > limits.maxBytes)
-    throw new DocumentError([
-      {
-        file,
-        line: 1,
-        column: 1,
-        field: "",
-        message: `the document is larger than ${formatBytes(limits.maxBytes)}`,
-      },
-    ]);
+    throw refusal(
+      file,
+      { line: 1, column: 1 },
+      `the document is larger than ${formatBytes(limits.maxBytes)}`,
+    );
   // A byte order mark belongs to the file, not to its first line.
   const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const lines = new LineCounter();
   try {
-    const { root, lines } = parseYaml(content, limits);
-    const { problems, targets } = checkNodes(root);
-    if (problems.length > 0) throw new UnreadableText(problems, lines);
+    const root = parseYaml(content, limits, lines);
+    const targets = checkNodes(root);
     const place = (node: unknown) => toPosition(lines, findOffset(node));
     return {
       file,
       text: content,
-      value: expand(root, { targets, limits, lines }),
+      value: plainValue(root, targets, limits),
       locate: (path) => place(findNode(root, path, targets).node),
       locateKey: (path) => place(findNode(root, path, targets).key),
     };
   } catch (error) {
-    throw asDocumentError(error, file, content);
+    if (error instanceof UnreadableText) {
+      const problems = onePerLine(error.problems, lines);
+      throw new DocumentError(
+        problems.map((problem) => ({ file, field: "", ...problem })),
+        content,
+      );
+    }
+    // The parser is not ours: whatever it throws on a hostile text is still about the text.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw refusal(file, { line: 1, column: 1 }, `the document cannot be read: ${clip(reason, 200)}`);
   }
 }
+
+const NOWHERE: Position = { line: 0, column: 0 };
 
 /**
  * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that it is
@@ -85,21 +98,20 @@ export function inlineDocument(value: unknown, options: ReadOptions): UserDocume
   let values = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (++values > limits.maxValues)
-      throw inlineError(file, `the document is too large: it has more than ${limits.maxValues} values`);
+      throw refusal(file, NOWHERE, `the document is too large: it has more than ${limits.maxValues} values`);
     if (typeof next.value !== "object" || next.value === null) continue;
     if (next.path.length > limits.maxDepth)
-      throw inlineError(file, `maps and lists are nested more than ${limits.maxDepth} deep`);
+      throw refusal(file, NOWHERE, `maps and lists are nested more than ${limits.maxDepth} deep`);
     const keys: (string | number)[] = Array.isArray(next.value)
       ? [...next.value.keys()]
       : Object.keys(next.value);
     for (const key of keys) {
       if (typeof key === "string" && DANGEROUS_KEYS.has(key))
-        throw inlineError(file, `the key \`${key}\` is not allowed`, [...next.path, key]);
+        throw refusal(file, NOWHERE, `the key \`${key}\` is not allowed`, [...next.path, key]);
       open.push({ value: (next.value as Record<string | number, unknown>)[key], path: [...next.path, key] });
     }
   }
-  const nowhere = () => ({ line: 0, column: 0 });
-  return { file, value, locate: nowhere, locateKey: nowhere };
+  return { file, value, locate: () => NOWHERE, locateKey: () => NOWHERE };
 }
 
 export interface ProblemDetails {
@@ -127,22 +139,7 @@ export function throwProblems(document: UserDocument, problems: readonly Documen
   if (problems.length > 0) throw new DocumentError(problems, document.text);
 }
 
-interface Expansion {
-  targets: ReadonlyMap<Alias, Node>;
-  limits: DocumentLimits;
-  lines: LineCounter;
-}
-
-function expand(root: Node | null, { targets, limits, lines }: Expansion): unknown {
-  try {
-    return plainValue(root, targets, limits);
-  } catch (error) {
-    if (error instanceof ExpansionError) throw new UnreadableText([error], lines);
-    throw error;
-  }
-}
-
-function findNode(root: Node | null, path: DocumentPath, targets: ReadonlyMap<Alias, Node>) {
+function findNode(root: Node | null, path: DocumentPath, targets: AliasTargets) {
   let node: unknown = root;
   let key: unknown = root;
   for (const step of path) {
@@ -167,21 +164,6 @@ function toPosition(lines: LineCounter, offset: number): Position {
   return { line, column: col };
 }
 
-function asDocumentError(error: unknown, file: string, text: string): DocumentError {
-  if (error instanceof UnreadableText) {
-    const problems = onePerLine(error.problems, error.lines).map((problem) => ({
-      file,
-      field: "",
-      ...problem,
-    }));
-    return new DocumentError(problems, text);
-  }
-  // The parser is not ours: whatever it throws on a hostile text is still about the text.
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `the document cannot be read: ${clip(reason, 200)}`;
-  return new DocumentError([{ file, line: 1, column: 1, field: "", message }], text);
-}
-
 // One slip makes a parser stumble several times over the same line; only the first of them helps.
 function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   const seen = new Map<number, Position & { message: string }>();
@@ -192,8 +174,8 @@ function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   return [...seen.values()].slice(0, MAX_PROBLEMS);
 }
 
-function inlineError(file: string, message: string, path: DocumentPath = []): DocumentError {
-  return new DocumentError([{ file, line: 0, column: 0, field: formatPath(path), message }]);
+function refusal(file: string, at: Position, message: string, path: DocumentPath = []): DocumentError {
+  return new DocumentError([{ file, ...at, field: formatPath(path), message }]);
 }
 
 function formatBytes(bytes: number): string {

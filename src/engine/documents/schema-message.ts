@@ -1,6 +1,6 @@
 import type { ErrorObject } from "ajv";
+import { nearest, pluralize } from "../contract/text.ts";
 import { clip } from "./document-error.ts";
-import { nearest } from "./nearest.ts";
 
 /** An error of a schema, in words for the author of the document. */
 export interface Explanation {
@@ -40,17 +40,17 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   exclusiveMinimum: (error) => expected(`more than ${error.params.limit}`, error),
   exclusiveMaximum: (error) => expected(`less than ${error.params.limit}`, error),
   multipleOf: (error) => expected(`a multiple of ${error.params.multipleOf}`, error),
-  minLength: (error) => expected(`at least ${count(error.params.limit, "character")} long`, error),
-  maxLength: (error) => expected(`at most ${count(error.params.limit, "character")} long`, error),
-  minItems: (error) => ({ message: `must have at least ${count(error.params.limit, "item")}` }),
-  maxItems: (error) => ({ message: `may have at most ${count(error.params.limit, "item")}` }),
-  minProperties: (error) => ({ message: `must have at least ${count(error.params.limit, "key")}` }),
-  maxProperties: (error) => ({ message: `may have at most ${count(error.params.limit, "key")}` }),
+  minLength: (error) => expected(`at least ${pluralize(error.params.limit, "character")} long`, error),
+  maxLength: (error) => expected(`at most ${pluralize(error.params.limit, "character")} long`, error),
+  minItems: (error) => ({ message: `must have at least ${pluralize(error.params.limit, "item")}` }),
+  maxItems: (error) => ({ message: `may have at most ${pluralize(error.params.limit, "item")}` }),
+  minProperties: (error) => ({ message: `must have at least ${pluralize(error.params.limit, "key")}` }),
+  maxProperties: (error) => ({ message: `may have at most ${pluralize(error.params.limit, "key")}` }),
   uniqueItems: (error) => ({
     message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
   }),
-  pattern: (error) => expected(patternInWords(error), error),
-  format: (error) => expected(formatInWords(error), error),
+  pattern: (error) => expected(title(error) ?? `a text that matches ${error.params.pattern}`, error),
+  format: (error) => expected(title(error) ?? `a text in the format ${error.params.format}`, error),
   not: (error) => forbidden(error),
   "false schema": () => ({ message: "is not allowed here" }),
 };
@@ -124,14 +124,8 @@ function forbidden(error: ErrorObject): Explanation {
 }
 
 // A pattern is for machines; a schema that has one should say in its title what it stands for ("a duration such as 90s").
-function patternInWords(error: ErrorObject): string {
-  const title = (error.parentSchema as { title?: string } | undefined)?.title;
-  return title ?? `a text that matches ${error.params.pattern}`;
-}
-
-function formatInWords(error: ErrorObject): string {
-  const title = (error.parentSchema as { title?: string } | undefined)?.title;
-  return title ?? `a text in the format ${error.params.format}`;
+function title({ parentSchema }: ErrorObject): string | undefined {
+  return (parentSchema as { title?: string } | undefined)?.title;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -167,10 +161,6 @@ function code(key: string): string {
   return `\`${clip(key, 60)}\``;
 }
 
-function count(number: number, word: string): string {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
-}
-
 const MAX_LISTED = 12;
 
 function firstWords(words: readonly string[]): string[] {
@@ -189,23 +179,18 @@ export interface Branch {
   errors: readonly ErrorObject[];
 }
 
-export interface Place {
-  data: unknown;
-  instancePath: string;
-}
-
 /**
  * The errors that explain why none (or more than one) of the branches fits: those of the branch that was most
  * likely meant, or one that names all the choices when the value is too plain to tell.
  */
-export function explainAlternatives(branches: readonly Branch[], place: Place): ErrorObject[] {
+export function explainAlternatives(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const passing = branches.filter((branch) => branch.errors.length === 0);
   if (passing.length > 1) return [made("severalForms", { keys: keysOfForms(passing, place.data) }, place)];
   return wrongKind(branches, place) ?? choices(branches, place) ?? closest(branches, place);
 }
 
 // A property such as `type` tells the branches apart; when it fits none of them, nothing else is worth saying.
-function wrongKind(branches: readonly Branch[], place: Place): ErrorObject[] | undefined {
+function wrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   if (typeof place.data !== "object" || place.data === null) return undefined;
   const candidates = branches.filter((branch) => !refusesShape(branch, place));
   const tags = candidates.map((branch) => branch.errors.filter((error) => isTag(error, place)));
@@ -222,7 +207,7 @@ function wrongKind(branches: readonly Branch[], place: Place): ErrorObject[] | u
 }
 
 // A plain value, or one of the wrong shape for every branch: name what may stand here.
-function choices(branches: readonly Branch[], place: Place): ErrorObject[] | undefined {
+function choices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = place;
   const plain = typeof data !== "object" || data === null;
   const simple = branches.every(
@@ -239,7 +224,7 @@ function choices(branches: readonly Branch[], place: Place): ErrorObject[] | und
   return [made("choices", { errors: firsts }, place)];
 }
 
-function closest(branches: readonly Branch[], place: Place): ErrorObject[] {
+function closest(branches: readonly Branch[], place: ErrorObject): ErrorObject[] {
   const scored = branches.map((branch) => ({ branch, score: score(branch, place) }));
   const best = Math.min(...scored.map((entry) => entry.score));
   const ties = scored.filter((entry) => entry.score === best).map((entry) => entry.branch);
@@ -254,7 +239,7 @@ const ANOTHER_KIND = 1e12;
 
 // How far a value is from a branch. The weights only order the branches: another shape is furthest away, then
 // another kind, then foreign and missing keys; a wrong value under the right key is the nearest.
-function score(branch: Branch, place: Place): number {
+function score(branch: Branch, place: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
     if (error.instancePath !== place.instancePath) sum += isTag(error, place) ? 100 : 2;
@@ -270,16 +255,16 @@ function isSlip(error: ErrorObject): boolean {
   return nearest(String(error.params.additionalProperty), allowedKeys(error)) !== undefined;
 }
 
-function isTag(error: ErrorObject, place: Place): boolean {
+function isTag(error: ErrorObject, place: ErrorObject): boolean {
   if (error.keyword !== "const" || !error.instancePath.startsWith(place.instancePath + "/")) return false;
   return !error.instancePath.slice(place.instancePath.length + 1).includes("/");
 }
 
-function refusesShape(branch: Branch, place: Place): boolean {
+function refusesShape(branch: Branch, place: ErrorObject): boolean {
   return branch.errors.some((error) => error.keyword === "type" && error.instancePath === place.instancePath);
 }
 
-function onlyMissing(branch: Branch, place: Place): string | undefined {
+function onlyMissing(branch: Branch, place: ErrorObject): string | undefined {
   const [error, ...others] = branch.errors;
   if (error?.keyword !== "required" || others.length > 0) return undefined;
   return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;
@@ -297,6 +282,10 @@ function keysOfForms(passing: readonly Branch[], data: unknown): string[] {
   return [...new Set(keys)].filter((key) => Object.hasOwn(data, key));
 }
 
-function made(keyword: string, params: Record<string, unknown>, place: Place): ErrorObject {
-  return { keyword, params, instancePath: place.instancePath, schemaPath: "", data: place.data };
+function made(
+  keyword: string,
+  params: Record<string, unknown>,
+  { data, instancePath, schemaPath }: ErrorObject,
+): ErrorObject {
+  return { keyword, params, data, instancePath, schemaPath };
 }

@@ -1,6 +1,39 @@
-import { Composer, type CST, Lexer, LineCounter, type ParsedNode, Parser } from "yaml";
+import { Composer, type CST, Lexer, type LineCounter, type ParsedNode, Parser } from "yaml";
 import { MAX_PROBLEMS } from "./document-error.ts";
-import type { DocumentLimits } from "./document-limits.ts";
+
+/** The bounds of a document; one beyond them is refused early, before it takes much memory. */
+export interface DocumentLimits {
+  /** Size of the text in bytes of UTF-8. */
+  maxBytes: number;
+  /** Lexical tokens and lines; reading costs time and memory in step with them. */
+  maxTokens: number;
+  /** Values after every alias has been replaced by what it stands for. */
+  maxValues: number;
+  /** Maps and lists within one another. */
+  maxDepth: number;
+  /** Characters of one text, key or comment. */
+  maxScalar: number;
+}
+
+/** For texts that anyone may send: the worst of them ends well within a second. */
+export const DEFAULT_LIMITS: DocumentLimits = {
+  maxBytes: 16 * 1024 * 1024,
+  maxTokens: 300_000,
+  maxValues: 200_000,
+  maxDepth: 64,
+  maxScalar: 1_000_000,
+};
+
+/** For files that the user names on the command line: large worlds are welcome, runaway ones still are not. */
+export const OWN_FILE_LIMITS: DocumentLimits = {
+  ...DEFAULT_LIMITS,
+  maxBytes: 64 * 1024 * 1024,
+  maxTokens: 8_000_000,
+  maxValues: 4_000_000,
+};
+
+/** Keys that reach an object's prototype when a value is merged or copied; no document may carry them. */
+export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** A fault in a text, placed by the offset of its first character. */
 export interface SyntaxProblem {
@@ -8,20 +41,13 @@ export interface SyntaxProblem {
   message: string;
 }
 
-export interface YamlSyntax {
-  root: ParsedNode | null;
-  lines: LineCounter;
-}
-
 /** Ends the reading of a text; carries every problem found so far. */
 export class UnreadableText extends Error {
   readonly problems: readonly SyntaxProblem[];
-  readonly lines: LineCounter;
 
-  constructor(problems: readonly SyntaxProblem[], lines: LineCounter) {
+  constructor(...problems: readonly SyntaxProblem[]) {
     super(problems[0]?.message);
     this.problems = problems;
-    this.lines = lines;
   }
 }
 
@@ -33,15 +59,13 @@ export class UnreadableText extends Error {
  * composer only ever sees what passed.
  * @throws UnreadableText
  */
-export function parseYaml(text: string, limits: DocumentLimits): YamlSyntax {
-  const lines = new LineCounter();
-  const tokens = readTokens(text, limits, lines);
-  return { root: compose(tokens, text, lines), lines };
+export function parseYaml(text: string, limits: DocumentLimits, lines: LineCounter): ParsedNode | null {
+  return compose(readTokens(text, limits, lines), text);
 }
 
 function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): CST.Token[] {
   const refuse = (offset: number, message: string): never => {
-    throw new UnreadableText([{ offset, message }], lines);
+    throw new UnreadableText({ offset, message });
   };
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
@@ -80,20 +104,27 @@ function openCollections(stack: readonly CST.Token[], interesting: number): numb
   return stack.filter((token) => "items" in token).length;
 }
 
-function compose(tokens: readonly CST.Token[], text: string, lines: LineCounter): ParsedNode | null {
+function compose(tokens: readonly CST.Token[], text: string): ParsedNode | null {
   const problems: SyntaxProblem[] = [];
   const composer = new Composer({
     schema: "core", // also under a %YAML 1.1 directive, whose dates and merge keys users do not expect
     resolveKnownTags: false,
-    uniqueKeys: false, // its check is quadratic; ours is in check-nodes.ts
+    uniqueKeys: false, // its check is quadratic; ours is in yaml-nodes.ts
     strict: true,
     prettyErrors: false,
     logLevel: "silent",
   });
-  collectErrors(composer, (offset, code, message) => {
+  // The composer gathers every error of a text as an Error object, and a few megabytes can hold millions of them
+  // (`"\q\q\q…"`). Its reporter is a private property; replacing it is the only way to stop at the twentieth.
+  (composer as unknown as { onError: unknown }).onError = (
+    source: number | readonly [number, number] | { offset: number },
+    code: string,
+    message: string,
+  ): void => {
+    const offset = typeof source === "number" ? source : "offset" in source ? source.offset : source[0];
     problems.push({ offset, message: syntaxMessage(code, message, text) });
-    if (problems.length >= MAX_PROBLEMS) throw new UnreadableText(problems, lines);
-  });
+    if (problems.length >= MAX_PROBLEMS) throw new UnreadableText(...problems);
+  };
   let root: ParsedNode | null = null;
   for (const document of composer.compose(tokens, true, text.length)) {
     // A few errors of the stream around the document do not pass through the reporter.
@@ -102,26 +133,8 @@ function compose(tokens: readonly CST.Token[], text: string, lines: LineCounter)
     if (problems.length > 0) break;
     root = document.contents as ParsedNode | null;
   }
-  if (problems.length > 0) throw new UnreadableText(problems, lines);
+  if (problems.length > 0) throw new UnreadableText(...problems);
   return root;
-}
-
-type ErrorSource = number | readonly [number, number] | { offset: number };
-
-// The composer gathers every error of a text as an Error object, and a few megabytes can hold millions of them
-// (`"\q\q\q…"`). Its reporter is a private property; replacing it is the only way to stop at the twentieth.
-function collectErrors(
-  composer: Composer,
-  report: (offset: number, code: string, message: string) => void,
-): void {
-  (composer as unknown as { onError: unknown }).onError = (
-    source: ErrorSource,
-    code: string,
-    message: string,
-  ): void => {
-    const offset = typeof source === "number" ? source : "offset" in source ? source.offset : source[0];
-    report(offset, code, message);
-  };
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -138,7 +151,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Says in plain words what the YAML parser found wrong; its own words are kept where they are the clearest. */
-export function syntaxMessage(code: string, message: string, text: string): string {
+function syntaxMessage(code: string, message: string, text: string): string {
   const json = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return missing(message);
   if (code === "TAG_RESOLVE_FAILED") return `the tag ${tagIn(message)} is not understood; leave it out`;
@@ -149,20 +162,23 @@ export function syntaxMessage(code: string, message: string, text: string): stri
   return WORDS[code] ?? lowerFirst(message);
 }
 
+/** By a part of the parser's message about a character that is missing. */
+const MISSING: readonly (readonly [RegExp, string])[] = [
+  [/Missing , /, "a comma is missing before this entry"],
+  [/Missing closing "/, 'a text that begins with " is never closed'],
+  [/Missing closing '/, "a text that begins with ' is never closed"],
+  [/must end with a }|expected .*}/i, "a map that begins with { is never closed by }"],
+  [/must end with a ]|expected .*]/i, "a list that begins with [ is never closed by ]"],
+  [/directives-end/, "a line that begins with % is a directive and needs --- after it"],
+  [/followed by map values/, "a colon is missing after this key"],
+  [/space after -/, "a space is missing after the dash"],
+];
+
 function missing(message: string): string {
-  if (message.includes("Missing , ")) return "a comma is missing before this entry";
-  const quote = /Missing closing (["'])/.exec(message);
-  if (quote !== null) return `a text that begins with ${quote[1]} is never closed`;
-  if (/must end with a }|expected .*}/i.test(message)) return "a map that begins with { is never closed by }";
-  if (/must end with a ]|expected .*]/i.test(message))
-    return "a list that begins with [ is never closed by ]";
-  if (message.includes("directives-end"))
-    return "a line that begins with % is a directive and needs --- after it";
-  if (message.includes("followed by map values")) return "a colon is missing after this key";
-  if (message.includes("space after -")) return "a space is missing after the dash";
-  if (message.includes("whitespace") || message.includes("space"))
-    return `a space is missing: ${lowerFirst(message)}`;
-  return lowerFirst(message);
+  const known = MISSING.find(([pattern]) => pattern.test(message))?.[1];
+  return (
+    known ?? (message.includes("space") ? `a space is missing: ${lowerFirst(message)}` : lowerFirst(message))
+  );
 }
 
 function badStart(message: string): string {

@@ -1,7 +1,7 @@
 import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
+import { nearest } from "../contract/text.ts";
 import { GlobError, glob, isGlob } from "../documents/glob.ts";
-import { nearest } from "../documents/nearest.ts";
 import type { ProblemDetails } from "../documents/read-document.ts";
 import { documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
 import { durationProblem } from "./effects/delay.ts";

@@ -1,6 +1,6 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
-import { nearest } from "../documents/nearest.ts";
+import { nearest } from "../contract/text.ts";
 
 export interface ParsedCode {
   code: string;

@@ -1,6 +1,6 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
-import { nearest } from "../documents/nearest.ts";
+import { nearest } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { codeForStatus, documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
 import { delayProblem } from "./effects/delay.ts";

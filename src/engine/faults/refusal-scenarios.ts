@@ -1,6 +1,6 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
-import { nearest } from "../documents/nearest.ts";
+import { nearest } from "../contract/text.ts";
 import { UnknownScenario } from "../sandbox/fault-injector.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
 import { type Scenario, type ScenarioSource, toScenario } from "./scenario.ts";

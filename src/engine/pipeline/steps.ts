@@ -1,7 +1,7 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
-import { pluralize } from "../contract/pluralize.ts";
 import { TokenReply } from "../contract/reply.ts";
+import { pluralize } from "../contract/text.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { Logger } from "pino";
-import { printableLines } from "../../engine/contract/printable.ts";
+import { printableLines } from "../../engine/contract/text.ts";
 
 /** Messages for the person who runs the server. */
 export type Log = Pick<Logger, "error" | "warn" | "info">;

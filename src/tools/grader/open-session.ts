@@ -1,4 +1,4 @@
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import type { Check } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
 import { DATA_FIELDS, freshId, SENT_EVENTS } from "./delivery.ts";

@@ -1,5 +1,4 @@
-import { pluralize } from "../../engine/contract/pluralize.ts";
-import { printableLines } from "../../engine/contract/printable.ts";
+import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";

@@ -1,5 +1,4 @@
-import { pluralize } from "../../engine/contract/pluralize.ts";
-import { printable } from "../../engine/contract/printable.ts";
+import { pluralize, printable } from "../../engine/contract/text.ts";
 import type { Judgement } from "../../engine/receivers/judge-signature.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
 

@@ -1,7 +1,7 @@
 import { codeInB } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
-import { pluralize } from "../../engine/contract/pluralize.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import type { Contract } from "../verify/contract.ts";
 import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
 

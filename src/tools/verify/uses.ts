@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { nearest } from "../../engine/documents/nearest.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { readDocument } from "../../engine/documents/read-document.ts";
 import type { ObjectNames } from "./contract.ts";
 

@@ -1,4 +1,4 @@
-import { pluralize } from "../../engine/contract/pluralize.ts";
+import { pluralize } from "../../engine/contract/text.ts";
 import { OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html } from "../reports/html.ts";
 import { htmlPage } from "../reports/html-page.ts";

@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { lostEntries, nearest, pluralize, printable, printableJson, printableLines } from "./text.ts";
+
+const CODES = ["RATE_LIMIT_EXCEEDED", "RESOURCE_NOT_FOUND", "INVALID_INPUT", "pass", "reset"];
+
+describe("nearest", () => {
+  it.each([
+    ["RATE_LIMIT_EXCEDED", "RATE_LIMIT_EXCEEDED"],
+    ["rate_limit_exceeded", "RATE_LIMIT_EXCEEDED"],
+    ["RESOURCE_NOTFOUND", "RESOURCE_NOT_FOUND"],
+    ["rest", "reset"],
+    ["pas", "pass"],
+  ])("interfaces 6 suggests for %s the word %s", (word, expected) => {
+    expect(nearest(word, CODES)).toBe(expected);
+  });
+
+  it("interfaces 6 suggests nothing for a word that is near to none", () => {
+    expect(nearest("banana", CODES)).toBeUndefined();
+    expect(nearest("x", ["a", "b"])).toBeUndefined();
+    expect(nearest("", CODES)).toBeUndefined();
+    expect(nearest("reset".repeat(1_000_000), CODES)).toBeUndefined();
+    expect(nearest("reset", [])).toBeUndefined();
+  });
+
+  it("interfaces 6 prefers the nearer, and of equals the first", () => {
+    expect(nearest("tine", ["time", "line", "tine "])).toBe("time");
+    expect(nearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
+  });
+});
+
+it("one thing is counted as one", () => {
+  expect([0, 1, 2].map((count) => pluralize(count, "step"))).toEqual(["0 steps", "1 step", "2 steps"]);
+  expect([1, 2].map((count) => pluralize(count, "delivery", "deliveries"))).toEqual([
+    ...["1 delivery", "2 deliveries"],
+  ]);
+});
+
+it("one entry that was lost is one, and what was not lost is none", () => {
+  expect([0, 1, 2].map((count) => lostEntries(count))).toEqual([
+    ...["no entries were", "1 entry was", "2 entries were"],
+  ]);
+  expect([1, 3].map((count) => lostEntries(count, "older"))).toEqual([
+    ...["1 older entry was", "3 older entries were"],
+  ]);
+});
+
+const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u2028\u007f";
+const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\\u200f\\u2028\\u007f";
+
+describe("interfaces 2 what reaches a terminal", () => {
+  it("interfaces 2 nothing in a name steers the terminal, and all of it can be read", () => {
+    expect(printable(HOSTILE)).toBe(SHOWN);
+    expect(printable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");
+    expect(printable("Zürich 東京 🎈")).toBe("Zürich 東京 🎈");
+  });
+
+  it("interfaces 2 a text keeps its lines and tabs, and nothing else", () => {
+    expect(printableLines(`FAIL\t${HOSTILE}\n`)).toBe(`FAIL\t${SHOWN}\n`);
+    expect(printableLines("\u001b]0;title\u0007\u001b[1A")).toBe("\\u001b]0;title\\u0007\\u001b[1A");
+    expect(printableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");
+  });
+
+  it("interfaces 2 JSON reads back as it was", () => {
+    for (const indent of [undefined, 2]) {
+      const text = printableJson({ [HOSTILE]: [HOSTILE, "\n"] }, indent);
+      expect(printableLines(text)).toBe(text);
+      expect(text).not.toMatch(/[\u007f-\u009f\u202a-\u202e]/);
+      expect(JSON.parse(text)).toEqual({ [HOSTILE]: [HOSTILE, "\n"] });
+    }
+  });
+});

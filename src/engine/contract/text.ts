@@ -1,0 +1,67 @@
+import { distance } from "fastest-levenshtein";
+
+/** A longer word is no typing error, and the distance costs length times length. */
+const MAX_WORD_LENGTH = 80;
+
+/**
+ * The candidate that a mistyped word most likely meant, or undefined when none is near. Case is ignored;
+ * the longer the word, the more slips are forgiven. Of equally near candidates the first given wins.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
+  const wanted = word.toLowerCase();
+  const forgiven = slips(wanted.length);
+  let best: string | undefined;
+  let bestDistance = forgiven + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue;
+    const found = distance(wanted, candidate.toLowerCase());
+    if (found < bestDistance && found < candidate.length) {
+      best = candidate;
+      bestDistance = found;
+    }
+  }
+  return best;
+}
+
+function slips(length: number): number {
+  if (length <= 2) return 1;
+  if (length <= 5) return 2;
+  return Math.min(6, Math.floor(length / 3) + 1);
+}
+
+/** "1 step", "2 steps"; what has a plural of its own names it. */
+export function pluralize(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** "1 entry was", "no entries were" lost to a bound; `which`, as in "older", stands before the noun. */
+export function lostEntries(count: number, which?: string): string {
+  const words = which === undefined ? "" : `${which} `;
+  return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
+}
+
+/** Characters that steer a terminal, or reverse its text. */
+const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** The same but for line ends and tabs. */
+const STEERING_IN_LINES =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** A name, a header, a line of a file, made safe for a terminal: its author must not control it. */
+export function printable(text: string): string {
+  return text.replaceAll(STEERING, escaped);
+}
+
+/** The same for a text of several lines. Colours are steering too: one of them hides what follows. */
+export function printableLines(text: string): string {
+  return text.replaceAll(STEERING_IN_LINES, escaped);
+}
+
+/** JSON of one line, or indented; what it does not escape by itself is escaped too, and reads back the same. */
+export function printableJson(value: unknown, indent?: number): string {
+  return printableLines(JSON.stringify(value, null, indent));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
