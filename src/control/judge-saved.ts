@@ -3,7 +3,7 @@ import type { Resource } from "../engine/contract/resource.ts";
 import { Words } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";

@@ -1,6 +1,6 @@
 import type { Resource } from "../engine/contract/resource.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";

@@ -1,7 +1,7 @@
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import type { Transaction } from "../engine/state/transaction.ts";
 import type { World } from "../engine/state/world.ts";
 import type { ControlServer, Limits } from "./operation.ts";

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { Closed, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
 import { SandboxName } from "./operation.ts";
 

@@ -54,7 +54,7 @@ function table(fixture: string | object, name: string, seed = 1, from = source()
 const ids = (rows: Rows) => [...rows.all()].map(({ id }) => id);
 
 describe("finding a fixture", () => {
-  it("interfaces 5 takes a name, a path to YAML or JSON, and a value", () => {
+  it("takes a name, a path to YAML or JSON, and a value [interfaces 5]", () => {
     expect(ids(table("reference", "organizations"))).toContain("org_hooli");
     expect(ids(table(write("my.yaml", world), "organizations"))).toEqual(["org_a", "org_b"]);
     expect(ids(table(write("deep/my.yml", world), "departments"))).toEqual(["dept_low", "dept_top"]);
@@ -66,7 +66,7 @@ describe("finding a fixture", () => {
     expect(source().load({}).name).toBe("inline");
   });
 
-  it("interfaces 5 a user's folder of fixtures goes before the shipped ones", () => {
+  it("a user's folder of fixtures goes before the shipped ones [interfaces 5]", () => {
     write("fixtures/reference.yaml", "extends: reference\norganizations: [{ id: org_own }]");
     write("fixtures/small.yaml", world);
     const own = new FixtureLibrary({ resources: RESOURCES, cwd });
@@ -77,7 +77,7 @@ describe("finding a fixture", () => {
     expect(own.names()).toEqual(expect.arrayContaining(["reference", "small"]));
   });
 
-  it("interfaces 5 says what there is when a fixture is unknown, and what was probably meant", () => {
+  it("says what there is when a fixture is unknown, and what was probably meant [interfaces 5]", () => {
     expect(refusal("refrence")).toMatch(
       /^refrence: there is no fixture "refrence"; known by name: .*reference.* \(did you mean "reference"\?\)$/,
     );
@@ -88,7 +88,7 @@ describe("finding a fixture", () => {
 });
 
 describe("extends", () => {
-  it("interfaces 5 maps merge key by key, lists by id, null deletes, through a chain of files", () => {
+  it("maps merge key by key, lists by id, null deletes, through a chain of files [interfaces 5]", () => {
     write("base.yaml", world);
     write("sub/middle.yaml", "extends: ../base.yaml\ndepartments: [{ id: dept_mid, parent_id: dept_top }]");
     const top = write(
@@ -103,7 +103,7 @@ describe("extends", () => {
     expect(source().data(top)).not.toHaveProperty("extends");
   });
 
-  it("interfaces 5 an inline fixture extends by name", () => {
+  it("an inline fixture extends by name [interfaces 5]", () => {
     const rows = table({ extends: "reference", departments: [{ id: "dept_new" }] }, "departments");
     expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
@@ -129,7 +129,7 @@ describe("extends", () => {
     );
   });
 
-  it("interfaces 5 places a problem in the file that it comes from", () => {
+  it("places a problem in the file that it comes from [interfaces 5]", () => {
     write("base.yaml", `${world}\napi_keys:\n  - { id: apikey_a, user_id: usr_a, current: org_a }\n`);
     const top = write(
       "top.yaml",
@@ -142,7 +142,7 @@ describe("extends", () => {
 });
 
 describe("what a fixture may say", () => {
-  it("interfaces 2 names file, line and column of every problem, with the nearest right word", () => {
+  it("names file, line and column of every problem, with the nearest right word [interfaces 2]", () => {
     const path = write(
       "bad.yaml",
       [
@@ -169,7 +169,7 @@ describe("what a fixture may say", () => {
     expect(lines).toHaveLength(6);
   });
 
-  it("interfaces 5 finds references that lead nowhere, and ids given twice, all at once", () => {
+  it("finds references that lead nowhere, and ids given twice, all at once [interfaces 5]", () => {
     const path = write(
       "refs.yaml",
       [
@@ -193,7 +193,7 @@ describe("what a fixture may say", () => {
     ]);
   });
 
-  it("interfaces 5 refuses instants that no calendar has, and those without a zone", () => {
+  it("refuses instants that no calendar has, and those without a zone [interfaces 5]", () => {
     for (const at of [
       "2026-02-30T00:00:00Z",
       "2026-06-30T23:59:60Z",
@@ -208,14 +208,14 @@ describe("what a fixture may say", () => {
     }
   });
 
-  it("interfaces 2 refuses what is no map, and broken YAML, without a stack", () => {
+  it("refuses what is no map, and broken YAML, without a stack [interfaces 2]", () => {
     expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
     expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
     expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);
     expect(refusal([])).toMatch(/must be a map/);
   });
 
-  it("interfaces 5 refuses inline values that are too deep, endless, or reach for a prototype", () => {
+  it("refuses inline values that are too deep, endless, or reach for a prototype [interfaces 5]", () => {
     const deep: Record<string, unknown> = {};
     let inner = deep;
     for (let i = 0; i < 100_000; i++) {
@@ -234,7 +234,7 @@ describe("what a fixture may say", () => {
     expect(refusal({ users: 10_000_000 })).toMatch(/at most 100000/);
   });
 
-  it("interfaces 5 refuses bombs of every kind", () => {
+  it("refuses bombs of every kind [interfaces 5]", () => {
     // The reader has its own test of them all; these are of every kind, and cheap to write.
     const kinds = [
       /billion laughs in flow/,
@@ -249,7 +249,7 @@ describe("what a fixture may say", () => {
     }
   });
 
-  it("interfaces 5 records that say nothing of an organization need one to belong to", () => {
+  it("records that say nothing of an organization need one to belong to [interfaces 5]", () => {
     const none = "belong to organizations, and this fixture has none";
     expect(refusal(write("homeless.yaml", "files: [{ id: file_a }]\nthreads: 2\n"))).toBe(
       [`homeless.yaml:1:8: files ${none}`, `homeless.yaml:2:10: threads ${none}`].join("\n"),
@@ -258,13 +258,13 @@ describe("what a fixture may say", () => {
     expect(ids(table({ users: [{ id: "usr_a" }] }, "users"))).toEqual(["usr_a"]);
   });
 
-  it("interfaces 5 maps by organization have no other keys", () => {
+  it("maps by organization have no other keys [interfaces 5]", () => {
     expect(refusal({ organizations: [{ id: "org_a" }], audit_log: { acme: 5 } })).toContain("acme");
   });
 });
 
 describe("sharing", () => {
-  it("interfaces 5 the same fixture and seed give one root, however it was named", () => {
+  it("the same fixture and seed give one root, however it was named [interfaces 5]", () => {
     const from = source();
     const path = write("my.yaml", world);
     const root = from.load(path).root(1);
@@ -276,7 +276,7 @@ describe("sharing", () => {
     expect(from.load({ organizations: [{ id: "org_b" }] }).root(1)).not.toBe(inline);
   });
 
-  it("interfaces 5 servers of one process share what the build has stored, and nothing that they read themselves", () => {
+  it("servers of one process share what the build has stored, and nothing that they read themselves [interfaces 5]", () => {
     const root = source().load("reference").root(1);
     // Compared beforehand: to write roots out for a message takes a minute.
     const isShared = (library: FixtureLibrary, fixture = "reference", seed = 1) =>
@@ -290,7 +290,7 @@ describe("sharing", () => {
     expect(one === other).toBe(false);
   });
 
-  it("interfaces 5 an inline fixture is taken as it was when it was given", () => {
+  it("an inline fixture is taken as it was when it was given [interfaces 5]", () => {
     const from = source();
     const fixture = { organizations: [{ id: "org_a" }] };
     const loaded = from.load(fixture);
@@ -299,7 +299,7 @@ describe("sharing", () => {
     expect(ids(table(fixture, "organizations", 1, from))).toEqual(["org_changed"]);
   });
 
-  it("interfaces 5 shares with sandboxes that are still there after many other fixtures", () => {
+  it("shares with sandboxes that are still there after many other fixtures [interfaces 5]", () => {
     const from = source();
     const held = from.load({ organizations: [{ id: "org_held" }] });
     const root = held.root(7);

@@ -10,7 +10,7 @@ import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
 import { type FixtureShape, fixtureShape, leastRecords } from "../engine/fixtures/fixture-shape.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import { type Document, DocumentLibrary, type Read, type Refreshed } from "./document-library.ts";
 import {
   findFixture,

@@ -74,7 +74,7 @@ const touch = (sandbox: Sandbox) =>
   );
 
 describe("a fixture file that changes on disk", () => {
-  it("interfaces 6 takes effect at once where nothing but the clock has changed the world, elsewhere at the next reset", async () => {
+  it("takes effect at once where nothing but the clock has changed the world, elsewhere at the next reset [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const fresh = sandboxes.create({ name: "fresh", fixture: "./my.yaml" });
     const used = sandboxes.create({ name: "used", fixture: "./my.yaml" });
@@ -100,7 +100,7 @@ describe("a fixture file that changes on disk", () => {
     expect(sandboxes.create({ name: "new", fixture: "./my.yaml" }).world.root).toBe(fresh.world.root);
   });
 
-  it("interfaces 6 leaves the last good version in force when the edit is broken, and says where", async () => {
+  it("leaves the last good version in force when the edit is broken, and says where [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
@@ -116,7 +116,7 @@ describe("a fixture file that changes on disk", () => {
     expect(ids(sandbox)).toEqual(["org_b"]);
   });
 
-  it("interfaces 6 follows files that editors replace, again and again", async () => {
+  it("follows files that editors replace, again and again [interfaces 6]", async () => {
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });
     await start();
@@ -128,7 +128,7 @@ describe("a fixture file that changes on disk", () => {
     }
   });
 
-  it("interfaces 6 watches what is extended, also newly, and what an inline fixture extends", async () => {
+  it("watches what is extended, also newly, and what an inline fixture extends [interfaces 6]", async () => {
     write("base.yaml", world("base"));
     write("late.yaml", world("late"));
     write("my.yaml", "extends: ./base.yaml\n");
@@ -156,7 +156,7 @@ describe("a fixture file that changes on disk", () => {
     expect(ids(sandbox)).toEqual(["org_mended"]);
   });
 
-  it("interfaces 6 also watches fixtures that come into use later", async () => {
+  it("also watches fixtures that come into use later [interfaces 6]", async () => {
     await start();
     write("my.yaml", world("a"));
     const sandbox = sandboxes.create({ name: "s", fixture: "./my.yaml" });

@@ -55,7 +55,7 @@ function stand(names: string[], files: string[] = []) {
 }
 
 describe("the names that a request may ask for", () => {
-  it("interfaces 3 a name that nobody knows costs one listing a second, however many ask", () => {
+  it("a name that nobody knows costs one listing a second, however many ask [interfaces 3]", () => {
     const { counted, recent } = stand(["outage"]);
     for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
     expect(counted.listings).toBe(1);
@@ -64,7 +64,7 @@ describe("the names that a request may ask for", () => {
     expect(counted.listings).toBe(2);
   });
 
-  it("interfaces 3 a file that is called like its scenario is known at once, another within a second", () => {
+  it("a file that is called like its scenario is known at once, another within a second [interfaces 3]", () => {
     const names = ["outage"];
     const files: string[] = [];
     const { counted, recent } = stand(names, files);

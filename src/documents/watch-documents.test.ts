@@ -59,7 +59,7 @@ function use(name: string): void {
 }
 
 describe("a library of documents", () => {
-  it("interfaces 6 reads again what is not in use; what is keeps its version until it is refreshed", () => {
+  it("reads again what is not in use; what is keeps its version until it is refreshed [interfaces 6]", () => {
     write("a", "one");
     expect(versionOf("a")).toBe("one");
     write("a", "second");
@@ -70,7 +70,7 @@ describe("a library of documents", () => {
     expect(library.refresh(fileOf("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
   });
 
-  it("interfaces 6 keeps the last good version of a broken one, and says what is wrong with the newer", () => {
+  it("keeps the last good version of a broken one, and says what is wrong with the newer [interfaces 6]", () => {
     write("a", "good");
     expect(versionOf("a")).toBe("good");
     use("a");
@@ -83,7 +83,7 @@ describe("a library of documents", () => {
     expect(library.find("a")!.problem).toBeUndefined();
   });
 
-  it("interfaces 6 looks again at what never was right", () => {
+  it("looks again at what never was right [interfaces 6]", () => {
     write("a", "wrong");
     expect(library.find("a")).toMatchObject({ version: undefined, problem: { message: "wrong" } });
     write("a", "right");
@@ -93,7 +93,7 @@ describe("a library of documents", () => {
 });
 
 describe("a watch over documents", () => {
-  it("interfaces 6 sees an edit that was made before it began", async () => {
+  it("sees an edit that was made before it began [interfaces 6]", async () => {
     write("a", "one");
     versionOf("a");
     use("a");
@@ -102,7 +102,7 @@ describe("a watch over documents", () => {
     await expect.poll(() => said).toEqual(["edited meanwhile"]);
   });
 
-  it("interfaces 6 sees a single edit of a file that has only just come into use", async () => {
+  it("sees a single edit of a file that has only just come into use [interfaces 6]", async () => {
     await start();
     write("a", "one");
     versionOf("a");
@@ -112,7 +112,7 @@ describe("a watch over documents", () => {
     expect(versionOf("a")).toBe("edited at once");
   });
 
-  it("interfaces 6 leaves alone what is not in use", async () => {
+  it("leaves alone what is not in use [interfaces 6]", async () => {
     write("a", "one");
     write("b", "one");
     versionOf("a");
@@ -124,7 +124,7 @@ describe("a watch over documents", () => {
     await expect.poll(() => said).toEqual(["in use"]);
   });
 
-  it("interfaces 2 says once that it cannot follow a file, and goes on", async () => {
+  it("says once that it cannot follow a file, and goes on [interfaces 2]", async () => {
     write("a", "one");
     write("b", "one");
     versionOf("a");

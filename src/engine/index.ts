@@ -11,12 +11,11 @@ import { API, RESOURCES } from "./resources/index.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
 import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
-import { eventListeners } from "./sandbox/event-listeners.ts";
+import { combineListeners, combineTimers } from "./sandbox/listeners.ts";
 import { type RegistryParts, SandboxRegistry } from "./sandbox/registry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createServices, type ServiceParts } from "./services.ts";
 import { forwardClock } from "./state/clock.ts";
-import { combinedTimers } from "./state/combined-timers.ts";
 import type { Commit } from "./state/world-parts.ts";
 import { createDeliveries } from "./webhooks/dispatcher.ts";
 import { findAttemptEntry, journaledAttempt } from "./webhooks/journal-attempt.ts";
@@ -57,7 +56,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { log, outbound, uploads, recordings, replay } = options;
   const tally = new RequestCounter();
   const wallClock = forwardClock(Date.now);
-  const timerHandlers = combinedTimers(RESOURCES);
+  const timerHandlers = combineTimers(RESOURCES);
   const faults = new Faults({
     scenarios: options.scenarios,
     api: API,
@@ -93,7 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
       return {
         ...(replay && { beforeChange: replay.beforeChange }),
         timerHandlers: { ...timerHandlers, ...sender.timerHandlers, ...faults.timers(sandbox) },
-        onEmit: eventListeners(RESOURCES, () => services(sandbox)),
+        onEmit: combineListeners(RESOURCES, () => services(sandbox)),
         onReplace: sender.onReplace,
         onCommit: (world, commit) => {
           sender.onCommit(world, commit);

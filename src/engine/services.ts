@@ -1,8 +1,7 @@
 import type { ByteStore, FormSpace, HeavyWork, OutboundClient, Services } from "./contract/services.ts";
-import { FairQueue } from "./sandbox/fair-queue.ts";
 import type { ChangeSource } from "./sandbox/history-entry.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
-import { nextChange } from "./state/next-change.ts";
+import { FairQueue } from "./state/concurrency.ts";
 import type { Deliveries } from "./webhooks/dispatcher.ts";
 
 export interface ServiceParts {
@@ -35,7 +34,7 @@ export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: Cha
       },
       read: () => world.read(),
       transact: (change) => world.transact(change, by),
-      changed: (signal) => nextChange(world, signal),
+      changed: (signal) => world.nextChange(signal),
       get isClosed() {
         return world.isClosed;
       },

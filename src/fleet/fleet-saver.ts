@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import { KeyedMutex } from "../engine/state/mutex.ts";
+import { KeyedMutex } from "../engine/state/concurrency.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import type { RedisStore } from "../persistence/redis-store.ts";

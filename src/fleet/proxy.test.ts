@@ -74,8 +74,8 @@ function deferred() {
 const GET = "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const withMethod = (method: string) => GET.replace("GET", method);
 
-describe("interfaces 15 proxy a request on", () => {
-  it("interfaces 15 an answer comes back as its owner wrote it: bytes, headers, their case and order", async () => {
+describe("proxy a request on [interfaces 15]", () => {
+  it("an answer comes back as its owner wrote it: bytes, headers, their case and order [interfaces 15]", async () => {
     const body = "\u00e9\u0000\u00ff";
     const head = `HTTP/1.1 201 Made\r\nX-One: 1\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Length: ${body.length}\r\n`;
     const of = await owedBytes([Buffer.from(`${head}Keep-Alive: timeout=5\r\n\r\n${body}`, "latin1")], false);
@@ -84,7 +84,7 @@ describe("interfaces 15 proxy a request on", () => {
     expect([results, proxy.count, proxy.pending]).toEqual([["answered"], 1, 0]);
   });
 
-  it("interfaces 15 an answer that comes in pieces, or is larger than what is sent at once, is whole", async () => {
+  it("an answer that comes in pieces, or is larger than what is sent at once, is whole [interfaces 15]", async () => {
     const large = Buffer.alloc(3_000_000, "0123456789");
     const of = await owner((request, response) => {
       if (request.url === "/large") return void response.setHeader("content-length", large.length).end(large);
@@ -97,7 +97,7 @@ describe("interfaces 15 proxy a request on", () => {
     expect(Buffer.from(await got.arrayBuffer()).equals(large)).toBe(true);
   });
 
-  it("interfaces 15 answers without a body end at their head: HEAD, 204, 304, no length", async () => {
+  it("answers without a body end at their head: HEAD, 204, 304, no length [interfaces 15]", async () => {
     const of = await owner((request, response) => {
       const status = Number(request.url!.slice(1)) || 200;
       response.writeHead(
@@ -115,7 +115,7 @@ describe("interfaces 15 proxy a request on", () => {
       );
   });
 
-  it("interfaces 15 an answer that was cut is cut here, with what had come of it", async () => {
+  it("an answer that was cut is cut here, with what had come of it [interfaces 15]", async () => {
     const head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n";
     for (const came of ["abc", ""]) {
       const { port } = await front(await owedBytes([`${head}\r\n${came}`], true));
@@ -124,12 +124,12 @@ describe("interfaces 15 proxy a request on", () => {
     }
   });
 
-  it("interfaces 15 what is no HTTP comes back as it is", async () => {
+  it("what is no HTTP comes back as it is [interfaces 15]", async () => {
     const { port } = await front(await owedBytes(["no answer of HTTP\r\n\r\n"], true));
     expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
   });
 
-  it("interfaces 15 a small body goes on once and whole, and again where who got it was not the owner", async () => {
+  it("a small body goes on once and whole, and again where who got it was not the owner [interfaces 15]", async () => {
     const seen: string[] = [];
     const of = await owner(async (request, response) => {
       seen.push(await text(request));
@@ -154,7 +154,7 @@ describe("interfaces 15 proxy a request on", () => {
     expect([proxy.count, proxy.pending]).toEqual([0, 0]);
   });
 
-  it("interfaces 15 headers of one connection stay, the others go on as they were, and the hop is named", async () => {
+  it("headers of one connection stay, the others go on as they were, and the hop is named [interfaces 15]", async () => {
     const heard: string[][] = [];
     const of = await owner((request, response) => {
       heard.push(request.rawHeaders);
@@ -169,7 +169,7 @@ describe("interfaces 15 proxy a request on", () => {
     ]);
   });
 
-  it("interfaces 15 a client that leaves, before the answer or within it, takes its request back", async () => {
+  it("a client that leaves, before the answer or within it, takes its request back [interfaces 15]", async () => {
     for (const begins of [false, true]) {
       const left = deferred();
       const came = deferred();
@@ -189,7 +189,7 @@ describe("interfaces 15 proxy a request on", () => {
     }
   });
 
-  it("interfaces 15 an owner that is given up is waited for no longer, and nothing is written for it", async () => {
+  it("an owner that is given up is waited for no longer, and nothing is written for it [interfaces 15]", async () => {
     const came = deferred();
     const of = await owner(() => came.resolve());
     const { port, results, target } = await front(of);
@@ -207,7 +207,7 @@ describe("interfaces 15 proxy a request on", () => {
     expect([await got, results]).toEqual(["", ["lost"]]);
   });
 
-  it("interfaces 15 of several that wait for an owner any may go first, and the others go on waiting", async () => {
+  it("of several that wait for an owner any may go first, and the others go on waiting [interfaces 15]", async () => {
     let asked = 0;
     const all = deferred();
     const answers = new Map<string, ServerResponse>();

@@ -33,7 +33,7 @@ const toDocument = (sandboxes: string) =>
   `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
 
 describe("the document of --persist FILE.json", () => {
-  it("interfaces 2 is text that people read, sandboxes in order", async () => {
+  it("is text that people read, sandboxes in order [interfaces 2]", async () => {
     await file.write(
       new Map([
         ["b", new Map([["world", new Map([["x", "1"]])]])],
@@ -70,7 +70,7 @@ describe("the document of --persist FILE.json", () => {
     expect(said).toEqual([]);
   });
 
-  it("interfaces 2 keeps the document before, and no draft", async () => {
+  it("keeps the document before, and no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
     const first = readFileSync(path, "utf8");
@@ -82,7 +82,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readdirSync(folder)).toEqual(["worlds.json", "worlds.json.previous"]);
   });
 
-  it("interfaces 2 a large one is whole, and written between two turns of others", async () => {
+  it("a large one is whole, and written between two turns of others [interfaces 2]", async () => {
     let turns = 0;
     const tick = () => {
       turns += 1;
@@ -97,7 +97,7 @@ describe("the document of --persist FILE.json", () => {
     expect((await file.read())?.get("a")?.get("records/notes")?.size).toBe(40);
   });
 
-  it("interfaces 2 what cannot be written leaves everything as it was, and no draft", async () => {
+  it("what cannot be written leaves everything as it was, and no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
     // In the way of the draft, then of the copy.
     for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
@@ -135,7 +135,7 @@ describe("the document of --persist FILE.json", () => {
     }
   });
 
-  it("interfaces 2 what is written by hand and holds no sandboxes is empty", async () => {
+  it("what is written by hand and holds no sandboxes is empty [interfaces 2]", async () => {
     for (const sandboxes of ["null", "5", '"text"']) {
       writeFileSync(path, toDocument(sandboxes));
       expect(await file.read()).toEqual(new Map());
@@ -160,7 +160,7 @@ describe("the document of --persist FILE.json", () => {
     );
   });
 
-  it("interfaces 2 one that is none of ours, or of a newer version, is refused before it is touched", () => {
+  it("one that is none of ours, or of a newer version, is refused before it is touched [interfaces 2]", () => {
     const refused = (text: string) => {
       writeFileSync(path, text);
       try {
@@ -186,20 +186,20 @@ describe("the document of --persist FILE.json", () => {
 });
 
 describe("the store over it", () => {
-  it("interfaces 2 needs its folder, and says which is missing", async () => {
+  it("needs its folder, and says which is missing [interfaces 2]", async () => {
     const elsewhere = join(folder, "none", "worlds.json");
     await expect(DocumentStore.open(elsewhere, () => {})).rejects.toThrow(
       `--persist ${elsewhere}: there is no folder ${join(folder, "none")}.`,
     );
   });
 
-  it("interfaces 2 keeps what is its own beside the document", async () => {
+  it("keeps what is its own beside the document [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
     expect([store.uploads, store.aside]).toEqual([`${path}.uploads`, `${path}.set-aside`]);
     await store.close();
   });
 
-  it("interfaces 2 is free again where it could not be opened", async () => {
+  it("is free again where it could not be opened [interfaces 2]", async () => {
     writeFileSync(path, "{ no");
     const broken = () => {
       throw new Error("no listener");
@@ -212,12 +212,12 @@ describe("the store over it", () => {
     await store.close();
   });
 
-  it("interfaces 2 what cannot be locked is said, and why", async () => {
+  it("what cannot be locked is said, and why [interfaces 2]", async () => {
     mkdirSync(`${path}.lock`);
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(/^--persist \S+ cannot be used: .+\.$/);
   });
 
-  it("interfaces 2 many changes of one section are one commit; those of a refused one are gone", async () => {
+  it("many changes of one section are one commit; those of a refused one are gone [interfaces 2]", async () => {
     const store = await DocumentStore.open(path, () => {});
     const rows = async (name: string) =>
       (await store.load(name)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
@@ -268,7 +268,7 @@ const toText = (sections: Record<string, Record<string, string>>) =>
   `{${[...nestedText(maps(sections), "  ")].join("")}\n}`;
 
 describe("rows as an object that people read", () => {
-  it("interfaces 2 one line a row, in order, sections within sections", () => {
+  it("one line a row, in order, sections within sections [interfaces 2]", () => {
     expect(toText(SECTIONS)).toBe(`{
   "records": {
     "a": {
@@ -307,7 +307,7 @@ describe("rows as an object that people read", () => {
     expect(toText({})).toBe("{\n}");
   });
 
-  it("interfaces 2 gives the same rows again", () => {
+  it("gives the same rows again [interfaces 2]", () => {
     const rows = [...nestedRows(JSON.parse(toText(SECTIONS)))];
     const given = Object.entries(SECTIONS).flatMap(([section, byId]) =>
       Object.entries(byId).map(([id, text]) => ({ section, id, text })),
@@ -317,7 +317,7 @@ describe("rows as an object that people read", () => {
     expect(sorted(rows)).toEqual(sorted(given));
   });
 
-  it("interfaces 2 what is no object where one belongs gives no rows", () => {
+  it("what is no object where one belongs gives no rows [interfaces 2]", () => {
     for (const nested of [null, 5, "text", [{ about: 1 }], undefined]) {
       expect([...nestedRows(nested)]).toEqual([]);
       expect([...nestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
-import { Mutex } from "../engine/state/mutex.ts";
+import { Mutex } from "../engine/state/concurrency.ts";
 import { DocumentFile, type Kept } from "./document-file.ts";
 import {
   type Change,

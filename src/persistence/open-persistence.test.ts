@@ -68,7 +68,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
 }
 
 describe("what is kept, at a start", () => {
-  it("interfaces 2 comes back, and only bytes that nothing names are swept away", async () => {
+  it("comes back, and only bytes that nothing names are swept away [interfaces 2]", async () => {
     await (await keep("a", "b")).close();
     const { saver, there, said, places, sweeps } = await opened();
     expect([[...there.keys()], said, places, sweeps]).toEqual([["a", "b"], [], [`${file}.uploads`], 1]);
@@ -77,7 +77,7 @@ describe("what is kept, at a start", () => {
     expect(Object.keys(JSON.parse(readFileSync(file, "utf8")).sandboxes)).toEqual(["b"]);
   });
 
-  it("interfaces 2 what cannot be brought back is set aside, alone and once, for people to read", async () => {
+  it("what cannot be brought back is set aside, alone and once, for people to read [interfaces 2]", async () => {
     const store = await keep("good");
     await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
     await store.close();

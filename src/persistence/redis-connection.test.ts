@@ -41,7 +41,7 @@ async function reached(holds: () => boolean): Promise<void> {
 const holdTime = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
 describe("a connection to Redis", () => {
-  it("interfaces 15 brings its scripts along, and has nothing to say of a Redis that loses nothing", async () => {
+  it("brings its scripts along, and has nothing to say of a Redis that loses nothing [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     const connection = await connect();
     expect(redis.of("SCRIPT")).toEqual(REDIS_SCRIPTS.map(({ text }) => ["LOAD", text]));
@@ -52,7 +52,7 @@ describe("a connection to Redis", () => {
     expect(await connection.ask(["GET", "a"], { as: "bytes" })).toEqual(Buffer.from("OK"));
   });
 
-  it("interfaces 15 says what is set so that data may be lost, and what to set, once", async () => {
+  it("says what is set so that data may be lost, and what to set, once [interfaces 15]", async () => {
     const { redis, said, connect } = await stand({
       ...{ maxmemory_policy: "allkeys-lru", aof_enabled: "0", role: "slave" },
     });
@@ -67,14 +67,14 @@ describe("a connection to Redis", () => {
     expect(said).toHaveLength(3);
   });
 
-  it("interfaces 15 has nothing to say of what Redis does not tell", async () => {
+  it("has nothing to say of what Redis does not tell [interfaces 15]", async () => {
     const { redis, said, connect } = await stand();
     redis.info = { run_id: "run-1" };
     await connect();
     expect(said).toEqual([]);
   });
 
-  it("interfaces 15 its place is the address without user and password", async () => {
+  it("its place is the address without user and password [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const { host } = new URL(redis.url);
     expect((await connect(`redis://someone:s3cret@${host}/`)).place).toBe(`redis://${host}`);
@@ -82,7 +82,7 @@ describe("a connection to Redis", () => {
     expect(redis.of("AUTH")).toEqual([["someone", "s3cret"]]);
   });
 
-  it("interfaces 15 says in a sentence why a server cannot begin", async () => {
+  it("says in a sentence why a server cannot begin [interfaces 15]", async () => {
     const why = async (answer: (words: string[]) => PlainReply) => {
       const { redis, connect } = await stand({}, answer);
       const url = redis.url.replace("//", "//:wrong@");
@@ -115,7 +115,7 @@ describe("a connection to Redis", () => {
     );
   });
 
-  it("interfaces 15 a connection that could not be made leaves none behind", async () => {
+  it("a connection that could not be made leaves none behind [interfaces 15]", async () => {
     const { redis, connect } = await stand({}, ([name]) =>
       name === "INFO" ? new Error("ERR no") : undefined,
     );
@@ -148,7 +148,7 @@ describe("a connection to Redis", () => {
     expect(connection.isUp).toBe(true);
   });
 
-  it("interfaces 15 a script is run by its sum, and by its text where Redis has forgotten it", async () => {
+  it("a script is run by its sum, and by its text where Redis has forgotten it [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const words = ["2", "lease", "rows", "more", "1"];
@@ -164,7 +164,7 @@ describe("a connection to Redis", () => {
     expect(redis.of("EVAL")).toHaveLength(1);
   });
 
-  it("interfaces 15 what is asked while there is no connection is refused at once, and it comes back by itself", async () => {
+  it("what is asked while there is no connection is refused at once, and it comes back by itself [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const back: RedisFacts[] = [];
@@ -192,7 +192,7 @@ describe("a connection to Redis", () => {
     expect(back[2]).toEqual({ restarted: false });
   });
 
-  it("interfaces 15 one that does not answer within two seconds is unreachable, and asked over a new connection", async () => {
+  it("one that does not answer within two seconds is unreachable, and asked over a new connection [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();
@@ -215,7 +215,7 @@ describe("a connection to Redis", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("interfaces 15 larger requests may take longer", async () => {
+  it("larger requests may take longer [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();
@@ -251,7 +251,7 @@ describe("a connection to Redis", () => {
     await reached(() => connection.isUp);
   });
 
-  it("interfaces 15 once closed it does not come back, whatever was under way", async () => {
+  it("once closed it does not come back, whatever was under way [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();

@@ -30,7 +30,7 @@ const readTexts = async (store: RedisStore, sandbox: string) =>
   (await store.load(sandbox)).map(({ section, id, text }) => `${section} ${id} ${text}`).toSorted();
 
 describe("the store of a fleet", () => {
-  it("interfaces 15 a sandbox that is made is its maker's; another of the name is refused", async () => {
+  it("a sandbox that is made is its maker's; another of the name is refused [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([clear("one"), put("one", "world", "x", 1), put("two", "world", "x", 1)]));
     expect(a.held).toEqual(
@@ -50,7 +50,7 @@ describe("the store of a fleet", () => {
     expect(await b.list()).toEqual(["one", "two", "zero"]);
   });
 
-  it("interfaces 15 who takes a sandbox over fences its former owner; one of several claimants gets it", async () => {
+  it("who takes a sandbox over fences its former owner; one of several claimants gets it [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     const seen = (await b.leaseOf("one"))!;
@@ -74,7 +74,7 @@ describe("the store of a fleet", () => {
     expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
-  it("interfaces 15 one whose lease Redis has lost is anybody's", async () => {
+  it("one whose lease Redis has lost is anybody's [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("DEL", "understudy:{one}:lease");
@@ -86,7 +86,7 @@ describe("the store of a fleet", () => {
     expect(b.held.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
-  it("interfaces 15 one that Redis is behind wants all of it", async () => {
+  it("one that Redis is behind wants all of it [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
@@ -127,7 +127,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("kept", "world", "x", 2)]));
   });
 
-  it("interfaces 15 what is deleted is gone, its name is free, and its rest goes by itself", async () => {
+  it("what is deleted is gone, its name is free, and its rest goes by itself [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
@@ -144,7 +144,7 @@ describe("the store of a fleet", () => {
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
 
-  it("interfaces 15 changes are applied in their order, rows of many sandboxes each to its own", async () => {
+  it("changes are applied in their order, rows of many sandboxes each to its own [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(
       pieces(
@@ -159,7 +159,7 @@ describe("the store of a fleet", () => {
     expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
   });
 
-  it("interfaces 15 there are no more sandboxes than the fleet may have", async () => {
+  it("there are no more sandboxes than the fleet may have [interfaces 15]", async () => {
     const a = await node("a");
     a.limit = 2;
     await a.commit(pieces([put("one", "world", "x", 1)]));
@@ -176,14 +176,14 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("two", "world", "x", 3)]));
   });
 
-  it("interfaces 15 one that Redis has lost from the list is listed again, and no other is made older by it", async () => {
+  it("one that Redis has lost from the list is listed again, and no other is made older by it [interfaces 15]", async () => {
     const a = await node("a");
     await a.relist("one", 5);
     await a.relist("one", 9);
     expect(await redis.ask("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
   });
 
-  it("interfaces 15 knows for how long this run of Redis has been there", async () => {
+  it("knows for how long this run of Redis has been there [interfaces 15]", async () => {
     const a = await node("a");
     // The first that sees it takes it for one that has always been there.
     expect(await a.age()).toBeGreaterThan(1_000_000);
@@ -192,7 +192,7 @@ describe("the store of a fleet", () => {
     expect(await redis.ask("HGET", "understudy:run", "id")).toBe("another");
   });
 
-  it("interfaces 15 gives each row once, however many there are", async () => {
+  it("gives each row once, however many there are [interfaces 15]", async () => {
     const a = await node("a");
     const rows = Array.from({ length: 2500 }, (_, i) => put("one", "records/n", `n${i}`, i));
     await a.commit(pieces(rows));
@@ -201,7 +201,7 @@ describe("the store of a fleet", () => {
     expect(loaded).toHaveLength(2500);
   });
 
-  it("interfaces 15 a database of a newer version is left alone, and another one named", async () => {
+  it("a database of a newer version is left alone, and another one named [interfaces 15]", async () => {
     await redis.ask("SET", "understudy:format", "99");
     await expect(node("a")).rejects.toThrow(
       `--store ${redis.url} was written by a newer Understudy (format 99, this one knows 2); update this node, or use another database of that Redis, as in ${redis.url}/1.`,
@@ -226,7 +226,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     return { fake, store, answers };
   }
 
-  it("interfaces 15 a commit is brought again with the same id while Redis is not to be reached", async () => {
+  it("a commit is brought again with the same id while Redis is not to be reached [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(
       () => new Error("LOADING it is"),
@@ -245,7 +245,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
   });
 
-  it("interfaces 15 what Redis refuses is not brought again", async () => {
+  it("what Redis refuses is not brought again [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(() => new Error("OOM command not allowed"));
     await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });
@@ -253,7 +253,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     expect(store.held.size).toBe(0);
   });
 
-  it("interfaces 15 one whose format cannot be read is no store", async () => {
+  it("one whose format cannot be read is no store [interfaces 15]", async () => {
     const fake = await plainRedis();
     open.unshift(fake);
     fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);

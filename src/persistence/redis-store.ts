@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { Mutex } from "../engine/state/mutex.ts";
+import { Mutex } from "../engine/state/concurrency.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
 import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
 import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";

@@ -52,24 +52,24 @@ function stand() {
 }
 
 describe("a sandbox's image", () => {
-  it("interfaces 2 is the present until something happens", () => {
+  it("is the present until something happens [interfaces 2]", () => {
     const { image } = stand();
     expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([true, true]);
   });
 
-  it.each(COUNTS)("interfaces 2 %s is to be saved, and undoes nothing", (_, happen) => {
+  it.each(COUNTS)("%s is to be saved, and undoes nothing [interfaces 2]", (_, happen) => {
     const made = stand();
     happen(made);
     expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, true]);
   });
 
-  it.each(CHANGES)("interfaces 2 %s is to be saved", async (_, happen) => {
+  it.each(CHANGES)("%s is to be saved [interfaces 2]", async (_, happen) => {
     const made = stand();
     await happen(made);
     expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, false]);
   });
 
-  it("interfaces 2 a sandbox that was put back to it is its present again", () => {
+  it("a sandbox that was put back to it is its present again [interfaces 2]", () => {
     const made = stand();
     for (const [, happen] of COUNTS) happen(made);
     made.plain.world.generation += 1;
@@ -79,7 +79,7 @@ describe("a sandbox's image", () => {
     expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([true, true]);
   });
 
-  it("interfaces 2 what a store gave is not all that is to be saved, until it is said to be", () => {
+  it("what a store gave is not all that is to be saved, until it is said to be [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
     const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
     expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([false, false]);
@@ -89,7 +89,7 @@ describe("a sandbox's image", () => {
     expect(image.faults).toEqual({ numbered: 0 });
   });
 
-  it("interfaces 2 holds what it is made of as it was", () => {
+  it("holds what it is made of as it was [interfaces 2]", () => {
     const { image, plain, sandbox } = stand();
     const { created_at, fixture, seed, settings, resets, start } = sandbox;
     plain.snapshots.clear();
@@ -102,7 +102,7 @@ describe("a sandbox's image", () => {
     expect(seed).toBe(7);
   });
 
-  it("interfaces 2 its bytes are held until it is released, and named by file", () => {
+  it("its bytes are held until it is released, and named by file [interfaces 2]", () => {
     const { image, held } = stand();
     // Its own were captured for it; a snapshot's are held a second time.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
@@ -112,7 +112,7 @@ describe("a sandbox's image", () => {
     expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
   });
 
-  it("interfaces 2 brings to the disk what it has that the image before has not", async () => {
+  it("brings to the disk what it has that the image before has not [interfaces 2]", async () => {
     const { image, plain, sandbox, uploads, synced } = stand();
     await image.syncBytes(undefined);
     expect(synced.splice(0)).toEqual(["default's bytes", "bytes of a"]);
@@ -121,7 +121,7 @@ describe("a sandbox's image", () => {
     expect(synced).toEqual(["default's bytes", "bytes of b"]);
   });
 
-  it("interfaces 2 has the root that its fixture gives with the sandbox's seed", () => {
+  it("has the root that its fixture gives with the sandbox's seed [interfaces 2]", () => {
     const { plain, sandbox, uploads } = stand();
     const [first, second] = [rootOf(), rootOf()];
     plain.source.root = ((seed: number) => (seed === 7 ? first : second)) as typeof plain.source.root;

@@ -53,7 +53,7 @@ function stand(wall = 0) {
 }
 
 describe("a sandbox that is brought back", () => {
-  it("interfaces 2 has everything that was written down of it", async () => {
+  it("has everything that was written down of it [interfaces 2]", async () => {
     const { reviver, rows, write, remove, plain, revived, from, said, restored, held } = stand();
     write("n2", "new");
     remove("n1");
@@ -77,7 +77,7 @@ describe("a sandbox that is brought back", () => {
     expect(image.isPresent()).toBe(false);
   });
 
-  it("interfaces 2 its frozen clock stands, one that moves has moved on, and none goes back", async () => {
+  it("its frozen clock stands, one that moves has moved on, and none goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
       const { reviver, rows, plain, revived } = stand(now);
       plain.world.clock = {
@@ -112,7 +112,7 @@ describe("a sandbox that is brought back", () => {
     expect(revived[0]!.revival.snapshots.get("m")).toMatchObject({ taken_at: 500 });
   });
 
-  it("interfaces 2 goes on with its fixture where that says what it said, else with what was kept", async () => {
+  it("goes on with its fixture where that says what it said, else with what was kept [interfaces 2]", async () => {
     const edited = stand();
     const loaded: unknown[] = [];
     const present = { ...edited.plain.source, name: "present" };
@@ -135,7 +135,7 @@ describe("a sandbox that is brought back", () => {
     expect(edited.revived[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
-  it("interfaces 2 is none where its name, its rows or its world are unfit; nothing has changed then", async () => {
+  it("is none where its name, its rows or its world are unfit; nothing has changed then [interfaces 2]", async () => {
     const { reviver, rows, parts, revived } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(reviver.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
@@ -155,7 +155,7 @@ describe("a sandbox that is brought back", () => {
     expect(reviver.idFieldOf("none")).toBeUndefined();
   });
 
-  it("interfaces 6 names the scenarios that are not to be found any more; broken faults let it go again", async () => {
+  it("names the scenarios that are not to be found any more; broken faults let it go again [interfaces 6]", async () => {
     const { reviver, rows, parts, said, deleted, plain } = stand();
     const { revive } = parts.sandboxes;
     const restore = (restoreState: () => readonly string[]) => {

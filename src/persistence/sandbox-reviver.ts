@@ -5,7 +5,7 @@ import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import { readClock } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
-import type { Root } from "../engine/state/root.ts";
+import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
 import { decodeWorld } from "../engine/state/world-document.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";

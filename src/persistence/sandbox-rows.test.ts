@@ -22,7 +22,7 @@ const ALWAYS = ["sandbox/about", "sandbox/faults", "world/facts", "world/windows
 const FIRST = ["clear ", "sandbox/fixture", ...ALWAYS];
 
 describe("what is written down of a sandbox", () => {
-  it("interfaces 2 at first everything, its records as their difference from the fixture", () => {
+  it("at first everything, its records as their difference from the fixture [interfaces 2]", () => {
     const { sandbox, plain, write, remove, count } = plainSandbox(
       "default",
       rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" }, { id: "n3", text: "removed" }),
@@ -55,7 +55,7 @@ describe("what is written down of a sandbox", () => {
     });
   });
 
-  it("interfaces 2 later only what has changed; a record that is as in the fixture again has no row", () => {
+  it("later only what has changed; a record that is as in the fixture again has no row [interfaces 2]", () => {
     const base = rootOf({ id: "n1", text: "kept" }, { id: "n2", text: "changed" });
     const { sandbox, write, remove } = plainSandbox("default", base);
     write("n2", "is another");
@@ -96,7 +96,7 @@ describe("what is written down of a sandbox", () => {
     );
   });
 
-  it("interfaces 2 a snapshot is written once, and again only where another has its name", () => {
+  it("a snapshot is written once, and again only where another has its name [interfaces 2]", () => {
     const { sandbox, plain, write } = plainSandbox();
     write("n2", "then");
     plain.snapshots.set("a", plain.value());
@@ -126,7 +126,7 @@ describe("what is written down of a sandbox", () => {
     ]);
   });
 
-  it("interfaces 10 of the history only entries of which something new is to be said, and those that are gone", () => {
+  it("of the history only entries of which something new is to be said, and those that are gone [interfaces 10]", () => {
     const { sandbox, plain } = plainSandbox();
     const { history } = plain;
     const entries = [1, 2, 3, 4].map((sequence) => ({ sequence }));
@@ -207,7 +207,7 @@ const row = (section: string, id: string, value: unknown) => ({ section, id, tex
 const parseRows = (...rows: ReturnType<typeof row>[]) => parseSavedSandbox(findIdField, rows);
 
 describe("a sandbox as it was written down", () => {
-  it("interfaces 2 is put together of its rows, each snapshot by its name", () => {
+  it("is put together of its rows, each snapshot by its name [interfaces 2]", () => {
     expect(
       parseRows(
         ...[row("sandbox", "about", { seed: 7 }), row("sandbox", "faults", { first: [] })],
@@ -236,7 +236,7 @@ describe("a sandbox as it was written down", () => {
     expect(parseRows()).toStrictEqual({ present: { tables: {} }, snapshots: {} });
   });
 
-  it("interfaces 10 has a history where it says so, with its entries", () => {
+  it("has a history where it says so, with its entries [interfaces 10]", () => {
     const entries = [row("history", "2", { sequence: 2 }), row("history", "3", { sequence: 3 })];
     expect(parseRows(row("history", "about", { next: 4 }), ...entries)).toMatchObject({
       history: { about: { next: 4 }, entries: [{ sequence: 2 }, { sequence: 3 }] },
@@ -256,11 +256,11 @@ describe("a sandbox as it was written down", () => {
       row("records/notes", "n1", { note_id: "n2" }),
       "records/notes holds under n1 a record that is not note_id n1",
     ],
-  ])("interfaces 2 refuses %j", (given, message) => {
+  ])("refuses %j [interfaces 2]", (given, message) => {
     expect(() => parseRows(given)).toThrow(new UnfitSandbox(message));
   });
 
-  it("interfaces 2 says which row is no JSON", () => {
+  it("says which row is no JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is no JSON: ./,
     );

@@ -4,8 +4,8 @@ import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.t
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import type { SavedSandbox as SandboxState, SandboxValue } from "../engine/sandbox/sandbox.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
-import type { Root } from "../engine/state/root.ts";
 import type { AnyTable } from "../engine/state/table.ts";
+import type { Root } from "../engine/state/tables.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
 import type { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import type { SandboxImage } from "./sandbox-image.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { full, plainSandbox } from "../../test/support/kept-stand.ts";
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 
-describe("interfaces 2 the saver, asked to be durable", () => {
+describe("the saver, asked to be durable [interfaces 2]", () => {
   it("saves the sandbox that a request waits for, and returns at once if nothing has changed [interfaces 2]", async () => {
     const { saver, saved, of } = saverStand("a", "b");
     await saver.saveAll();

@@ -3,7 +3,7 @@ import { full } from "../../test/support/kept-stand.ts";
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 import { PersistenceError, StoreRefusal } from "./store.ts";
 
-describe("interfaces 2 the saver, when nothing can be saved", () => {
+describe("the saver, when nothing can be saved [interfaces 2]", () => {
   it("one that is too large does not keep the others from being saved", async () => {
     const { saver, of, refuse, saved } = saverStand("a", "b", "c");
     await saver.saveAll();

@@ -3,7 +3,7 @@ import { full, plainSandbox, plainUploads } from "../../test/support/kept-stand.
 import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 
-describe("interfaces 2 the saver", () => {
+describe("the saver [interfaces 2]", () => {
   it("saves all at once at first, then only what has changed, and nothing where nothing has", async () => {
     const { saver, saved, of, store } = saverStand("a", "b");
     expect(await saver.saveAll()).toBe(true);

@@ -41,7 +41,7 @@ function write({
 const age = (file: string, seconds: number) => utimesSync(file, seconds, seconds);
 
 describe("the files of a kept folder", () => {
-  it("interfaces 2 a database of ours, a new one, or what is none at all may be opened", () => {
+  it("a database of ours, a new one, or what is none at all may be opened [interfaces 2]", () => {
     const look = () => files.requireKnownFormat();
     expect(look).not.toThrow();
     for (const given of [{}, { version: 1 }, { id: 0, version: 0 }, { magic: "", version: 99, id: 5 }]) {
@@ -50,7 +50,7 @@ describe("the files of a kept folder", () => {
     }
   });
 
-  it("interfaces 2 one of a newer version or of another program may not", () => {
+  it("one of a newer version or of another program may not [interfaces 2]", () => {
     write({ version: 3 });
     expect(() => files.requireKnownFormat()).toThrow(
       `${files.database} was written by a newer Understudy (format 3, this one knows 2). Update Understudy, or choose another folder with --persist.`,
@@ -129,7 +129,7 @@ describe("the files of a kept folder", () => {
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);
   });
 
-  it("interfaces 2 only its owner may read what holds keys and secrets", () => {
+  it("only its owner may read what holds keys and secrets [interfaces 2]", () => {
     files.makePrivate();
     expect(statSync(files.database).mode & 0o777).toBe(0o600);
     expect(statSync(files.database).size).toBe(0);
@@ -141,7 +141,7 @@ describe("the files of a kept folder", () => {
     expect(statSync(join(folder, "in-use-by.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("interfaces 2 says who uses the folder, as far as that is known", () => {
+  it("says who uses the folder, as far as that is known [interfaces 2]", () => {
     const holder = join(folder, "in-use-by.json");
     const words = (who: string) =>
       `${folder} is in use by ${who}; stop that server, or choose another folder with --persist.`;

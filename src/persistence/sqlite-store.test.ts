@@ -33,7 +33,7 @@ async function stop(store: SqliteStore): Promise<void> {
 }
 
 describe("the database of --persist DIR", () => {
-  it("interfaces 2 makes its folder, and is the owner's alone, copy and all", async () => {
+  it("makes its folder, and is the owner's alone, copy and all [interfaces 2]", async () => {
     const store = await start();
     expect([store.uploads, store.aside]).toEqual([join(folder, "uploads"), join(folder, "set-aside")]);
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -43,7 +43,7 @@ describe("the database of --persist DIR", () => {
     expect(existsSync(join(folder, "in-use-by.json"))).toBe(false);
   });
 
-  it("interfaces 2 has a copy after its start, and renews it where it is older than the database", async () => {
+  it("has a copy after its start, and renews it where it is older than the database [interfaces 2]", async () => {
     const copy = `${database}.previous`;
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
@@ -58,7 +58,7 @@ describe("the database of --persist DIR", () => {
     expect(existsSync(copy)).toBe(true);
   });
 
-  it("interfaces 2 says that its copy could not be made, at the start and at the end; all is saved", async () => {
+  it("says that its copy could not be made, at the start and at the end; all is saved [interfaces 2]", async () => {
     mkdirSync(`${database}.previous.draft`, { recursive: true });
     writeFileSync(join(`${database}.previous.draft`, "x"), "");
     const store = await start();
@@ -73,7 +73,7 @@ describe("the database of --persist DIR", () => {
     expect(await (await start()).load("a")).toEqual([{ section: "world", id: "x", text: "1" }]);
   });
 
-  it("interfaces 2 a large commit is whole or not there, and a later one goes through", async () => {
+  it("a large commit is whole or not there, and a later one goes through [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)], [put("a", "world", "y", 2)], []));
     await store.commit(pieces());
@@ -89,7 +89,7 @@ describe("the database of --persist DIR", () => {
     expect(await store.list()).toEqual(["a"]);
   });
 
-  it("interfaces 2 is not made up where its folder is gone, and says whose it is when it is back", async () => {
+  it("is not made up where its folder is gone, and says whose it is when it is back [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
@@ -110,7 +110,7 @@ describe("the database of --persist DIR", () => {
     rmSync(`${database}.previous.draft`, { recursive: true });
   });
 
-  it("interfaces 2 what could not be copied is no failure of the end where nothing is left", async () => {
+  it("what could not be copied is no failure of the end where nothing is left [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
@@ -119,7 +119,7 @@ describe("the database of --persist DIR", () => {
     await expect(store.close()).resolves.toBeUndefined();
   });
 
-  it("interfaces 2 what cannot be opened is one sentence", async () => {
+  it("what cannot be opened is one sentence [interfaces 2]", async () => {
     mkdirSync(database, { recursive: true });
     await expect(start()).rejects.toThrow(/^--persist: .+\.$/);
     rmSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { Mutex } from "../engine/state/mutex.ts";
+import { Mutex } from "../engine/state/concurrency.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { FORMAT_ID, FORMAT_VERSION, SqliteFiles } from "./sqlite-files.ts";
 import {

@@ -17,10 +17,10 @@ import { bench, benchPerTest, closeAll, FILES, pieces, put, stores } from "../..
 
 benchPerTest();
 
-describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
+describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
   const { start, restart } = stores(adapter);
 
-  it("interfaces 2 a second server is refused in one sentence, and the first goes on", async () => {
+  it("a second server is refused in one sentence, and the first goes on [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     await expect(adapter.open()).rejects.toThrow(/^\S+ is in use by .*; stop that server, or choose another/);
@@ -47,7 +47,7 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
     expect(await store.list()).toEqual(["a"]);
   });
 
-  it("interfaces 2 a newer format is refused, and not a byte is touched", async () => {
+  it("a newer format is refused, and not a byte is touched [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     bench.open.splice(0);
@@ -86,7 +86,7 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
     },
   );
 
-  it("interfaces 2 a folder that is gone is refused as gone, and taken again when it is back", async () => {
+  it("a folder that is gone is refused as gone, and taken again when it is back [interfaces 2]", async () => {
     const place = join(bench.folder, "place");
     mkdirSync(place);
     const store = await adapter.open(place);
@@ -103,7 +103,7 @@ describe.each(FILES)("interfaces 2 a store in files ($name)", (adapter) => {
     expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "3" }]);
   });
 
-  it("interfaces 2 a full disk refuses the commit whole, keeps what it had, and takes it when there is room", async ({
+  it("a full disk refuses the commit whole, keeps what it had, and takes it when there is room [interfaces 2]", async ({
     skip,
   }) => {
     const disk = smallDisk();

@@ -48,13 +48,13 @@ function needs(adapter: { name: string }, skip: (reason: string) => void): boole
 const sorted = (rows: readonly Row[]) =>
   [...rows].sort((a, b) => (`${a.section}\0${a.id}` < `${b.section}\0${b.id}` ? -1 : 1));
 
-describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
+describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
   beforeEach(({ skip }) => {
     needs(adapter, skip);
   });
   const { start, restart } = stores(adapter);
 
-  it("interfaces 2 begins empty, and gives back what was committed, also after a restart", async () => {
+  it("begins empty, and gives back what was committed, also after a restart [interfaces 2]", async () => {
     const store = await start();
     expect(await store.list()).toEqual([]);
     expect(await store.load("default")).toEqual([]);
@@ -78,7 +78,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(bench.warnings).toEqual([]);
   });
 
-  it("interfaces 2 applies changes in their order: put, put again, remove, clear, put", async () => {
+  it("applies changes in their order: put, put again, remove, clear, put [interfaces 2]", async () => {
     const store = await start();
     await store.commit(
       pieces([
@@ -107,7 +107,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(await again.load("c")).toEqual([{ section: "world", id: "y", text: "2" }]);
   });
 
-  it("interfaces 2 a commit that fails on its way leaves nothing of itself, and the next one goes through", async () => {
+  it("a commit that fails on its way leaves nothing of itself, and the next one goes through [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     const failing = async function* (): AsyncGenerator<readonly Change[]> {
@@ -122,7 +122,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect((await again.load("a")).map(({ id }) => id).sort()).toEqual(["x", "z"]);
   });
 
-  it("interfaces 2 commits that are made at once are all kept, each whole", async () => {
+  it("commits that are made at once are all kept, each whole [interfaces 2]", async () => {
     const store = await start();
     const commits = Array.from({ length: 20 }, (_, i) =>
       store.commit(pieces([put("a", "world", "last", i)], [put("a", "records/n", `n${i}`, i)])),
@@ -134,7 +134,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(rows.find(({ id }) => id === "last")?.text).toBe("19");
   });
 
-  it("interfaces 2 20,000 records go in and come out", async () => {
+  it("20,000 records go in and come out [interfaces 2]", async () => {
     const store = await start();
     const many = async function* () {
       for (let from = 0; from < 20_000; from += 500) {
@@ -148,7 +148,7 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
     expect(rows.every(({ id, text }) => id === `n${JSON.parse(text).n}`)).toBe(true);
   });
 
-  it("interfaces 2 a newer format is refused in one sentence", async () => {
+  it("a newer format is refused in one sentence [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     bench.open.splice(0);
@@ -160,8 +160,8 @@ describe.each(ADAPTERS)("interfaces 2 a store ($name)", (adapter) => {
   });
 });
 
-describe("interfaces 15 a Redis that may lose data", () => {
-  it("interfaces 15 names each setting of Redis under which data may be lost, and what to set instead", async ({
+describe("a Redis that may lose data [interfaces 15]", () => {
+  it("names each setting of Redis under which data may be lost, and what to set instead [interfaces 15]", async ({
     skip,
   }) => {
     if (!hasRedis) skip(NO_REDIS);
@@ -201,7 +201,7 @@ it.each([
   ["NOT_ENOENT", "failed", "/kept could not be written (NOT_ENOENT)"],
   ["X_ENOSPC", "failed", "/kept could not be written (X_ENOSPC)"],
   ["X_EROFS", "failed", "/kept could not be written (X_EROFS)"],
-])("interfaces 2 %s means that a store is %s", (code, kind, message) => {
+])("%s means that a store is %s [interfaces 2]", (code, kind, message) => {
   const refusal = toStoreRefusal(Object.assign(new Error("words of the system"), { code }), "/kept");
   expect(refusal).toMatchObject({ name: "StoreRefusal", kind, message, retry_after: undefined, headers: {} });
 });
@@ -215,7 +215,7 @@ it("an error without a code is reported in its words, and a refusal is left as i
   expect(refusal).toMatchObject({ retry_after: 1, headers: { Location: "there" } });
 });
 
-it("interfaces 2 nothing is written over: a name that is taken has a number behind it", () => {
+it("nothing is written over: a name that is taken has a number behind it [interfaces 2]", () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-names-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const name = join(folder, "kept");

@@ -11,7 +11,7 @@ import { departmentState } from "../../src/engine/resources/departments/rules.ts
 import { type Department, departments } from "../../src/engine/resources/departments/schema.ts";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { makeClock } from "../../src/engine/state/clock.ts";
-import type { Root } from "../../src/engine/state/root.ts";
+import type { Root } from "../../src/engine/state/tables.ts";
 import { World } from "../../src/engine/state/world.ts";
 
 /** The tree as a list of parents, and nothing cleverer. */

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Reply, StreamBody } from "../../src/engine/contract/reply.ts";
 import type { Services } from "../../src/engine/contract/services.ts";
 import { streamTranscripts } from "../../src/engine/resources/meeting-sessions/streams.ts";
-import { nextChange } from "../../src/engine/state/next-change.ts";
 import { EventStream } from "../support/event-stream.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
@@ -133,7 +132,7 @@ describe("meeting streams", () => {
   it("a slow client of a deleted session gets no entries of a new session with its id [G37]", async () => {
     const services = {
       read: () => world().read(),
-      changed: (signal: AbortSignal) => nextChange(world(), signal),
+      changed: (signal: AbortSignal) => world().nextChange(signal),
       isClosed: false,
     } as Partial<Services> as Services;
     const call = { params: { session_id: "mbsess_live" }, headers: {} } as never;

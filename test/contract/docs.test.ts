@@ -8,7 +8,7 @@ import { RuleDocument, ScenarioDocument } from "../../src/engine/faults/rule-doc
 import { readScenario } from "../../src/engine/faults/scenario.ts";
 import { fixtureShape } from "../../src/engine/fixtures/fixture-shape.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
-import { TIMER_KINDS } from "../../src/engine/state/timers.ts";
+import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { commandLine } from "../support/docs/command-line.ts";
 import { blocks, deadLinks, linkedFiles, pages, rows, terms, text, words } from "../support/docs/pages.ts";

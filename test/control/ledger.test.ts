@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { TIMER_KINDS } from "../../src/engine/state/timers.ts";
+import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { controlSteps } from "../support/ledger/control-steps.ts";
 import { everythingOf, expectKept } from "../support/ledger/everything.ts";

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { TIMER_KINDS, timers } from "../../src/engine/state/timers.ts";
+import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
+import { timers } from "../../src/engine/state/timers.ts";
 import type { World } from "../../src/engine/state/world.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import { type Api, startReference } from "../support/harness.ts";

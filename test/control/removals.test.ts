@@ -5,7 +5,7 @@ import type { StateRules } from "../../src/engine/contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { API, RESOURCES } from "../../src/engine/resources/index.ts";
 import type { AnyCollection } from "../../src/engine/state/collection.ts";
-import type { Root } from "../../src/engine/state/root.ts";
+import type { Root } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import { Transaction } from "../../src/engine/state/transaction.ts";
 import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";

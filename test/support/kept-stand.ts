@@ -4,7 +4,7 @@ import { RateWindows } from "../../src/engine/sandbox/rate-windows.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 import { makeClock } from "../../src/engine/state/clock.ts";
 import { collection } from "../../src/engine/state/collection.ts";
-import type { Root } from "../../src/engine/state/root.ts";
+import type { Root } from "../../src/engine/state/tables.ts";
 import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable } from "../../engine/contract/schema.ts";
 import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
-import type { Root } from "../../engine/state/root.ts";
+import type { Root } from "../../engine/state/tables.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
 import type { ControlServer } from "../operation.ts";
 import { stateCollections } from "../state/state-collection.ts";

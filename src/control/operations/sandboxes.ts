@@ -3,7 +3,7 @@ import { noContent } from "../../engine/contract/reply.ts";
 import { Closed, ListOf, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
-import type { Root } from "../../engine/state/root.ts";
+import type { Root } from "../../engine/state/tables.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { checkSettings, SettingsInput } from "../check-settings.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
+import type { TimerKind } from "../state/clock.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
-import type { TimerKind } from "../state/timers.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
 import type { Factory, FactoryContext, RecordLookup } from "./factory.ts";

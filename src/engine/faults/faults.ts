@@ -7,7 +7,7 @@ import type {
   Verdict,
 } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { TimerKind } from "../state/timers.ts";
+import type { TimerKind } from "../state/clock.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
 import type { ArmedRule } from "./armed-rule.ts";
 import { evaluateDelivery } from "./delivery-faults.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../state/clock.ts";
 import { drawRequestId, type RequestDraw } from "../state/random.ts";
-import type { Root } from "../state/root.ts";
+import type { Root } from "../state/tables.ts";
 import { mergeWrites, type WrittenRecord } from "../state/transaction.ts";
 import type { UndoLog } from "../state/undo-log.ts";
 import type { EntryHead } from "./journal-entry.ts";

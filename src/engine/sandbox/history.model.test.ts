@@ -200,8 +200,8 @@ class Machine {
   }
 }
 
-describe("interfaces 10 rewind and fork", () => {
-  it("interfaces 10 agree with copies of the world on either side of every entry, over 500 sequences", async () => {
+describe("rewind and fork [interfaces 10]", () => {
+  it("agree with copies of the world on either side of every entry, over 500 sequences [interfaces 10]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40, size: "max" }), async (steps) => {
         const machine = new Machine();

@@ -257,8 +257,8 @@ function seen(sandbox: Sandbox): Held {
   };
 }
 
-describe("interfaces 4 a sandbox is a value", () => {
-  it("interfaces 4 snapshot, restore, upload, fork and reset agree with a model over 1,000 sequences", async () => {
+describe("a sandbox is a value [interfaces 4]", () => {
+  it("snapshot, restore, upload, fork and reset agree with a model over 1,000 sequences [interfaces 4]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { maxLength: 40, size: "max" }), async (steps) => {
         const machine = new Machine();

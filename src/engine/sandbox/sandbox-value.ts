@@ -1,6 +1,6 @@
 import type { Settings } from "../contract/settings.ts";
 import type { ClockMode } from "../state/clock.ts";
-import type { Root } from "../state/root.ts";
+import type { Root } from "../state/tables.ts";
 import type { WorldValue } from "../state/world-parts.ts";
 import type { StoredHistory } from "./history.ts";
 import type { RateWindows } from "./rate-windows.ts";

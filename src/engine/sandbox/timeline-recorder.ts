@@ -1,4 +1,5 @@
-import { type Timer, type TimerKind, timers } from "../state/timers.ts";
+import type { TimerKind } from "../state/clock.ts";
+import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
@@ -124,7 +125,7 @@ export class TimelineRecorder {
   }
 
   private presentEnvironment(): Environment {
-    const { clock, origin, seed, currentSecretKey: secretKey } = this.sandbox.world;
+    const { clock, origin, seed, secretKey } = this.sandbox.world;
     const uploads = this.sandbox.peekUploads();
     const latest = this.environment;
     const isSame =

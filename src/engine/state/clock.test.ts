@@ -1,11 +1,19 @@
 import { describe, expect, it, vi } from "vitest";
-import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
-import { forwardClock, LAST_INSTANT, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
-import { WakeUp } from "./wake-up.ts";
+import {
+  type AdvanceTarget,
+  endOfAdvance,
+  forwardClock,
+  LAST_INSTANT,
+  makeClock,
+  moveClock,
+  readClock,
+  WakeUp,
+  wallDelay,
+} from "./clock.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-it("interfaces 4 a real clock never runs backwards, and goes on from where it was", () => {
+it("a real clock never runs backwards, and continues from where it was [interfaces 4]", () => {
   let machine = 1_000;
   const clock = forwardClock(() => machine);
   const read = (at: number) => {
@@ -19,26 +27,29 @@ it("interfaces 4 a real clock never runs backwards, and goes on from where it wa
   expect(read(310)).toBe(1_610);
 });
 
-describe("interfaces 4 the clock as a value", () => {
+describe("the clock as a value [interfaces 4]", () => {
   it.each([
     ["frozen", 5, 0, 1_000, NEVER],
     ["real", 5, 1, 1_100, 400],
     ["scaled", 3, 3, 1_300, 66.66666666666667],
     ["scaled", 0.25, 0.25, 1_025, 1_900],
-  ] as const)("interfaces 4 %s, asked for rate %d", (mode, asked, rate, now, delay) => {
-    const clock = makeClock(mode, 1_000, 50, asked);
-    expect(clock).toEqual({ mode, at: 1_000, wall: 50, rate });
-    // A tenth of a second later.
-    expect(readClock(clock, 150)).toBe(now);
-    expect(wallDelay(clock, 1_500, 150)).toBe(delay);
-    expect(wallDelay(clock, 1_000, 150)).toBe(0);
-    expect(moveClock(clock, 9_000, 60)).toEqual({ mode, at: 9_000, wall: 60, rate });
-    const pinned = pinClock(clock, 1_234);
-    expect([readClock(pinned, 150), wallDelay(pinned, 0, 150)]).toEqual([1_234, NEVER]);
-    expect(moveClock(pinned, 9_000, 60)).not.toHaveProperty("pinned");
-  });
+  ] as const)(
+    "a %s clock of rate %d shows and waits for the right instants",
+    (mode, asked, rate, now, delay) => {
+      const clock = makeClock(mode, 1_000, 50, asked);
+      expect(clock).toEqual({ mode, at: 1_000, wall: 50, rate });
+      // A tenth of a second later.
+      expect(readClock(clock, 150)).toBe(now);
+      expect(wallDelay(clock, 1_500, 150)).toBe(delay);
+      expect(wallDelay(clock, 1_000, 150)).toBe(0);
+      expect(moveClock(clock, 9_000, 60)).toEqual({ mode, at: 9_000, wall: 60, rate });
+      const pinned = { ...clock, pinned: 1_234 };
+      expect([readClock(pinned, 150), wallDelay(pinned, 0, 150)]).toEqual([1_234, NEVER]);
+      expect(moveClock(pinned, 9_000, 60)).not.toHaveProperty("pinned");
+    },
+  );
 
-  it("interfaces 4 shows whole milliseconds, and none after the year 9999", () => {
+  it("a clock shows whole milliseconds, and none after the year 9999", () => {
     expect(readClock(makeClock("scaled", 1_000, 0, 0.3), 9)).toBe(1_002);
     expect(readClock(makeClock("real", LAST_INSTANT - 1, 0), 99)).toBe(LAST_INSTANT);
     expect(new Date(LAST_INSTANT).toISOString()).toBe("9999-12-31T23:59:59.999Z");
@@ -53,21 +64,21 @@ describe("interfaces 4 the clock as a value", () => {
     ["next", 1_500, 1_500],
     ["next", 500, 1_000],
     [LAST_INSTANT, NEVER, LAST_INSTANT],
-  ])("interfaces 4 an advance to %s where %d is due ends at %d", (target, due, end) => {
+  ])("an advance to %s where %d is due ends at %d", (target, due, end) => {
     expect(endOfAdvance(target, 1_000, due)).toBe(end);
   });
 
-  it("interfaces 4 neither back nor beyond the calendar", () => {
+  it("an advance goes neither back nor beyond the calendar", () => {
     expect(() => endOfAdvance(999, 1_000, NEVER)).toThrow(new RangeError("the clock only moves forward"));
     const beyond = new RangeError("the clock ends with the year 9999");
     expect(() => endOfAdvance(LAST_INSTANT + 1, 1_000, NEVER)).toThrow(beyond);
   });
 });
 
-describe("interfaces 4 the alarm", () => {
+describe("the wake-up [interfaces 4]", () => {
   const longest = 2 ** 31 - 1;
 
-  it("rings once, after as long as was said last, and not at all when it is cleared", () => {
+  it("fires once, after the delay that was set last, and not after it was cleared", () => {
     vi.useFakeTimers();
     try {
       const rung: string[] = [];
@@ -84,7 +95,7 @@ describe("interfaces 4 the alarm", () => {
       wakeUp.set(NEVER, () => rung.push("never"));
       vi.advanceTimersByTime(longest);
       expect(rung).toEqual(["second"]);
-      // A longer wait than a timer of the machine can be: it rings early, and whoever set it sets it again.
+      // Longer than a timer of the machine can be: it fires early, and is set again then.
       wakeUp.set(3 * longest, () => rung.push("early"));
       vi.advanceTimersByTime(longest - 1);
       expect(rung).toEqual(["second"]);
@@ -95,7 +106,7 @@ describe("interfaces 4 the alarm", () => {
     }
   });
 
-  it("keeps no process alive", () => {
+  it("does not keep the process alive", () => {
     const unref = vi.fn();
     const set = vi.spyOn(globalThis, "setTimeout").mockReturnValue({ unref } as never);
     new WakeUp().set(10, () => {});

@@ -1,10 +1,7 @@
 /**
- * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the
- * sandbox's now. `pinned` holds it still while an advance runs what became due (G24: an attempt made by
- * an advance bears its due time).
+ * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's now.
+ * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance bears its due time).
  */
-export type ClockMode = "real" | "frozen" | "scaled";
-
 export interface Clock {
   readonly mode: ClockMode;
   /** The sandbox's instant at the wall instant `wall`. */
@@ -15,14 +12,16 @@ export interface Clock {
   readonly pinned?: number;
 }
 
+export type ClockMode = "real" | "frozen" | "scaled";
+
 export const DAY_MS = 86_400_000;
 
 /** The last instant that an ISO 8601 timestamp of four digits can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * The wall clock without its steps backwards, which machines take when somebody sets their time: no record is
- * older than the one before it. After such a step it goes on from where it was.
+ * The wall clock without the steps backwards that a machine makes when its time is set: no record is older than
+ * the one before it. After such a step the clock continues from where it was.
  */
 export function forwardClock(read: () => number): () => number {
   let ahead = 0;
@@ -50,13 +49,59 @@ export function moveClock(clock: Clock, at: number, wall: number): Clock {
   return { mode: clock.mode, at, wall, rate: clock.rate };
 }
 
-export function pinClock(clock: Clock, at: number): Clock {
-  return { ...clock, pinned: at };
-}
-
-/** Wall milliseconds until the clock shows `due`; Infinity when it stands still before it. */
+/** Wall milliseconds until the clock shows `due`; Infinity if it stops before that. */
 export function wallDelay(clock: Clock, due: number, wall: number): number {
   if (clock.pinned !== undefined) return Number.POSITIVE_INFINITY;
   if (clock.rate === 0) return due <= clock.at ? 0 : Number.POSITIVE_INFINITY;
   return Math.max(0, (due - readClock(clock, wall)) / clock.rate);
 }
+
+/** The end of an advance, in milliseconds since 1970; `next` is the nearest timer. */
+export type AdvanceTarget = number | "next" | ((now: number) => number);
+
+/**
+ * The end of an advance that begins now; without a timer, `next` is now.
+ * @throws RangeError if it is before now, or after the year 9999
+ */
+export function endOfAdvance(target: AdvanceTarget, now: number, nextDue: number): number {
+  let end = typeof target === "function" ? target(now) : target;
+  if (end === "next") end = nextDue === Number.POSITIVE_INFINITY ? now : Math.max(now, nextDue);
+  if (end < now) throw new RangeError("the clock only moves forward");
+  if (end > LAST_INSTANT) throw new RangeError("the clock ends with the year 9999");
+  return end;
+}
+
+/** The longest wait of setTimeout, in milliseconds; Node treats a longer one as 1. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** One timer on the wall clock. It does not keep the process alive, and fires early if the wait is longer than setTimeout allows. */
+export class WakeUp {
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Replaces the earlier timer. `delay` is in milliseconds; an infinite one sets none. */
+  set(delay: number, wake: () => void): void {
+    this.clear();
+    if (delay === Number.POSITIVE_INFINITY) return;
+    this.timer = setTimeout(wake, Math.min(Math.ceil(delay), MAX_TIMEOUT_MS));
+    // Only Node's timers have it.
+    (this.timer as { unref?: () => void }).unref?.();
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}
+
+/** Kinds of the timers that become due as the clock moves. */
+export const TIMER_KINDS = [
+  "webhook.retry",
+  "file.step",
+  "connector.job",
+  "transcription.step",
+  "meeting.line",
+  "invoice",
+  "expiry",
+  "lease",
+] as const;
+export type TimerKind = (typeof TIMER_KINDS)[number];

@@ -1,25 +1,27 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { TimerKind } from "./timer-kinds.ts";
+import type { TimerKind } from "./clock.ts";
 
-/** What every stored record is: JSON values only, instants as milliseconds since the sandbox's origin. */
+/** JSON values only; instants are milliseconds since the sandbox's origin. */
 export type StoredRecord = object;
 
 export interface IndexSpec<R> {
   /**
-   * The lists this record stands in; several where a list can be narrowed by equality filters. A field's name
-   * stands for one list per value of it, such as the messages of each thread; null stands in none.
+   * The lists that contain a record; several where a list can be narrowed by equality filters. The name of a field
+   * means one list for each of its values, such as the messages of each thread; a null is in no list.
    */
   groups: (keyof R & string) | ((record: R) => readonly string[]);
   /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
   order: (record: R) => number | string;
 }
 
-/** An index as tables keep it. */
+/** An index as tables store it. */
 export interface Index<R> {
   groups: (record: R) => readonly string[];
   order: IndexSpec<R>["order"];
-  /** The field whose values name the lists: who belongs to a record is found by it without a scan. */
+  /** The field whose values name the lists: the records that belong to another are found by it without a scan. */
   field: string | undefined;
+  /** Its position among the indexes of its collection. */
+  at: number;
 }
 
 export interface CollectionSpec<
@@ -31,58 +33,50 @@ export interface CollectionSpec<
   name: N;
   /** The identifier prefix of section 2.1, such as `dept_`. */
   prefix: string;
-  /** The field that holds the public id. */
+  /** The field that contains the public id. */
   idField: keyof R & string;
   /** The record's public form; fields made with `Instant()` are converted at the border. */
   schema: S;
   indexes?: Record<string, IndexSpec<R>>;
-  /** The kind of the timer that may stand under a record's id; it goes with the record. */
+  /** The kind of the timer that a record's id may have; it is removed with the record. */
   timer?: TimerKind;
-  /** Kept out of the state calls: timers, sessions of uploads, spent tokens. */
+  /** Not available to the state calls: timers, sessions of uploads, spent tokens. */
   internal?: boolean;
-  /** Internal, yet one of a sandbox's records where they are limited: clients can make any number of them. */
+  /** Internal, but counted as a record of the sandbox where records are limited: clients can make any number of them. */
   counted?: boolean;
-  /** Its records are things still to be done: whoever stores one is what causes it (interfaces 10). */
+  /** Its records are work still to be done: the change that stores one is the cause of that work (interfaces 10). */
   work?: boolean;
 }
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>
   extends Omit<CollectionSpec<R, N, S>, "indexes"> {
   readonly indexes: Readonly<Record<string, Index<R>>>;
-  /** The names of its indexes, and the indexes in the same order: tables keep theirs in a list. */
-  readonly indexNames: readonly string[];
   readonly indexList: readonly Index<R>[];
   readonly idOf: (record: R) => string;
 }
 
 /**
- * Declares a table of the world. The returned handle types every access:
- * `world.get(departments, "dept_eng")` is a `Department | undefined`. What is stored follows from the schema,
- * unless it is said to be something else.
+ * Declares a table of the world. The returned handle types every access: `world.get(departments, "dept_eng")` is a
+ * `Department | undefined`. The type of the records follows from the schema, unless it is given.
  */
 export function collection<const N extends string, S extends TObject>(
   spec: CollectionSpec<Static<S>, N, S>,
 ): Collection<Static<S>, N, S>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
-  const indexNames = Object.keys(spec.indexes ?? {});
-  const indexList = Object.values(spec.indexes ?? {}).map(indexOf);
-  return {
-    ...spec,
-    indexes: Object.fromEntries(indexNames.map((name, at) => [name, indexList[at]!])),
-    indexNames,
-    indexList,
-    idOf: (record) => record[spec.idField] as string,
-  };
+  const entries = Object.entries(spec.indexes ?? {});
+  const indexes = Object.fromEntries(entries.map(([name, index], at) => [name, toIndex(index, at)]));
+  const idOf = (record: R) => record[spec.idField] as string;
+  return { ...spec, indexes, indexList: Object.values(indexes), idOf };
 }
 
-function indexOf<R>({ groups, order }: IndexSpec<R>): Index<R> {
-  if (typeof groups === "function") return { groups, order, field: undefined };
+function toIndex<R>({ groups, order }: IndexSpec<R>, at: number): Index<R> {
+  if (typeof groups === "function") return { groups, order, field: undefined, at };
   const lists = (record: R) => {
     const value = record[groups] as string | null;
     return value === null ? [] : [value];
   };
-  return { groups: lists, order, field: groups };
+  return { groups: lists, order, field: groups, at };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type

@@ -21,7 +21,7 @@ function edited(tree: SortedTree<number, object>, changes: readonly Edit[], valu
 }
 
 describe("SortedTree.differences", () => {
-  it("interfaces 4 finds exactly the entries whose values differ, in order", () => {
+  it("finds exactly the entries whose values differ, in order [interfaces 4]", () => {
     const values = [{}, {}, {}, {}];
     fc.assert(
       fc.property(edits, edits, edits, (shared, left, right) => {

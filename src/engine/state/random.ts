@@ -1,53 +1,35 @@
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
+/** The prime of FNV-1a. */
+const PRIME = 0x01000193;
 
 /**
  * Seeded randomness. A `Random` is a pure function of its seed and labels, so a draw for one purpose
  * never depends on how often another purpose drew (interfaces 5: same seed, same bytes).
  */
 export class Random {
-  private a: number;
-  private b: number;
-  private c: number;
-  private d: number;
+  // Signed from the start: V8 would store a field that once held a larger number as an object.
+  private a = 0x9e3779b9 | 0;
+  private b = 0x85ebca6b | 0;
+  private c = 0xc2b2ae35 | 0;
+  private d = 1;
 
   constructor(seed: number, ...labels: readonly (string | number)[]) {
-    // Small integers from the start: where a field has held a larger one, each draw makes an object.
-    this.a = 0x9e3779b9 | 0;
-    this.b = 0x85ebca6b | 0;
-    this.c = 0xc2b2ae35 | 0;
-    this.take(seed);
-    for (const label of labels) {
-      this.takeCode(0);
-      this.take(label);
-    }
+    this.absorb(String(seed));
+    for (const label of labels) this.absorb(`\0${label}`);
     this.a = mix32(this.a) | 0;
     this.b = mix32(this.b) | 0;
     this.c = mix32(this.c) | 0;
-    this.d = 1;
     for (let warmUp = 0; warmUp < 12; warmUp++) this.uint32();
   }
 
-  private take(label: string | number): void {
-    if (typeof label === "number" && label >= 0 && label === (label | 0)) this.takeDigits(label);
-    else {
-      const text = String(label);
-      for (let i = 0; i < text.length; i++) this.takeCode(text.charCodeAt(i));
+  private absorb(text: string): void {
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      this.a = Math.imul(this.a ^ code, PRIME);
+      this.b = Math.imul(this.b ^ code, PRIME);
+      this.c = Math.imul(this.c ^ code, PRIME);
     }
-  }
-
-  /** As `take(String(whole))`, without a text that V8 would keep among those of numbers. */
-  private takeDigits(whole: number): void {
-    let unit = 1;
-    while (unit * 10 <= whole) unit *= 10;
-    for (; unit >= 1; unit /= 10) this.takeCode(48 + (Math.floor(whole / unit) % 10));
-  }
-
-  /** The three of `hash32` in one go, since most draws are of a generator of their own. */
-  private takeCode(code: number): void {
-    this.a = Math.imul(this.a ^ code, PRIME);
-    this.b = Math.imul(this.b ^ code, PRIME);
-    this.c = Math.imul(this.c ^ code, PRIME);
   }
 
   /** sfc32: small, fast, and passes PractRand; quality matters for the probabilities of fault rules. */
@@ -87,43 +69,29 @@ export class Random {
   }
 
   letters(length: number, alphabet = LETTERS): string {
-    return this.lettersAfter("", length, alphabet);
+    const codes = new Array<number>(length);
+    for (let i = 0; i < length; i++) codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
+    return String.fromCharCode(...codes);
   }
 
   /** An id of section 2.1 such as `file_k3v9…`. */
   id(prefix: string): string {
-    return this.lettersAfter(prefix, ID_LENGTH, LETTERS);
-  }
-
-  /** Made at once: a text that was put together is a chain of its pieces, for as long as it lives. */
-  private lettersAfter(prefix: string, length: number, alphabet: string): string {
-    const start = prefix.length;
-    const codes = new Array<number>(start + length);
-    for (let i = 0; i < start; i++) codes[i] = prefix.charCodeAt(i);
-    for (let i = start; i < codes.length; i++)
-      codes[i] = alphabet.charCodeAt(this.uint32() % alphabet.length);
-    return String.fromCharCode(...codes);
+    return prefix + this.letters(ID_LENGTH);
   }
 }
-
-/** Of FNV-1a. */
-const PRIME = 0x01000193;
 
 /** FNV-1a with a murmur finaliser: labels that differ in one character give unrelated states. */
 export function hash32(text: string, basis = 0x811c9dc5): number {
   let hash = basis;
-  for (let i = 0; i < text.length; i++) {
-    hash ^= text.charCodeAt(i);
-    hash = Math.imul(hash, PRIME);
-  }
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME);
   return mix32(hash);
 }
 
-/** What the id of a request is drawn from: kept in its place, for a text is an object of its own. */
+/** The source of a request's id, which is only drawn where it is needed. */
 export interface RequestDraw {
-  /** Of the sandbox's seed; a small integer. */
+  /** From the sandbox's seed. */
   readonly idSeed: number;
-  /** How many requests had come before it. */
+  /** The number of requests before it. */
   readonly number: number;
 }
 
@@ -132,35 +100,19 @@ export function requestIdSeed(seed: number): number {
   return hash32("request", seed) | 0;
 }
 
-/** `req_` and sixteen hex digits for the n-th request of a seed; cheaper than a generator of its own. */
-export function drawRequestId(state: number, n: number): string {
-  const high = mix32(state ^ Math.imul(n + 1, 0x9e3779b1));
+/** `req_` and sixteen hex digits for the n-th request of a seed; cheaper than a generator for each request. */
+export function drawRequestId(idSeed: number, n: number): string {
+  const high = mix32(idSeed ^ Math.imul(n + 1, 0x9e3779b1));
   const low = mix32(high + Math.imul(n + 0x7f4a7c15, 0x85ebca77));
-  // `toString(16)` takes numbers beyond 2^31 apart by division, which costs ten times as much.
-  return String.fromCharCode(
-    114, // r
-    101, // e
-    113, // q
-    95, // _
-    DIGITS[high >>> 28]!,
-    DIGITS[(high >>> 24) & 15]!,
-    DIGITS[(high >>> 20) & 15]!,
-    DIGITS[(high >>> 16) & 15]!,
-    DIGITS[(high >>> 12) & 15]!,
-    DIGITS[(high >>> 8) & 15]!,
-    DIGITS[(high >>> 4) & 15]!,
-    DIGITS[high & 15]!,
-    DIGITS[low >>> 28]!,
-    DIGITS[(low >>> 24) & 15]!,
-    DIGITS[(low >>> 20) & 15]!,
-    DIGITS[(low >>> 16) & 15]!,
-    DIGITS[(low >>> 12) & 15]!,
-    DIGITS[(low >>> 8) & 15]!,
-    DIGITS[(low >>> 4) & 15]!,
-    DIGITS[low & 15]!,
-  );
+  return `req_${toHex32(high)}${toHex32(low)}`;
 }
-const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+
+/** The bytes in hex: `toString(16)` is ten times slower for numbers above 2^31. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+function toHex32(value: number): string {
+  return `${HEX[value >>> 24]}${HEX[(value >>> 16) & 255]}${HEX[(value >>> 8) & 255]}${HEX[value & 255]}`;
+}
 
 function mix32(value: number): number {
   let hash = value | 0;

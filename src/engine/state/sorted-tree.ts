@@ -19,8 +19,8 @@ export interface Difference<K, V> {
 }
 
 /**
- * A persistent, weight-balanced search tree that knows the size of every subtree, so that it answers `slice` and `rank` in
- * O(log n), as `get`. No library offers a persistent ordered map with ranks, which offsets, totals and
+ * A persistent, weight-balanced search tree. It knows the size of every subtree, so `slice` and `rank` take O(log n),
+ * as `get` does. No library offers a persistent ordered map with ranks, which offsets, totals and
  * date ranges of the API's lists need; docs/decisions/0002-state-as-a-value.md says what was measured.
  */
 export class SortedTree<K, V> {
@@ -42,7 +42,7 @@ export class SortedTree<K, V> {
   }
 
   get size(): number {
-    return sizeOf(this.root);
+    return countNodes(this.root);
   }
 
   /** The stored value of the entry that compares equal. */
@@ -56,14 +56,14 @@ export class SortedTree<K, V> {
     return undefined;
   }
 
-  /** How many entries stand before this one, whether or not it is present itself. */
+  /** The number of entries before this one, which need not be present itself. */
   rank(key: K, value: V): number {
     let node = this.root;
     let before = 0;
     while (node !== undefined) {
       if (this.compare(key, value, node.key, node.value) <= 0) node = node.left;
       else {
-        before += sizeOf(node.left) + 1;
+        before += countNodes(node.left) + 1;
         node = node.right;
       }
     }
@@ -74,12 +74,9 @@ export class SortedTree<K, V> {
     return new SortedTree(this.compare, insert(this.compare, this.root, { key, value }));
   }
 
-  /**
-   * Other values for keys that are all present, in order and distinct: each shared node is copied once,
-   * however many of the entries lie below it.
-   */
+  /** Other values for keys that are all present, in order and distinct; copies each node that they share once. */
   replaceSorted(entries: readonly (readonly [K, V])[]): SortedTree<K, V> {
-    return new SortedTree(this.compare, this.replaced(this.root, entries, [0, entries.length]));
+    return new SortedTree(this.compare, this.replaced(this.root, entries, 0, entries.length));
   }
 
   /** The same tree (by reference) when nothing compares equal. */
@@ -101,8 +98,8 @@ export class SortedTree<K, V> {
   }
 
   /**
-   * The differences between two trees of the same order, in that order. Subtrees that both share are skipped unread, so
-   * that comparing a tree with one made from it costs as much as the changes between them.
+   * The differences between two trees of the same order, in that order. Subtrees that both share are skipped, so
+   * comparing a tree with one made from it costs as much as the changes between them.
    */
   static *differences<K, V>(
     before: SortedTree<K, V>,
@@ -117,19 +114,16 @@ export class SortedTree<K, V> {
       if (a?.whole !== undefined && a.whole === b?.whole) {
         old.pop();
         now.pop();
-      } else if (a?.whole !== undefined && a.whole.size >= sizeOf(b?.whole)) {
-        // The larger first: a shared subtree is met when both sides are down to its size.
+      } else if (a?.whole !== undefined && a.whole.size >= countNodes(b?.whole)) {
+        // The larger first: both sides reach a shared subtree when they are down to its size.
         open(old, a.whole);
       } else if (b?.whole !== undefined) {
         open(now, b.whole);
       } else {
-        // A side that has come to its end comes last.
-        const order =
-          a === undefined || b === undefined
-            ? a === undefined
-              ? 1
-              : -1
-            : before.compare(a.entry!.key, a.entry!.value, b.entry!.key, b.entry!.value);
+        // The entries of the other side come before the end of this one.
+        let order = a === undefined ? 1 : -1;
+        if (a !== undefined && b !== undefined)
+          order = before.compare(a.entry!.key, a.entry!.value, b.entry!.key, b.entry!.value);
         const was = order <= 0 ? old.pop()!.entry : undefined;
         const is = order >= 0 ? now.pop()!.entry : undefined;
         if (was?.value !== is?.value) yield { key: (was ?? is)!.key, before: was?.value, after: is?.value };
@@ -137,10 +131,12 @@ export class SortedTree<K, V> {
     }
   }
 
+  /** The subtree with the entries at [from, to), which are all in it. */
   private replaced(
     node: Tree<K, V>,
     entries: readonly (readonly [K, V])[],
-    [from, to]: readonly [number, number],
+    from: number,
+    to: number,
   ): Tree<K, V> {
     if (node === undefined || from >= to) return node;
     let low = from;
@@ -151,24 +147,24 @@ export class SortedTree<K, V> {
       if (this.compare(key, value, node.key, node.value) < 0) low = middle + 1;
       else high = middle;
     }
-    const here = entries[low];
-    const hit = low < to && this.compare(here![0], here![1], node.key, node.value) === 0;
+    const here = low < to ? entries[low]! : undefined;
+    const isHere = here !== undefined && this.compare(here[0], here[1], node.key, node.value) === 0;
     return {
       key: node.key,
-      value: hit ? here![1] : node.value,
-      left: this.replaced(node.left, entries, [from, low]),
-      right: this.replaced(node.right, entries, [hit ? low + 1 : low, to]),
+      value: isHere ? here[1] : node.value,
+      left: this.replaced(node.left, entries, from, low),
+      right: this.replaced(node.right, entries, isHere ? low + 1 : low, to),
       size: node.size,
     };
   }
 }
 
-function sizeOf(tree: { readonly size: number } | undefined): number {
+function countNodes(tree: { readonly size: number } | undefined): number {
   return tree === undefined ? 0 : tree.size;
 }
 
 function make<K, V>({ key, value }: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
-  return { key, value, left, right, size: sizeOf(left) + sizeOf(right) + 1 };
+  return { key, value, left, right, size: countNodes(left) + countNodes(right) + 1 };
 }
 
 function build<K, V>(entries: readonly (readonly [K, V])[], from: number, to: number): Tree<K, V> {
@@ -183,8 +179,8 @@ const DELTA = 3;
 const RATIO = 2;
 
 function balance<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>): Node<K, V> {
-  const leftSize = sizeOf(left);
-  const rightSize = sizeOf(right);
+  const leftSize = countNodes(left);
+  const rightSize = countNodes(right);
   if (leftSize + rightSize > 1) {
     if (rightSize > DELTA * leftSize) return rotateLeft(entry, left, right!);
     if (leftSize > DELTA * rightSize) return rotateRight(entry, left!, right);
@@ -193,14 +189,14 @@ function balance<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Tree<K, V>):
 }
 
 function rotateLeft<K, V>(entry: Entry<K, V>, left: Tree<K, V>, right: Node<K, V>): Node<K, V> {
-  if (sizeOf(right.left) < RATIO * sizeOf(right.right))
+  if (countNodes(right.left) < RATIO * countNodes(right.right))
     return make(right, make(entry, left, right.left), right.right);
   const middle = right.left!;
   return make(middle, make(entry, left, middle.left), make(right, middle.right, right.right));
 }
 
 function rotateRight<K, V>(entry: Entry<K, V>, left: Node<K, V>, right: Tree<K, V>): Node<K, V> {
-  if (sizeOf(left.right) < RATIO * sizeOf(left.left))
+  if (countNodes(left.right) < RATIO * countNodes(left.left))
     return make(left, left.left, make(entry, left.right, right));
   const middle = left.right!;
   return make(middle, make(left, left.left, middle.left), make(entry, middle.right, right));
@@ -229,13 +225,7 @@ function remove<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, 
 
 /** One tree of two, of which the first comes before the second. */
 function glue<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
-  if (left === undefined) return right;
-  if (right === undefined) return left;
-  if (left.size > right.size) {
-    let last = left;
-    while (last.right !== undefined) last = last.right;
-    return balance(last, withoutLast(left), right);
-  }
+  if (left === undefined || right === undefined) return left ?? right;
   let first = right;
   while (first.left !== undefined) first = first.left;
   return balance(first, left, withoutFirst(right));
@@ -245,14 +235,10 @@ function withoutFirst<K, V>(node: Node<K, V>): Tree<K, V> {
   return node.left === undefined ? node.right : balance(node, withoutFirst(node.left), node.right);
 }
 
-function withoutLast<K, V>(node: Node<K, V>): Tree<K, V> {
-  return node.right === undefined ? node.left : balance(node, node.left, withoutLast(node.right));
-}
-
 /** Appends the values at positions [skip, end) of a subtree. */
 function collect<V>(node: Tree<unknown, V>, { skip, end }: { skip: number; end: number }, values: V[]): void {
   if (node === undefined || skip >= node.size || end <= 0) return;
-  const before = sizeOf(node.left);
+  const before = countNodes(node.left);
   if (skip < before) collect(node.left, { skip, end }, values);
   if (skip <= before && before < end) values.push(node.value);
   if (end > before + 1)

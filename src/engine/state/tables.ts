@@ -1,23 +1,30 @@
 import type { AnyCollection } from "./collection.ts";
 import { type AnyTable, Table } from "./table.ts";
 
+/** The whole world as one immutable value. Reset, snapshot, fork and rollback each store or replace a reference to one. */
+export interface Root {
+  readonly tables: Tables;
+  /** How many ids and labelled draws were made; part of the value, so that a restore repeats them. */
+  readonly draws: number;
+}
+
 /**
- * The tables of a root, by their collections' names. A list behind one map of places, which all roots of a
- * base share: a change copies the list and nothing else. (As an object with some forty keys, which V8 keeps
- * as a dictionary, the copy was the dearest part of a small change.)
+ * The tables of a root by their collections' names. A list, and a map of positions in it that all roots of a base
+ * share: a change copies the list only. (V8 stores an object of some forty keys as a dictionary, whose copy was the
+ * most expensive part of a small change.)
  */
 export class Tables implements Iterable<readonly [string, AnyTable]> {
-  private readonly places: ReadonlyMap<string, number>;
+  private readonly positions: ReadonlyMap<string, number>;
   private readonly list: readonly AnyTable[];
 
-  private constructor(places: ReadonlyMap<string, number>, list: readonly AnyTable[]) {
-    this.places = places;
+  private constructor(positions: ReadonlyMap<string, number>, list: readonly AnyTable[]) {
+    this.positions = positions;
     this.list = list;
   }
 
-  static of(tables: Iterable<AnyTable>): Tables {
-    const byName = new Map([...tables].map((table) => [table.collection.name, table]));
-    return new Tables(new Map([...byName.keys()].map((name, place) => [name, place])), [...byName.values()]);
+  /** @param tables one of each name */
+  static of(tables: readonly AnyTable[]): Tables {
+    return new Tables(new Map(tables.map(({ collection }, position) => [collection.name, position])), tables);
   }
 
   static empty(collections: readonly AnyCollection[]): Tables {
@@ -25,32 +32,29 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
   }
 
   get(name: string): AnyTable | undefined {
-    const place = this.places.get(name);
-    return place === undefined ? undefined : this.list[place];
+    const position = this.positions.get(name);
+    return position === undefined ? undefined : this.list[position];
   }
 
   names(): Iterable<string> {
-    return this.places.keys();
+    return this.positions.keys();
   }
 
   all(): readonly AnyTable[] {
     return this.list;
   }
 
-  /** With another table in the place of the one of its name, which there is. */
+  /** With another table in place of the one of its name. */
   replaced(table: AnyTable): Tables {
-    const place = this.places.get(table.collection.name);
-    if (place === undefined) throw new Error(`there is no table ${table.collection.name}`);
+    const position = this.positions.get(table.collection.name);
+    if (position === undefined) throw new Error(`there is no table ${table.collection.name}`);
     const list = this.list.slice();
-    list[place] = table;
-    return new Tables(this.places, list);
+    list[position] = table;
+    return new Tables(this.positions, list);
   }
 
-  /** With these in the place of those of their names. */
-  replacedAll(tables: Iterable<AnyTable>): Tables {
-    let result: Tables = this;
-    for (const table of tables) result = result.replaced(table);
-    return result;
+  replacedAll(tables: readonly AnyTable[]): Tables {
+    return tables.reduce((result: Tables, table) => result.replaced(table), this);
   }
 
   *[Symbol.iterator](): IterableIterator<readonly [string, AnyTable]> {

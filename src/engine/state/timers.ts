@@ -1,21 +1,19 @@
 import Type from "typebox";
+import { TIMER_KINDS, type TimerKind } from "./clock.ts";
 import { collection } from "./collection.ts";
-import { TIMER_KINDS, type TimerKind } from "./timer-kinds.ts";
 
-export { TIMER_KINDS, type TimerKind };
-
-/** One due instant of the sandbox. A (kind, subject) pair has at most one timer: setting it again moves it. */
+/** One due instant of the sandbox. A (kind, key) pair has at most one timer: setting it again moves it. */
 export interface Timer {
   id: string;
   due: number;
   kind: TimerKind;
   /** The id of the record that the timer is about, as `clock advance` reports it. */
   subject: string;
-  /** What the record's id alone does not say, such as which of two stores. */
+  /** Where the subject is not unique, for example the one of two stores that it is in. */
   key?: string;
 }
 
-/** Timers live in the root like any record, so snapshots, forks and restarts carry them. */
+/** Timers are records of the root, so snapshots, forks and restarts contain them. */
 export const timers = collection<Timer>({
   name: "_timers",
   prefix: "",
@@ -37,4 +35,11 @@ export const timers = collection<Timer>({
 
 export function timerId(kind: TimerKind, key: string): string {
   return `${kind}/${key}`;
+}
+
+/** A timer as `clock/pending` shows it. */
+export interface PendingTimer {
+  due_at: string;
+  kind: TimerKind;
+  subject: string;
 }

@@ -1,11 +1,11 @@
 import { toBase64Url } from "../bytes.ts";
 import { hmac } from "../platform.ts";
+import type { TimerKind } from "./clock.ts";
 import type { AnyCollection, Collection, StoredRecord } from "./collection.ts";
 import { Random } from "./random.ts";
-import type { Root } from "./root.ts";
 import type { Table } from "./table.ts";
-import type { Tables } from "./tables.ts";
-import { type Timer, type TimerKind, timerId, timers } from "./timers.ts";
+import type { Root, Tables } from "./tables.ts";
+import { type PendingTimer, type Timer, timerId, timers } from "./timers.ts";
 import type { View } from "./view.ts";
 
 export interface EmittedEvent {
@@ -22,33 +22,14 @@ export interface WrittenRecord {
   readonly after: StoredRecord | undefined;
 }
 
-export interface TransactionSetting {
-  /** Milliseconds since 1970 at which this sandbox's relative instants are zero. */
-  origin: number;
-  /** The sandbox's now, relative to `origin`. */
-  now: number;
-  seed: number;
-  /** Keys what must not be guessable from the seed alone: name and number of resets (interfaces 5). */
-  secretKey: string;
-}
+/** The reading part of a transaction. */
+export type WorldReader = Pick<
+  Transaction,
+  "now" | "get" | "all" | "index" | "iso" | "relative" | "absolute"
+>;
 
-/** What reading code needs; a transaction offers it and so does a world between transactions. */
-export interface WorldReader {
-  readonly now: number;
-  get<R extends StoredRecord>(collection: Collection<R>, id: string): R | undefined;
-  all<R extends StoredRecord>(collection: Collection<R>): View<R>;
-  index<R extends StoredRecord>(collection: Collection<R>, name: string, group: string): View<R>;
-  iso(instant: number): string;
-  relative(epochMilliseconds: number): number;
-  absolute(instant: number): number;
-}
-
-const NOTHING_EMITTED: readonly EmittedEvent[] = [];
-const NOTHING_WRITTEN: readonly WrittenRecord[] = [];
-
-/** Of ranks, which are six digits of base 36. */
-const HALF_RANK = 36 ** 3;
-const MAX_RANK = HALF_RANK ** 2 - 1;
+/** Ids that sort newest first begin with six digits of base 36. */
+const RANK_DIGITS = 6;
 
 /**
  * A synchronous change to a root. Nothing is visible outside until the world commits it, and a
@@ -56,19 +37,22 @@ const MAX_RANK = HALF_RANK ** 2 - 1;
  * Instants in records are milliseconds relative to the sandbox's origin, so one fixture's records serve
  * sandboxes loaded at any time; `iso` and `relative` are the border.
  */
-export class Transaction implements WorldReader {
+export class Transaction {
+  /** The sandbox's now, relative to `origin`. */
   readonly now: number;
   readonly seed: number;
+  /** Milliseconds since 1970 at which this sandbox's relative instants are zero. */
   readonly origin: number;
-  /** Most transactions write and emit nothing; what they would need for it is made when they do. */
-  private events: EmittedEvent[] | undefined;
-  private writes: WrittenRecord[] | undefined;
+  readonly emitted: EmittedEvent[] = [];
+  /** In the order of the writes; a record that was written twice is in it twice. */
+  readonly written: WrittenRecord[] = [];
   private tables: Tables;
   private draws: number;
   private readonly start: Root;
+  /** The key of everything that must not be guessable from the seed alone (interfaces 5). */
   private readonly secretKey: string;
 
-  constructor(root: Root, setting: TransactionSetting) {
+  constructor(root: Root, setting: Pick<Transaction, "origin" | "now" | "seed"> & { secretKey: string }) {
     this.start = root;
     this.tables = root.tables;
     this.draws = root.draws;
@@ -78,16 +62,7 @@ export class Transaction implements WorldReader {
     this.secretKey = setting.secretKey;
   }
 
-  get emitted(): readonly EmittedEvent[] {
-    return this.events ?? NOTHING_EMITTED;
-  }
-
-  /** What was written, in its order; a record that was written twice stands in it twice. */
-  get written(): readonly WrittenRecord[] {
-    return this.writes ?? NOTHING_WRITTEN;
-  }
-
-  /** The root as this transaction has changed it; the very root it started from if it changed nothing. */
+  /** The root as this transaction has changed it; the same object that it started from if it changed nothing. */
   result(): Root {
     return this.tables === this.start.tables && this.draws === this.start.draws
       ? this.start
@@ -124,13 +99,13 @@ export class Transaction implements WorldReader {
     return record;
   }
 
-  /** Puts many records of one collection, for less than each on its own would cost. */
+  /** Puts many records of one collection; faster than one `put` for each. */
   putAll<R extends StoredRecord>(collection: Collection<R>, records: readonly R[]): void {
     const table = this.table(collection);
     this.tables = this.tables.replaced(table.putAll(records));
     for (const record of records) {
       const id = collection.idOf(record);
-      this.note({ collection, id, before: table.get(id), after: record });
+      this.written.push({ collection, id, before: table.get(id), after: record });
     }
   }
 
@@ -141,7 +116,7 @@ export class Transaction implements WorldReader {
     return this.put(collection, { ...record, ...fields });
   }
 
-  /** With the timer that stands under its id. */
+  /** Also removes the timer of the record. */
   remove<R extends StoredRecord>(collection: Collection<R>, id: string): void {
     if (collection.timer !== undefined) this.unschedule(collection.timer, id);
     const table = this.table(collection);
@@ -155,6 +130,16 @@ export class Transaction implements WorldReader {
 
   unschedule(kind: TimerKind, key: string): void {
     this.remove(timers, timerId(kind, key));
+  }
+
+  nearestTimer(): Timer | undefined {
+    return this.index(timers, "due", "").first();
+  }
+
+  /** Nearest first. */
+  pendingTimers(): PendingTimer[] {
+    const pending = [...this.index(timers, "due", "")];
+    return pending.map(({ due, kind, subject }) => ({ due_at: this.iso(due), kind, subject }));
   }
 
   /** A generator of its own for this draw; each call, also with the same label, gives another. */
@@ -176,16 +161,14 @@ export class Transaction implements WorldReader {
     return this.newId(this.newestFirst(prefix));
   }
 
-  /** The same, and no other sandbox has it, nor this one after a reset, so that whoever remembers ids takes it for new. */
+  /** The same, and neither another sandbox nor this one after a reset repeats it: receivers skip ids they know. */
   newestFirstOwnId(prefix: string): string {
-    const first = this.newestFirst(prefix);
-    return first + this.secret(prefix).slice(0, 20);
+    return this.newestFirst(prefix) + this.secret(prefix).slice(0, 20);
   }
 
   private newestFirst(prefix: string): string {
-    const rank = MAX_RANK - this.draws;
-    // In halves: `toString(36)` takes numbers beyond 2^31 apart by division, which costs four times as much.
-    return `${prefix}0${threeDigits(Math.floor(rank / HALF_RANK))}${threeDigits(rank % HALF_RANK)}`;
+    const rank = 36 ** RANK_DIGITS - 1 - this.draws;
+    return `${prefix}0${rank.toString(36).padStart(RANK_DIGITS, "0")}`;
   }
 
   /** Base64url text that seed, sandbox name and number of resets determine, and nothing shorter does. */
@@ -201,8 +184,7 @@ export class Transaction implements WorldReader {
 
   /** Queues a webhook event of section 6.1; it leaves after the commit, never before. */
   emit(event: string, organization_id: string, data: Record<string, unknown>): void {
-    this.events ??= [];
-    this.events.push({ event, organization_id, data });
+    this.emitted.push({ event, organization_id, data });
   }
 
   iso(instant: number): string {
@@ -215,11 +197,6 @@ export class Transaction implements WorldReader {
 
   absolute(instant: number): number {
     return this.origin + instant;
-  }
-
-  private note(written: WrittenRecord): void {
-    this.writes ??= [];
-    this.writes.push(written);
   }
 
   private table<R extends StoredRecord>(collection: Collection<R>): Table<R> {
@@ -235,18 +212,10 @@ export class Transaction implements WorldReader {
     after: R | undefined,
   ): void {
     if (before === after) return;
-    this.tables = this.tables.replaced(table.replaced({ id, before, after }));
-    this.note({ collection: table.collection, id, before, after });
+    this.tables = this.tables.replaced(table.apply({ id, before, after }));
+    this.written.push({ collection: table.collection, id, before, after });
   }
 }
-
-/** A whole number below 36 ** 3 in base 36. */
-function threeDigits(value: number): string {
-  const low = value % 36;
-  const middle = Math.floor(value / 36) % 36;
-  return String.fromCharCode(DIGITS[Math.floor(value / 36 ** 2)]!, DIGITS[middle]!, DIGITS[low]!);
-}
-const DIGITS = Array.from("0123456789abcdefghijklmnopqrstuvwxyz", (digit) => digit.charCodeAt(0));
 
 /** Each record once, as it was before the first and after the last of its changes. */
 export function mergeWrites(written: readonly WrittenRecord[]): readonly WrittenRecord[] {
@@ -262,9 +231,8 @@ export function mergeWrites(written: readonly WrittenRecord[]): readonly Written
 
 /** The writes of a commit to one collection, each record once. */
 export function writesTo<R extends StoredRecord>(
-  collection: Collection<R>,
+  { name }: Collection<R>,
   written: readonly WrittenRecord[],
 ): readonly (WrittenRecord & { readonly before: R | undefined; readonly after: R | undefined })[] {
-  if (!written.some((one) => one.collection.name === collection.name)) return [];
-  return mergeWrites(written.filter((one) => one.collection.name === collection.name)) as never;
+  return mergeWrites(written.filter(({ collection }) => collection.name === name)) as never;
 }

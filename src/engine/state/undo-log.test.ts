@@ -2,7 +2,7 @@ import fc from "fast-check";
 import Type from "typebox";
 import { expect, it } from "vitest";
 import { collection } from "./collection.ts";
-import type { Root } from "./root.ts";
+import type { Root } from "./tables.ts";
 import { Tables } from "./tables.ts";
 import { Transaction } from "./transaction.ts";
 import { UndoLog } from "./undo-log.ts";

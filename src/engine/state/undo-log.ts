@@ -1,28 +1,28 @@
-import type { Root } from "./root.ts";
+import type { Root } from "./tables.ts";
 import type { WrittenRecord } from "./transaction.ts";
 import type { Commit } from "./world-parts.ts";
 
-/** How many steps lie between two checkpoints: undoing them all takes less than a millisecond. */
+/** Steps between two checkpoints: undoing them all takes less than a millisecond. */
 const STEPS_BETWEEN_CHECKPOINTS = 64;
-/** A step that wrote more is undone by a checkpoint. */
+/** A step with more writes gets a checkpoint of its own. */
 const MAX_WRITTEN = 256;
 
 /** The way from one version of a world to the next. */
 interface Step {
-  /** What was written, in its order; undone from the last to the first. */
+  /** In the order of the writes; undone from the last to the first. */
   written: readonly WrittenRecord[];
   readonly draws: number;
-  /** The version that the step leads from, where it is a checkpoint. */
+  /** The version before the step, where it is a checkpoint. */
   root: Root | undefined;
 }
 
 /**
- * The past versions of one world, by number. A version costs what was written on the way to the next one; `at` goes
- * back to it from the nearest later checkpoint, or from the present.
+ * The past versions of one world, by number. A version costs as much memory as the writes between it and the next one;
+ * `at` goes back to it from the nearest later checkpoint, or from the present.
  */
 export class UndoLog {
   private steps: Step[] = [];
-  /** The oldest version that can be gone back to. */
+  /** The oldest version that `at` still has. */
   private oldest = 0;
   private newest: Root | undefined = undefined;
   /** The newest version that `versionOf` has given a number; commits after it share one step until the next. */
@@ -44,7 +44,7 @@ export class UndoLog {
     this.newest = after;
   }
 
-  /** The number of a world's present version, which can be gone back to until it is released. */
+  /** The number of a world's present version, for `at` until it is released. */
   versionOf(present: Root): number {
     this.moveTo(present);
     this.numbered = this.version;
@@ -62,7 +62,7 @@ export class UndoLog {
     return root;
   }
 
-  /** Versions before this one are needed no more. */
+  /** Releases the versions before this one. */
   release(version: number): void {
     const count = Math.min(version - this.oldest, this.steps.length);
     if (count <= 0) return;
@@ -80,7 +80,7 @@ export class UndoLog {
     return this.oldest + this.steps.length;
   }
 
-  /** A restore has replaced the world: what leads there was not written, so the version before is a checkpoint. */
+  /** After a restore, which replaces the world without writes, the version before it becomes a checkpoint. */
   private moveTo(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
       this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });

@@ -15,11 +15,15 @@ const ids = (count: number): IdTree =>
   );
 const numbers = (view: Iterable<{ n: number }>) => [...view].map(({ n }) => n);
 
-describe("decision 2: a list of which only what is asked for is touched", () => {
-  it.each([0, 1, 64, 65, 200])("decision 2: all of %d, however it was made", (count) => {
+describe("a list that reads only the records it is asked for [decision 2]", () => {
+  it.each([0, 1, 64, 65, 200])("all of %d, however it was made [decision 2]", (count) => {
     const all = Array.from({ length: count }, (_, n) => n);
     const list = all.map((n) => ({ n }));
-    for (const view of [View.ofRows(rows(count)), View.ofIds(ids(count), rows(count)), View.ofList(list)]) {
+    for (const view of [
+      View.ofRecords(rows(count)),
+      View.ofIds(ids(count), rows(count)),
+      View.ofList(list),
+    ]) {
       expect([view.size, numbers(view)]).toEqual([count, all]);
       expect(view.first()?.n).toBe(count === 0 ? undefined : 0);
       for (const [offset, limit] of [
@@ -44,21 +48,21 @@ describe("decision 2: a list of which only what is asked for is touched", () => 
     [4, 99, [8, 9]],
     [99, 100, []],
     [3, 1, []],
-  ])("decision 2: those from %d to %d", (from, to, found) => {
+  ])("those from %d to %d [decision 2]", (from, to, found) => {
     const narrowed = View.ofIds(ids(10), rows(10)).between(from, to);
     expect([narrowed.size, numbers(narrowed)]).toEqual([found.length, found]);
     expect(narrowed.first()?.n).toBe(found[0]);
     expect(numbers(narrowed.page(1, 2))).toEqual(found.slice(1, 3));
-    // What is narrowed once more stays within what it was.
+    // Narrowing it again stays within the first range.
     expect(numbers(narrowed.between(2, 3))).toEqual(found.filter((n) => n >= 4 && n <= 7));
     expect(numbers(narrowed.between(-9, 9))).toEqual(found);
   });
 
-  it("decision 2: a list without an order cannot be narrowed by one", () => {
-    expect(() => View.ofRows(rows(1)).between(0, 1)).toThrow("this list has no order to narrow by");
+  it("a list without an order cannot be narrowed by one [decision 2]", () => {
+    expect(() => View.ofRecords(rows(1)).between(0, 1)).toThrow("this list has no order to narrow by");
   });
 
-  it("decision 2: a long one is read as far as somebody goes", () => {
+  it("a long list is read as far as it is iterated [decision 2]", () => {
     let read = 0;
     const tree = rows(1000);
     const counted = Object.create(tree, {
@@ -69,7 +73,7 @@ describe("decision 2: a list of which only what is asked for is touched", () => 
         },
       },
     }) as typeof tree;
-    for (const { n } of View.ofRows(counted)) if (n === 70) break;
+    for (const { n } of View.ofRecords(counted)) if (n === 70) break;
     expect(read).toBe(128);
   });
 });

@@ -3,49 +3,50 @@ import type { SortedTree } from "./sorted-tree.ts";
 export type Order = number | string;
 /** The ids of one group of an index, by (order, id). */
 export type IdTree = SortedTree<Order, string>;
+type RecordTree<R> = SortedTree<string, R>;
 
-/** Lists up to this long are read at once when iterated; a generator would cost more than it saves. */
+/** Lists up to this length are read at once when iterated; a generator would cost more than it saves. */
 const READ_AT_ONCE = 64;
 
-/** A list in its order, of which only what is asked for is ever touched. */
+/** An ordered list that reads only the records it is asked for. */
 export class View<R> {
   readonly size: number;
-  /** Records themselves, or where `rows` is given, their ids. */
-  private readonly source: SortedTree<Order, string> | SortedTree<string, R> | readonly R[];
-  private readonly rows: SortedTree<string, R> | undefined;
+  /** Records, or ids of records in `records`. */
+  private readonly source: IdTree | RecordTree<R> | readonly R[];
+  private readonly records: RecordTree<R> | undefined;
   private readonly start: number;
 
   private constructor(
     source: View<R>["source"],
-    rows: SortedTree<string, R> | undefined,
-    { start, size }: { start: number; size: number },
+    records: RecordTree<R> | undefined,
+    start: number,
+    size: number,
   ) {
     this.source = source;
-    this.rows = rows;
+    this.records = records;
     this.start = start;
     this.size = Math.max(0, size);
   }
 
-  static ofRows<R>(rows: SortedTree<string, R>): View<R> {
-    return new View<R>(rows, undefined, { start: 0, size: rows.size });
+  static ofRecords<R>(records: RecordTree<R>): View<R> {
+    return new View<R>(records, undefined, 0, records.size);
   }
 
-  static ofIds<R>(ids: IdTree, rows: SortedTree<string, R>): View<R> {
-    return new View<R>(ids, rows, { start: 0, size: ids.size });
+  static ofIds<R>(ids: IdTree, records: RecordTree<R>): View<R> {
+    return new View<R>(ids, records, 0, ids.size);
   }
 
-  /** A list that was put together by other means, in its order. */
   static ofList<R>(records: readonly R[]): View<R> {
-    return new View<R>(records, undefined, { start: 0, size: records.length });
+    return new View<R>(records, undefined, 0, records.length);
   }
 
-  /** Records whose order lies in [from, to], both included. */
+  /** Records whose order is in [from, to], both included. */
   between(from: Order, to: Order): View<R> {
-    if (this.rows === undefined) throw new Error("this list has no order to narrow by");
+    if (this.records === undefined) throw new Error("this list has no order to narrow by");
     const ids = this.source as IdTree;
     const start = Math.max(this.start, ids.rank(from, ""));
     const end = Math.min(this.start + this.size, ids.rank(to, "\uffff"));
-    return new View<R>(ids, this.rows, { start, size: end - start });
+    return new View<R>(ids, this.records, start, end - start);
   }
 
   first(): R | undefined {
@@ -55,10 +56,10 @@ export class View<R> {
   page(offset: number, limit: number): R[] {
     const from = this.start + Math.max(0, offset);
     const to = Math.min(this.start + this.size, from + limit);
-    if (Array.isArray(this.source)) return this.source.slice(from, to);
-    const read = (this.source as unknown as SortedTree<string, never>).slice(from, to);
-    if (this.rows !== undefined)
-      for (let i = 0; i < read.length; i++) read[i] = this.rows.get(read[i]!) as never;
+    const read = this.source.slice(from, to) as R[];
+    const { records } = this;
+    if (records !== undefined)
+      for (let i = 0; i < read.length; i++) read[i] = records.get(read[i] as string)!;
     return read;
   }
 

@@ -63,8 +63,8 @@ afterEach(() => {
   process.env["TZ"] = zone;
 });
 
-describe("interfaces 4 the clock", () => {
-  it("interfaces 4 400 days in one step are 400 steps of a day, 20 times over, in two time zones", async () => {
+describe("the clock [interfaces 4]", () => {
+  it("400 days in one step are 400 steps of a day, 20 times over, in two time zones [interfaces 4]", async () => {
     const once = await trace(1);
     expect(await trace(400)).toBe(once);
     for (const name of ["Pacific/Kiritimati", "America/St_Johns"]) {
@@ -73,7 +73,7 @@ describe("interfaces 4 the clock", () => {
     }
   });
 
-  it("interfaces 4 advances that are asked for at once queue behind each other", async () => {
+  it("advances that are asked for at once queue behind each other [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: 1 }));
     const [first, second] = await Promise.all([
@@ -85,7 +85,7 @@ describe("interfaces 4 the clock", () => {
     for (const { at } of second) expect(Date.parse(at)).toBeGreaterThan(START + DAY);
   });
 
-  it("interfaces 4 a restore cuts an advance short, and the clock shows what the snapshot showed", async () => {
+  it("a restore cuts an advance short, and the clock shows what the snapshot showed [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -99,7 +99,7 @@ describe("interfaces 4 the clock", () => {
     expect(world.pending().map(({ due_at }) => Date.parse(due_at))).toEqual([START + HOUR]);
   });
 
-  it("interfaces 4 a restore cuts short what sets the clock, which goes on as the snapshot's", async () => {
+  it("a restore cuts short what sets the clock, which goes on as the snapshot's [interfaces 4]", async () => {
     const { world } = makeWorld({ timerHandlers: { expiry: restless } });
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "a", due: HOUR }));
     const snapshot = world.value();
@@ -131,7 +131,7 @@ describe("interfaces 4 the clock", () => {
     world.close();
   });
 
-  it("interfaces 4 frozen without now stops where it is; real is the wall clock and runs what lies between", async () => {
+  it("frozen without now stops where it is; real is the wall clock and runs what lies between [interfaces 4]", async () => {
     const { world, wall } = makeWorld({ timerHandlers: { expiry: () => {} } }, "scaled");
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: HOUR }));
     wall.now += 10_000;
@@ -146,7 +146,7 @@ describe("interfaces 4 the clock", () => {
     world.close();
   });
 
-  it("interfaces 4 a clock that begins to run waits for what is due, and one that stops no longer does", async () => {
+  it("a clock that begins to run waits for what is due, and one that stops no longer does [interfaces 4]", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const ran: string[] = [];
@@ -175,7 +175,7 @@ describe("interfaces 4 the clock", () => {
     world.close();
   });
 
-  it("interfaces 4 refuses to leave the calendar, and leaves the clock where it was", async () => {
+  it("refuses to leave the calendar, and leaves the clock where it was [interfaces 4]", async () => {
     const { world } = makeWorld();
     await expect(world.advance((now) => now + 8e15)).rejects.toThrow("9999");
     expect(world.epochNow()).toBe(START);

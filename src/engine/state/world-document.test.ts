@@ -2,8 +2,8 @@ import Type from "typebox";
 import { describe, expect, it } from "vitest";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
-import type { Root } from "./root.ts";
 import { Table } from "./table.ts";
+import type { Root } from "./tables.ts";
 import { Tables } from "./tables.ts";
 import { timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
@@ -59,8 +59,8 @@ const records = ({ root }: WorldValue) =>
 
 const whole = (): WorldDocument => structuredClone(encodeWorld(changed));
 
-describe("interfaces 4 a world as a document", () => {
-  it("interfaces 4 says everything, and is read back as it was", () => {
+describe("a world as a document [interfaces 4]", () => {
+  it("says everything, and is read back as it was [interfaces 4]", () => {
     const document = encodeWorld(changed);
     expect(document).toEqual({
       ...{ seed: 1, secret_key: "s", origin: ORIGIN, requests: 7, draws: 3 },
@@ -77,7 +77,7 @@ describe("interfaces 4 a world as a document", () => {
     expect([...read.root.tables.get("notes")!.index("by_word", "three")]).toHaveLength(1);
   });
 
-  it("interfaces 2 with a base it says the difference alone, and is read back with it", () => {
+  it("with a base it says the difference alone, and is read back with it [interfaces 2]", () => {
     const document = encodeWorld(changed, { base: BASE });
     expect(document.tables).toEqual({
       notes: { put: [{ id: "note_3", text: "three" }], removed: ["note_1"] },
@@ -144,7 +144,7 @@ describe("interfaces 4 a world as a document", () => {
       "tables._timers",
       "t is due after the year 9999",
     ],
-  ])("interfaces 4 refuses %s, and says where it stands", (_what, spoil, field, message) => {
+  ])("refuses %s, and says where it stands [interfaces 4]", (_what, spoil, field, message) => {
     const document = whole();
     spoil(document);
     expect(() => decodeWorld(document, COLLECTIONS)).toThrow(
@@ -152,7 +152,7 @@ describe("interfaces 4 a world as a document", () => {
     );
   });
 
-  it("interfaces 2 refuses a difference with a record that cannot be", () => {
+  it("refuses a difference with a record that cannot be [interfaces 2]", () => {
     const document = encodeWorld(changed, { base: BASE });
     Object.assign(document.tables, { notes: { put: [{ id: "note_9" }], removed: [] } });
     expect(() => decodeWorld(document, COLLECTIONS, { base: BASE })).toThrow(

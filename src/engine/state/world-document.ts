@@ -1,9 +1,8 @@
-import { type ClockMode, LAST_INSTANT, makeClock } from "./clock.ts";
+import { type ClockMode, LAST_INSTANT, makeClock, TIMER_KINDS } from "./clock.ts";
 import type { AnyCollection, StoredRecord } from "./collection.ts";
-import type { Root } from "./root.ts";
 import { type AnyTable, Table } from "./table.ts";
-import { Tables } from "./tables.ts";
-import { TIMER_KINDS, type Timer, timers } from "./timers.ts";
+import { type Root, Tables } from "./tables.ts";
+import { type Timer, timers } from "./timers.ts";
 import type { WorldValue } from "./world-parts.ts";
 
 /** A world's value as plain JSON; instants in records stay relative to `origin`. */
@@ -18,12 +17,12 @@ export interface WorldDocument {
   tables: Record<string, TableDocument>;
 }
 
-/** All records of a table, or what became of a base that whoever reads it must have. */
+/** All records of a table, or its difference from a base, which the reader must have. */
 export type TableDocument =
   | { records: readonly StoredRecord[] }
   | { put: readonly StoredRecord[]; removed: readonly string[] };
 
-/** A document that is no world; `field` is the path of the part at fault. */
+/** A document that is no world; `field` is the path of the wrong part. */
 export class WorldDocumentError extends Error {
   override readonly name = "WorldDocumentError";
   readonly field: string;
@@ -36,7 +35,7 @@ export class WorldDocumentError extends Error {
 
 /**
  * The value as JSON. With a base, tables are written as their difference from it, and those that are the
- * base's own are left out unread: a lazily made collection that nobody touched costs nothing to save.
+ * base's own are left out unread: a lazily made collection that was never read costs nothing to save.
  */
 export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
@@ -44,7 +43,7 @@ export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): 
   for (const [name, table] of root.tables) {
     const from = base?.tables.get(name);
     if (from === table) continue;
-    tables[name] = from === undefined ? { records: [...table.all()] } : changesOf(from, table);
+    tables[name] = from === undefined ? { records: [...table.all()] } : encodeChanges(from, table);
   }
   return {
     seed,
@@ -57,7 +56,7 @@ export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): 
   };
 }
 
-function changesOf(from: AnyTable, table: AnyTable): TableDocument {
+function encodeChanges(from: AnyTable, table: AnyTable): TableDocument {
   const put: StoredRecord[] = [];
   const removed: string[] = [];
   for (const { id, after } of from.changesTo(table)) {
@@ -69,8 +68,8 @@ function changesOf(from: AnyTable, table: AnyTable): TableDocument {
 
 /**
  * The inverse, for the collections that this server knows. Tables that the document does not name are the
- * base's, or empty. The clock shows what it showed; whoever restores the value ties it to the wall clock.
- * @throws WorldDocumentError for a table or record that cannot be; fields of records are not judged
+ * base's, or empty. The clock shows the saved instant; a restore starts it from there.
+ * @throws WorldDocumentError for a table or record that cannot exist; fields of records are not checked
  */
 export function decodeWorld(
   document: WorldDocument,
@@ -85,7 +84,9 @@ export function decodeWorld(
   for (const [name, collection] of known) {
     const given = Object.hasOwn(document.tables, name) ? document.tables[name] : undefined;
     const from = base?.tables.get(name);
-    tables.push(given === undefined ? (from ?? Table.empty(collection)) : tableOf(collection, given, from));
+    tables.push(
+      given === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, given, from),
+    );
   }
   const whole = Tables.of(tables);
   for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
@@ -100,44 +101,37 @@ export function decodeWorld(
   };
 }
 
-function tableOf(collection: AnyCollection, given: TableDocument, from: AnyTable | undefined): AnyTable {
+function decodeTable(collection: AnyCollection, given: TableDocument, base: AnyTable | undefined): AnyTable {
   const place = `tables.${collection.name}`;
-  if ("records" in given) return wholeTable(collection, given.records, place);
-  if (from === undefined)
+  const [kind, records] = "records" in given ? ["records", given.records] : ["put", given.put];
+  for (const [position, record] of records.entries())
+    requireRecord(collection, record, `${place}.${kind}[${position}]`);
+  // Indexes read fields that a record may not have, and ids may clash: each shows here and not later.
+  if ("records" in given) {
+    const table = Table.of(collection, () => records);
+    requireBuilt(place, "cannot be built", () => table.size);
+    return table;
+  }
+  if (base === undefined)
     throw new WorldDocumentError(place, "is the difference from a base that is not here");
-  let table = from;
+  let table = base;
   for (const id of given.removed) table = table.remove(id);
-  for (const [position, record] of given.put.entries()) {
-    table = placed(table, requireRecord(collection, record, `${place}.put[${position}]`), place);
+  for (const record of records) {
+    const problem = `holds ${collection.idOf(record)}, which cannot be stored`;
+    table = requireBuilt(place, problem, () => table.put(record));
   }
   return table;
 }
 
-/** Indexes read fields that the record may not have. */
-function placed(table: AnyTable, record: StoredRecord, place: string): AnyTable {
+function requireBuilt<T>(place: string, problem: string, build: () => T): T {
   try {
-    return table.put(record);
+    return build();
   } catch (error) {
-    const id = table.collection.idOf(record);
-    throw new WorldDocumentError(place, `holds ${id}, which cannot be: ${(error as Error).message}`);
+    throw new WorldDocumentError(place, `${problem}: ${(error as Error).message}`);
   }
 }
 
-function wholeTable(collection: AnyCollection, records: readonly StoredRecord[], place: string): AnyTable {
-  for (const [position, record] of records.entries()) {
-    requireRecord(collection, record, `${place}.records[${position}]`);
-  }
-  const table = Table.of(collection, () => records);
-  try {
-    // Builds rows and indexes now, so that a clash of ids or a missing field shows here and not later.
-    void table.size;
-  } catch (error) {
-    throw new WorldDocumentError(place, `cannot be built: ${(error as Error).message}`);
-  }
-  return table;
-}
-
-function requireRecord(collection: AnyCollection, record: unknown, place: string): StoredRecord {
+function requireRecord(collection: AnyCollection, record: unknown, place: string): void {
   if (typeof record !== "object" || record === null || Array.isArray(record)) {
     throw new WorldDocumentError(place, "must be a record");
   }
@@ -145,7 +139,6 @@ function requireRecord(collection: AnyCollection, record: unknown, place: string
   if (typeof id !== "string" || id === "") {
     throw new WorldDocumentError(`${place}.${collection.idField}`, "must be the id of the record");
   }
-  return record;
 }
 
 function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {

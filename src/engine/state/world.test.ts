@@ -71,7 +71,7 @@ describe("World", () => {
     expect(tx.index(notes, "by_folder", "none").size).toBe(0);
   });
 
-  it("interfaces 4 advance runs what becomes due in order, at its due time, and waits for its effects", async () => {
+  it("advance runs what becomes due in order, at its due time, and waits for its effects [interfaces 4]", async () => {
     const seen: string[] = [];
     const { world } = makeWorld({
       timerHandlers: {
@@ -108,7 +108,7 @@ describe("World", () => {
     expect(world.pending().map(({ subject }) => subject)).toEqual(["z"]);
   });
 
-  it("interfaces 4 advance starts what is due at one instant together and leaves out what was called off", async () => {
+  it("advance starts all timers of one instant together and leaves out a cancelled one [interfaces 4]", async () => {
     const seen: string[] = [];
     const open: (() => void)[] = [];
     const { world } = makeWorld({
@@ -140,6 +140,23 @@ describe("World", () => {
     expect(seen).toEqual(["a begins", "b begins", "a ends", "b ends", "c begins", "c ends"]);
   });
 
+  it("ends the wait for the next change when it changes, when it ends, and when the signal aborts", async () => {
+    const { world } = makeWorld();
+    const leaving = new AbortController();
+    const changed = world.nextChange(leaving.signal);
+    world.transact((tx) => tx.insert(notes, { id: "note_1", folder: "a", at: 0 }));
+    await changed;
+    const left = world.nextChange(leaving.signal);
+    leaving.abort();
+    await left;
+    await world.nextChange(leaving.signal);
+    const ended = world.nextChange(new AbortController().signal);
+    world.close();
+    await ended;
+    await world.nextChange(new AbortController().signal);
+    expect(world.isClosed).toBe(true);
+  });
+
   it("tells its parts when a restore or the end replaces it", () => {
     const seen: boolean[] = [];
     const { world } = makeWorld({ onReplace: ({ isClosed }) => seen.push(isClosed) });
@@ -148,7 +165,7 @@ describe("World", () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it("interfaces 4 advance refuses to go back and {next} goes to the nearest due instant", async () => {
+  it("advance refuses to go back and {next} goes to the nearest due instant [interfaces 4]", async () => {
     const { world } = makeWorld();
     await expect(world.advance(START - 1)).rejects.toThrow(RangeError);
     world.transact((tx) => tx.schedule({ kind: "expiry", subject: "x", due: 60_000 }));
@@ -158,7 +175,7 @@ describe("World", () => {
     expect(world.epochNow()).toBe(START + 60_000);
   });
 
-  it("runs what became due on a moving clock before anyone sees the world", () => {
+  it("runs the timers due on a moving clock before the world is read", () => {
     const { world, pass } = makeWorld(
       { timerHandlers: { expiry: (tx) => void tx.insert(notes, { id: "note_1", folder: "a", at: 0 }) } },
       "real",
@@ -172,7 +189,7 @@ describe("World", () => {
     world.close();
   });
 
-  it("interfaces 4 restoring shows the clock, the data and the draws of the snapshot again", () => {
+  it("restoring shows the clock, the data and the draws of the snapshot again [interfaces 4]", () => {
     const { world } = makeWorld();
     const snapshot = world.value();
     const draw = () => world.transact((tx) => tx.newId("note_"));

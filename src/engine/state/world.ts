@@ -1,13 +1,19 @@
 import { platform } from "../platform.ts";
-import { type AdvanceTarget, endOfAdvance } from "./advance-target.ts";
-import { type Clock, type ClockMode, makeClock, moveClock, pinClock, readClock, wallDelay } from "./clock.ts";
-import { Mutex } from "./mutex.ts";
-import { nearestTimer, type PendingTimer, pendingTimers } from "./pending-timers.ts";
-import { PendingWork } from "./pending-work.ts";
-import type { Root } from "./root.ts";
-import { type Timer, timers } from "./timers.ts";
+import {
+  type AdvanceTarget,
+  type Clock,
+  type ClockMode,
+  endOfAdvance,
+  makeClock,
+  moveClock,
+  readClock,
+  WakeUp,
+  wallDelay,
+} from "./clock.ts";
+import { Mutex, PendingWork } from "./concurrency.ts";
+import type { Root } from "./tables.ts";
+import { type PendingTimer, type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
-import { WakeUp } from "./wake-up.ts";
 import type {
   Commit,
   ListenedWorld,
@@ -18,7 +24,7 @@ import type {
   WorldValue,
 } from "./world-parts.ts";
 
-/** After so many synchronous steps an advance lets other requests have a turn. */
+/** Synchronous steps of an advance between two turns of the event loop, in which other requests are handled. */
 const STEPS_PER_TURN = 200;
 
 /** The living state of one sandbox. Nothing here awaits while a transaction is open. */
@@ -26,10 +32,11 @@ export class World implements ListenedWorld {
   root: Root;
   clock: Clock;
   origin: number;
-  /** Requests answered so far; request ids are drawn from it. */
+  /** Requests answered so far; request ids are drawn from this number. */
   requests = 0;
   seed: number;
-  private secretKey: string;
+  /** The key of everything that must not be guessable from the seed alone; a restore may replace it. */
+  secretKey: string;
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
   private readonly listeners = new Set<() => void>();
@@ -38,12 +45,12 @@ export class World implements ListenedWorld {
   private readonly wakeUp = new WakeUp();
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
-  private closed = false;
-  /** Nothing but the clock has changed this world since it was made from its fixture. */
+  isClosed = false;
+  /** Only the clock has changed since this world was made from its fixture. */
   untouched = true;
-  /** What the clock showed at the last change, in milliseconds since 1970; for recordings. */
+  /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
-  /** Grows with every restore: work that began before one must not write its outcome into what came after. */
+  /** Grows with every restore: work that began before one must not write its outcome into the restored world. */
   generation = 0;
 
   constructor(options: WorldOptions) {
@@ -64,15 +71,11 @@ export class World implements ListenedWorld {
 
   /** A view of the present; cheap, and discarded after use. */
   read(): Transaction {
-    return new Transaction(this.root, {
-      origin: this.origin,
-      now: this.epochNow() - this.origin,
-      seed: this.seed,
-      secretKey: this.secretKey,
-    });
+    const { root, origin, seed, secretKey } = this;
+    return new Transaction(root, { origin, now: this.epochNow() - origin, seed, secretKey });
   }
 
-  /** Runs `change` and commits what it did; if it throws, nothing happened. `by` is told to whoever listens. */
+  /** Runs `change` and commits its writes; if it throws, nothing changes. Listeners receive `by` with the commit. */
   transact<T>(change: (tx: Transaction) => T, by: unknown = this.by): T {
     this.parts.beforeChange?.();
     this.catchUp();
@@ -82,7 +85,7 @@ export class World implements ListenedWorld {
     return value;
   }
 
-  /** What `work` does until it first waits, it does for `by`: changes, and advances that it begins. */
+  /** `by` is the source of the changes and advances that `work` begins before it first waits. */
   as<T>(by: unknown, work: () => T): T {
     const before = this.by;
     this.by = by;
@@ -93,30 +96,26 @@ export class World implements ListenedWorld {
     }
   }
 
-  /** A change that nobody asked for, since it follows from how the world is made; it stays untouched. */
+  /** A change that follows from how the world is made and not from a request: the world stays untouched. */
   arrange(change: (tx: Transaction) => void): void {
     this.transactNow(change, { by: this.by, timer: undefined });
   }
 
-  /**
-   * Runs what became due before anyone looks at the world. A frozen clock holds back only what lies
-   * ahead of it: what is set for this very instant (a job that takes no time) runs all the same.
-   */
+  /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
   catchUp(): void {
-    if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.closed) return;
+    if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.isClosed) return;
     while (this.nextDue <= this.epochNow() && this.runNext(undefined) !== undefined);
   }
 
-  /** What is due and when, nearest first. */
+  /** Nearest first. */
   pending(): readonly PendingTimer[] {
-    return pendingTimers(this.read());
+    return this.read().pendingTimers();
   }
 
   /**
-   * Moves the clock forward to `target`, stopping at every due instant on the way and waiting for what
-   * it started. Calls queue behind each other. `"next"` goes to the nearest; a restore or the end of the
-   * world cuts the walk short.
-   * @throws RangeError when the target lies before the sandbox's now, or after the year 9999
+   * Moves the clock forward to `target`. It stops at every due instant on the way, and waits for the work that starts
+   * there. Calls queue behind each other. A restore or the end of the world ends it early.
+   * @throws RangeError when the target is before the sandbox's now, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
     const { by } = this;
@@ -124,8 +123,8 @@ export class World implements ListenedWorld {
   }
 
   /**
-   * Replaces the clock. A later now runs what became due; see `advance`.
-   * @throws RangeError when `now` lies before the sandbox's now
+   * Replaces the clock. A later now runs the timers that became due, see `advance`.
+   * @throws RangeError when `now` is before the sandbox's now
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
     const { by } = this;
@@ -141,7 +140,7 @@ export class World implements ListenedWorld {
     });
   }
 
-  /** Shows a later instant; what becomes due on the way runs with the next change. Not while an advance runs. */
+  /** Shows a later instant; timers due before it run with the next change. Does nothing while an advance runs. */
   passTo(instant: number): void {
     if (this.clock.pinned === undefined && instant > this.epochNow())
       this.clock = moveClock(this.clock, instant, this.wallClock());
@@ -151,29 +150,44 @@ export class World implements ListenedWorld {
     this.work.track(work);
   }
 
-  /** Resolves when no tracked work is under way. */
+  /** Resolves when no tracked work is running. */
   settled(): Promise<void> {
     return this.work.settled();
   }
 
-  /** Calls back after every commit, clock change, restore and at the end; returns the way to stop. */
+  /** Calls back after every commit, clock change and restore, and at the end; returns a function that stops it. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
+  /** Resolves at the next commit, clock change or restore, at the end, or when the signal aborts. */
+  nextChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isClosed || signal.aborted) return resolve();
+      const done = () => {
+        stop();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const stop = this.subscribe(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
   value(): WorldValue {
+    const { root, origin, requests, seed, secretKey } = this;
     return {
-      root: this.root,
+      root,
       clock: moveClock(this.clock, this.epochNow(), this.wallClock()),
-      origin: this.origin,
-      requests: this.requests,
-      seed: this.seed,
-      secretKey: this.secretKey,
+      origin,
+      requests,
+      seed,
+      secretKey,
     };
   }
 
-  /** Makes this the present; the clock shows again what it showed when the value was taken. */
+  /** Makes this the present; the clock shows the instant at which the value was taken. */
   restore(value: WorldValue): void {
     this.root = value.root;
     this.origin = value.origin;
@@ -188,40 +202,28 @@ export class World implements ListenedWorld {
     this.notify();
   }
 
-  /** Keys what must not be guessed from the seed alone; another after a restore from elsewhere. */
-  get currentSecretKey(): string {
-    return this.secretKey;
-  }
-
-  get isClosed(): boolean {
-    return this.closed;
-  }
-
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     this.wakeUp.clear();
     this.parts.onReplace?.(this);
     this.notify();
   }
 
-  private transactNow<T>(change: (tx: Transaction) => T, who: Pick<Commit, "by" | "timer">): T {
+  private transactNow<T>(change: (tx: Transaction) => T, { by, timer }: Pick<Commit, "by" | "timer">): T {
     const tx = this.read();
     const value = change(tx);
     const effect = tx.emitted.length > 0 ? this.parts.onEmit(tx, tx.emitted) : undefined;
-    this.commit(tx, who);
-    if (effect) this.track(effect());
-    return value;
-  }
-
-  private commit(tx: Transaction, { by, timer }: Pick<Commit, "by" | "timer">): void {
     const before = this.root;
     const after = tx.result();
-    if (after === before) return;
-    this.root = after;
-    this.changedAt = tx.absolute(tx.now);
-    if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
-    this.parts.onCommit(this, { before, after, written: tx.written, by, timer });
-    this.notify();
+    if (after !== before) {
+      this.root = after;
+      this.changedAt = tx.absolute(tx.now);
+      if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
+      this.parts.onCommit(this, { before, after, written: tx.written, by, timer });
+      this.notify();
+    }
+    if (effect) this.track(effect());
+    return value;
   }
 
   private async walkTo(target: AdvanceTarget, by: unknown): Promise<RanTimer[]> {
@@ -232,17 +234,17 @@ export class World implements ListenedWorld {
     const end = endOfAdvance(target, now, this.nextDue);
     const ran = new Set<RanTimer>();
     let steps = 0;
-    this.clock = pinClock(this.clock, now);
+    this.clock = { ...this.clock, pinned: now };
     try {
-      while (this.nextDue <= end && !this.closed) {
-        this.clock = pinClock(this.clock, Math.max(this.nextDue, this.epochNow()));
+      while (this.nextDue <= end && !this.isClosed) {
+        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.epochNow()) };
         const step = this.runNext(by);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
         const entry = { at: new Date(this.epochNow()).toISOString(), kind, subject };
         ran.add(entry);
         void step.effect?.then((made) => made === false && ran.delete(entry)).catch(() => {});
-        // What is due at one instant is started together, so that one slow effect holds up no other.
+        // All effects of one instant start together, so a slow one does not delay the others.
         if (this.nextDue > this.epochNow()) await this.settled();
         if (++steps % STEPS_PER_TURN === 0) await platform().nextTurn();
         if (generation !== this.generation) return [...ran];
@@ -258,32 +260,34 @@ export class World implements ListenedWorld {
   }
 
   private runNext(by: unknown): { timer: Timer; effect?: ReturnType<TimerEffect> } | undefined {
-    const first = nearestTimer(this.read());
-    if (first === undefined) return undefined;
-    const who = { by, timer: first };
+    const timer = this.read().nearestTimer();
+    if (timer === undefined) return undefined;
     try {
-      const effect = this.transactNow((tx) => {
-        tx.remove(timers, first.id);
-        return this.parts.timerHandlers[first.kind]?.(tx, first);
-      }, who);
-      if (effect) {
-        const running = effect();
-        this.track(running);
-        return { timer: first, effect: running };
+      const begin = this.transactNow(
+        (tx) => {
+          tx.remove(timers, timer.id);
+          return this.parts.timerHandlers[timer.kind]?.(tx, timer);
+        },
+        { by, timer },
+      );
+      if (begin) {
+        const effect = begin();
+        this.track(effect);
+        return { timer, effect };
       }
     } catch (error) {
-      // Left in place, the timer would be due again at once and for ever.
-      this.transactNow((tx) => tx.remove(timers, first.id), who);
-      this.parts.onTimerError?.(error, first);
+      // A timer that stays would be due again at once, and forever.
+      this.transactNow((tx) => tx.remove(timers, timer.id), { by, timer });
+      this.parts.onTimerError?.(error, timer);
     }
-    return { timer: first };
+    return { timer };
   }
 
-  /** Points the alarm at the nearest due instant. */
+  /** Sets the wake-up to the nearest due instant. */
   private arm(): void {
-    const first = nearestTimer(this.read());
+    const first = this.read().nearestTimer();
     this.nextDue = first === undefined ? Number.POSITIVE_INFINITY : this.origin + first.due;
-    if (this.closed || first === undefined) this.wakeUp.clear();
+    if (this.isClosed || first === undefined) this.wakeUp.clear();
     else this.wakeUp.set(wallDelay(this.clock, this.nextDue, this.wallClock()), this.ring);
   }
 

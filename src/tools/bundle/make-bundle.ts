@@ -4,7 +4,7 @@ import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
-import type { Root } from "../../engine/state/root.ts";
+import type { Root } from "../../engine/state/tables.ts";
 import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
 import { BundleRefusal } from "./bundle-refusal.ts";
 import { recordedAnswer, recordedBody } from "./recorded-message.ts";

@@ -1,9 +1,66 @@
 import { describe, expect, it } from "vitest";
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue, Mutex, PendingWork } from "./concurrency.ts";
+
+function gate() {
+  let open = () => {};
+  let fail = (_error: Error) => {};
+  const closed = new Promise<void>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { closed, open, fail };
+}
+/** Lets everything happen that waits for nothing else. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+it("a mutex runs work one after the other, also after work that failed", async () => {
+  const turns = new Mutex();
+  const done: string[] = [];
+  const [first, second] = [gate(), gate()];
+  const one = turns.run(() => first.closed.then(() => done.push("first")));
+  const two = turns.run(async () => {
+    done.push("second began");
+    await second.closed;
+    return 2;
+  });
+  let ended = false;
+  void turns.idle().then(() => {
+    ended = true;
+  });
+  await settled();
+  expect(done).toEqual([]);
+  first.fail(new Error("no"));
+  await expect(one).rejects.toThrow("no");
+  await settled();
+  expect([done, ended]).toEqual([["second began"], false]);
+  second.open();
+  expect(await two).toBe(2);
+  await settled();
+  expect(ended).toBe(true);
+  await new Mutex().idle();
+});
+
+it("pending work includes work that begins meanwhile, and work that fails", async () => {
+  const work = new PendingWork();
+  await work.settled();
+  const [first, second] = [gate(), gate()];
+  work.track(first.closed);
+  let over = false;
+  const waiting = work.settled().then(() => {
+    over = true;
+  });
+  work.track(second.closed);
+  first.fail(new Error("no"));
+  await settled();
+  expect(over).toBe(false);
+  second.open();
+  await waiting;
+  await work.settled();
+});
 
 const never = new AbortController().signal;
 
-/** Work that ends when it is told to, and a list of what has begun. */
+/** Work that ends on call, and the list of work that has begun. */
 function stand(size: number, each = size) {
   const queue = new FairQueue<object>({ size, each });
   const begun: string[] = [];
@@ -21,7 +78,7 @@ function stand(size: number, each = size) {
 }
 
 describe("a fair queue", () => {
-  it("interfaces 7 who brought much keeps another waiting for one piece of work, not for all", async () => {
+  it("a client with much work delays another by one piece of it, not by all [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const [greedy, modest, third] = [{}, {}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -33,7 +90,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "g2", "m1", "t1", "g3", "m2", "g4"]);
   });
 
-  it("interfaces 7 who may have one place only leaves the other to whoever comes, and has it by itself again", async () => {
+  it("a client that may run one piece of work leaves the other place free [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2, 1);
     const [greedy, modest] = [{}, {}];
     for (const name of ["g1", "g2", "g3", "g4"]) void ask(greedy, name);
@@ -48,7 +105,7 @@ describe("a fair queue", () => {
     expect(begun).toEqual(["g1", "m1", "g2", "m2", "g3", "g4", "third"]);
   });
 
-  it("interfaces 7 no more than its size is done at once, and failures make room", async () => {
+  it("at most `size` pieces of work run at once, and a failed one makes room [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(2);
     const failing = new FairQueue<object>({ size: 1, each: 1 });
     await expect(failing.run({}, never, () => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
@@ -62,7 +119,7 @@ describe("a fair queue", () => {
     expect(await Promise.all(answers)).toEqual(["a", "b", "c"]);
   });
 
-  it("interfaces 7 a client that leaves gives its place in the line to others", async () => {
+  it("a client that leaves while it waits makes room for others [interfaces 7]", async () => {
     const { begun, ask, endOne } = stand(1);
     const one = {};
     void ask(one, "first");

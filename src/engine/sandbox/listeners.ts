@@ -1,0 +1,41 @@
+import type { EventListener } from "../contract/resource.ts";
+import type { Services } from "../contract/services.ts";
+import { TIMER_KINDS, type TimerKind } from "../state/clock.ts";
+import type { TimerHandler, WorldParts } from "../state/world-parts.ts";
+
+/** The part of a resource that reacts to timers and events. */
+interface ListeningResource {
+  timers?: Partial<Record<TimerKind, TimerHandler>>;
+  onEvents?: EventListener;
+}
+
+/** One handler per kind out of those of all resources; each resource ignores subjects it does not know. */
+export function combineTimers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {
+  const combined: WorldParts["timerHandlers"] = {};
+  for (const kind of TIMER_KINDS) {
+    const handlers = resources.flatMap(({ timers }) => timers?.[kind] ?? []);
+    if (handlers.length > 0)
+      combined[kind] = (tx, timer) => runTogether(handlers.flatMap((handle) => handle(tx, timer) ?? []));
+  }
+  return combined;
+}
+
+/**
+ * All resources that listen to events as one listener. Their work on the network runs after the commit; `services` is
+ * not called before.
+ */
+export function combineListeners(
+  resources: readonly ListeningResource[],
+  services: () => Services,
+): WorldParts["onEmit"] {
+  const listeners = resources.flatMap(({ onEvents }) => onEvents ?? []);
+  return (tx, events) => {
+    const effects = listeners.flatMap((listen) => listen(tx, events) ?? []);
+    return runTogether(effects.map((run) => () => run(services())));
+  };
+}
+
+function runTogether(effects: readonly (() => Promise<unknown>)[]): undefined | (() => Promise<void>) {
+  if (effects.length === 0) return undefined;
+  return async () => void (await Promise.all(effects.map((run) => run())));
+}

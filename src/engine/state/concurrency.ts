@@ -1,0 +1,125 @@
+/** Runs work one after the other, whether the earlier work succeeds or fails. */
+export class Mutex {
+  private last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.last.then(work);
+    this.last = run.catch(() => {});
+    return run;
+  }
+
+  /** Resolves when all work requested so far has ended. */
+  async idle(): Promise<void> {
+    await this.last;
+  }
+}
+
+/** A mutex per key. */
+export class KeyedMutex {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const run = (this.last.get(key) ?? Promise.resolve()).then(work);
+    const end = run
+      .catch(() => {})
+      .then(() => {
+        if (this.last.get(key) === end) this.last.delete(key);
+      });
+    this.last.set(key, end);
+    return run;
+  }
+}
+
+/** Outbound work that an advance of the clock waits for. */
+export class PendingWork {
+  private readonly running = new Set<Promise<unknown>>();
+
+  track(work: Promise<unknown>): void {
+    this.running.add(work);
+    void work.catch(() => {}).finally(() => this.running.delete(work));
+  }
+
+  /** Resolves when none is left, including work that began meanwhile. */
+  async settled(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled([...this.running]);
+  }
+}
+
+/**
+ * Bounds how much heavy work runs at once, in all and for one client, and serves the clients in turn: a client that
+ * sends a hundred documents delays another by one of them at most (interfaces 7).
+ */
+export class FairQueue<Client extends object> {
+  private free: number;
+  private readonly each: number;
+  /** How much work of a client is running; clients without any are not in it. */
+  private readonly running = new Map<Client, number>();
+  /** The waiting work of each client, in the order in which the clients are served. */
+  private readonly waiting = new Map<Client, (() => void)[]>();
+
+  /** @param bounds `size`: how much runs at once; `each`: how much of one client */
+  constructor({ size, each }: { size: number; each: number }) {
+    this.free = size;
+    this.each = each;
+  }
+
+  /** Runs `work` when it is its turn. @throws the signal's reason when the client left while waiting */
+  async run<T>(client: Client, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (this.mayBegin(client)) this.begin(client);
+    else await this.wait(client, signal);
+    try {
+      return await work();
+    } finally {
+      this.end(client);
+    }
+  }
+
+  private mayBegin(client: Client): boolean {
+    return this.free > 0 && (this.running.get(client) ?? 0) < this.each;
+  }
+
+  private begin(client: Client): void {
+    this.free -= 1;
+    this.running.set(client, (this.running.get(client) ?? 0) + 1);
+  }
+
+  /** Begins the next waiting work at once, so that work which arrives later cannot overtake it. */
+  private end(client: Client): void {
+    this.free += 1;
+    const left = this.running.get(client)! - 1;
+    if (left > 0) this.running.set(client, left);
+    else this.running.delete(client);
+    for (const [next, [start, ...others]] of this.waiting) {
+      if (!this.mayBegin(next)) continue;
+      this.waiting.delete(next);
+      this.setWaiting(next, others);
+      this.begin(next);
+      start!();
+      return;
+    }
+  }
+
+  private wait(client: Client, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = () => {
+        this.setWaiting(
+          client,
+          this.waiting.get(client)!.filter((other) => other !== start),
+        );
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      this.setWaiting(client, [...(this.waiting.get(client) ?? []), start]);
+    });
+  }
+
+  private setWaiting(client: Client, starts: (() => void)[]): void {
+    if (starts.length > 0) this.waiting.set(client, starts);
+    else this.waiting.delete(client);
+  }
+}
