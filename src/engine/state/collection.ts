@@ -66,8 +66,12 @@ export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Col
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
   const entries = Object.entries(spec.indexes ?? {});
   const indexes = Object.fromEntries(entries.map(([name, index], at) => [name, toIndex(index, at)]));
-  const idOf = (record: R) => record[spec.idField] as string;
-  return { ...spec, indexes, indexList: Object.values(indexes), idOf };
+  return {
+    ...spec,
+    indexes,
+    indexList: Object.values(indexes),
+    idOf: (record) => record[spec.idField] as string,
+  };
 }
 
 function toIndex<R>({ groups, order }: IndexSpec<R>, at: number): Index<R> {
