@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { checkSettings, SettingsInput } from "../control/check-settings.ts";
 import { Problem } from "../control/problem.ts";
 import { Closed } from "../engine/contract/schema.ts";
@@ -8,33 +8,24 @@ import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { problemAt, readDocument } from "../engine/documents/read-document.ts";
 import { UsageError } from "./failure.ts";
-import type { Configuration } from "./start-flags.ts";
+import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
-const Texts = Type.Array(Type.String({ minLength: 1 }));
-
+/** Every option of `start`, and settings. */
 const Document = Closed({
-  port: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
-  host: Type.Optional(Type.String({ minLength: 1 })),
-  fixture: Type.Optional(Type.String({ minLength: 1 })),
-  scenario: Type.Optional(Texts),
-  scenarios: Type.Optional(Type.String({ minLength: 1 })),
-  seed: Type.Optional(Type.Integer({ minimum: 0 })),
-  clock: Type.Optional(Type.String({ minLength: 1 })),
-  delay: Type.Optional(Type.String({ minLength: 1 })),
-  persist: Type.Optional(Type.String({ minLength: 1 })),
-  durable: Type.Optional(Type.Boolean()),
-  store: Type.Optional(Type.String({ minLength: 1 })),
-  "node-url": Type.Optional(Type.String({ minLength: 1 })),
-  shared: Type.Optional(Type.Boolean()),
-  "allow-host": Type.Optional(Texts),
-  "max-sandboxes": Type.Optional(Type.Integer({ minimum: 1 })),
-  "allow-webhook": Type.Optional(Texts),
-  overrides: Type.Optional(Type.Boolean()),
-  watch: Type.Optional(Type.Boolean()),
-  quiet: Type.Optional(Type.Boolean()),
-  "ready-file": Type.Optional(Type.String({ minLength: 1 })),
+  ...Object.fromEntries(
+    Object.entries<Flag>(START_FLAGS)
+      .filter(([name]) => name !== "config")
+      .map(([name, flag]) => [name, Type.Optional(toSchema(flag))]),
+  ),
   settings: Type.Optional(SettingsInput),
 });
+
+function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
+  if (type === "boolean") return Type.Boolean();
+  if (type === "number") return Type.Integer({ minimum, maximum });
+  const text = Type.String({ minLength: 1 });
+  return array ? Type.Array(text) : text;
+}
 
 /**
  * The configuration file of interfaces 2, checked as the flags and the control API check theirs.

@@ -3,7 +3,7 @@ import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { PersistenceError } from "../persistence/store.ts";
-import { complain } from "./output.ts";
+import { complain } from "./process.ts";
 
 /** A check failed, or the server cannot be reached (interfaces 2). */
 export const EXIT_FAILED = 1;

@@ -21,7 +21,7 @@ export interface ForwardOptions {
   /** For each delivery that was answered. */
   onDelivery: (delivery: HeardDelivery) => void;
   /** The connection broke, or an answer came too late; what is being done about it. */
-  onTrouble: (text: string) => void;
+  onProblem: (text: string) => void;
   signal: AbortSignal;
 }
 
@@ -40,7 +40,7 @@ const PAUSE_MS = 1_000;
  * @throws ControlError where the sandbox is gone or refuses the webhook
  */
 export async function forwardDeliveries(options: ForwardOptions): Promise<void> {
-  const { sandbox, signal, onTrouble } = options;
+  const { sandbox, signal, onProblem } = options;
   const { settings } = await sandbox.info();
   const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
   let isTold = false;
@@ -57,7 +57,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
         if (!signal.aborted && !isLost(error)) throw error;
       }
       if (signal.aborted) break;
-      if (!isTold) onTrouble("the sandbox was reset, or its server cannot be reached; trying to go on");
+      if (!isTold) onProblem("the sandbox was reset, or its server cannot be reached; trying to go on");
       isTold = true;
       await forwarder.reachable();
     }
@@ -118,7 +118,7 @@ class Forwarder {
   }
 
   private async pass(receiver_id: string, delivery: ForwardedDelivery): Promise<void> {
-    const { sandbox, signal, onDelivery, onTrouble } = this.options;
+    const { sandbox, signal, onDelivery, onProblem } = this.options;
     const { answer, heard } = await this.local.call(delivery);
     onDelivery(heard);
     try {
@@ -127,7 +127,7 @@ class Forwarder {
       if (signal.aborted) return;
       const isLate = error instanceof ControlError && error.status === 404;
       const why = isLate ? "its sender had given up" : (error as Error).message;
-      onTrouble(`the answer to ${heard.delivery_id} did not get back: ${why}`);
+      onProblem(`the answer to ${heard.delivery_id} did not get back: ${why}`);
     }
   }
 

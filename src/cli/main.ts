@@ -1,5 +1,5 @@
 import "../hosts/node/platform.ts";
-import { watchOutput } from "./output.ts";
+import { watchOutput } from "./process.ts";
 import { run } from "./run.ts";
 
 watchOutput();

@@ -1,13 +1,12 @@
-import { pluralize, printableJson } from "../engine/contract/text.ts";
+import { pluralize } from "../engine/contract/text.ts";
 import { BaseUrlError, readBaseUrl } from "../tools/har/read-har.ts";
 import { HarFile } from "../tools/traffic/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { makeParentFolder, requireFile } from "./new-files.ts";
-import { complain, say, sayJson } from "./output.ts";
-import { onEnding } from "./until-ended.ts";
+import { complain, onEnding, say, sayJson } from "./process.ts";
+import { makeParentFolder, requireFile } from "./write-files.ts";
 
-export interface Recording {
+export interface RecordOptions {
   target: string;
   out: string;
   port: number;
@@ -21,9 +20,9 @@ export interface Recording {
  * Records until the first SIGINT, SIGTERM or SIGHUP (the terminal is closed).
  * @throws UsageError; CheckFailed where exchanges could not be written
  */
-export async function record(options: Recording): Promise<void> {
+export async function record(options: RecordOptions): Promise<void> {
   const { out, json } = options;
-  const target = baseOf(options.target);
+  const target = parseTarget(options.target);
   refuseItself(target, options.port);
   let file: HarFile | undefined;
   let lost: string | undefined;
@@ -33,15 +32,16 @@ export async function record(options: Recording): Promise<void> {
     onExchange(entry) {
       try {
         file?.add(entry);
-        say(json ? printableJson(summaryOf(entry)) : lineOf(entry));
+        if (json) sayJson(summarize(entry));
+        else say(formatLine(entry));
       } catch (error) {
         lost ??= (error as Error).message;
-        complain(`not recorded, ${(error as Error).message}: ${lineOf(entry)}`);
+        complain(`not recorded, ${(error as Error).message}: ${formatLine(entry)}`);
       }
     },
   });
   try {
-    // Once the port is had: a file that is to be replaced is not given up for nothing.
+    // After the port is bound, so that a taken port does not cost the file that is replaced.
     file = openArchive(options);
   } catch (error) {
     await recorder.close();
@@ -59,7 +59,7 @@ export async function record(options: Recording): Promise<void> {
 }
 
 /** @throws UsageError */
-function baseOf(text: string): string {
+function parseTarget(text: string): string {
   try {
     return readBaseUrl(text);
   } catch (error) {
@@ -77,7 +77,7 @@ function refuseItself(target: string, port: number): void {
 }
 
 /** @throws UsageError */
-function openArchive({ out, version, force }: Recording): HarFile {
+function openArchive({ out, version, force }: RecordOptions): HarFile {
   requireFile(out);
   makeParentFolder(out);
   try {
@@ -88,12 +88,12 @@ function openArchive({ out, version, force }: Recording): HarFile {
   }
 }
 
-function summaryOf({ request, response, time, _error }: RecordedEntry) {
+function summarize({ request, response, time, _error }: RecordedEntry) {
   const { method, url } = request;
   return { method, url, status: response.status, time, ...(_error === undefined ? {} : { error: _error }) };
 }
 
-function lineOf({ request, response, time, _error }: RecordedEntry): string {
+function formatLine({ request, response, time, _error }: RecordedEntry): string {
   const { pathname, search } = new URL(request.url);
   return `${request.method} ${pathname}${search} -> ${_error ?? response.status} (${Math.round(time)} ms)`;
 }

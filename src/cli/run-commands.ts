@@ -29,7 +29,7 @@ import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { report, UsageError } from "./failure.ts";
-import { print } from "./output.ts";
+import { print } from "./process.ts";
 
 /** interfaces 2, one file per command; order is that of `--help`. */
 const COMMANDS = [
@@ -88,7 +88,7 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .wrap(Math.min(110, process.stdout.columns ?? 100))
     // A completion is printed and that is all, which yargs only knows by ending the process.
     .exitProcess(words[0] === COMPLETION || words[0] === COMPLETES)
-    .check(eachOnce, true)
+    .check((argv, options) => checkValues(argv, options, words), true)
     .fail((message, error, usage) => {
       // An option without its value comes as an error of yargs's own, and is wrong usage all the same.
       if (error && error.name !== "YError") throw error;
@@ -189,12 +189,13 @@ function missingArgument(given: number, usage: string): string {
  * yargs turns any option that is given twice into a list, and accepts empty texts and words as numbers.
  * @throws UsageError
  */
-function eachOnce(argv: Record<string, unknown>, options: unknown): true {
-  const { array, key } = options as { array: readonly string[]; key: Record<string, unknown> };
+function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {
+  const { array } = options as { array: readonly string[] };
+  const given = new Set(words.map((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1]));
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
-    const shown = Object.hasOwn(key, name) ? `--${name}` : `<${name}>`;
-    if (Array.isArray(value) && name !== "files" && !array.includes(name))
+    const shown = given.has(name) ? `--${name}` : `<${name}>`;
+    if (Array.isArray(value) && !array.includes(name))
       throw new UsageError(`${shown} is given more than once`);
     if ([value].flat().includes(""))
       throw new UsageError(`${shown} is empty; give it a value, or leave it out`);
@@ -214,12 +215,12 @@ async function completeNames([command, action]: readonly string[]): Promise<stri
     return API.operations.map(({ id }) => id);
   }
   if (command === "scenario" && (action === "on" || action === "off")) {
-    const [{ ScenarioLibrary, scenarioFolders }, { API }, { ownScenarios }] = await Promise.all([
+    const [{ ScenarioLibrary, scenarioFolders }, { API }, { findOwnScenarios }] = await Promise.all([
       import("../documents/scenario-library.ts"),
       import("../engine/resources/index.ts"),
-      import("./own-scenarios.ts"),
+      import("./start-options.ts"),
     ]);
-    const library = new ScenarioLibrary({ api: API, folders: scenarioFolders(ownScenarios(undefined)) });
+    const library = new ScenarioLibrary({ api: API, folders: scenarioFolders(findOwnScenarios(undefined)) });
     return [...library.names()];
   }
   return [];

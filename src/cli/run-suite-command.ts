@@ -2,24 +2,18 @@ import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
 import { suiteHtml } from "../client/suite/suite-html.ts";
 import { suiteJunit } from "../client/suite/suite-junit.ts";
-import type { ScenarioResult, SuiteResult } from "../client/suite/suite-result.ts";
-import { coverageText } from "../client/suite/suite-result.ts";
-import { foreignServer, ownServer, type SuiteServer } from "../client/suite/suite-server.ts";
-import type { FixtureInput } from "../client/types.ts";
+import { coverageText, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
+import { foreignServer, ownServer } from "../client/suite/suite-server.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
-import type { Scenario } from "../engine/faults/scenario.ts";
+import { readFixture } from "./command.ts";
+import { loadScenarios } from "./document-files.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { givenFixture } from "./given-fixture.ts";
-import { type ReportKind, reportFiles, writeReports } from "./new-files.ts";
-import { isInteractive, print, table } from "./output.ts";
-import { ownScenarios } from "./own-scenarios.ts";
-import { loadScenarios } from "./scenario-files.ts";
-import { clockChange } from "./start-options.ts";
-import { untilEnded } from "./until-ended.ts";
+import { isInteractive, print, table, untilEnded } from "./process.ts";
+import { findOwnScenarios, toClockChange } from "./start-options.ts";
+import { reportFiles, writeReports } from "./write-files.ts";
 
-export interface SuiteOptions {
+interface SuiteOptions {
   files: string[];
-  "--"?: string[];
   jobs: number;
   report: string[] | undefined;
   url: string | undefined;
@@ -31,44 +25,23 @@ export interface SuiteOptions {
   json: boolean;
 }
 
-/** `suite`, once its options are judged: loaded by itself, since it brings the server along. */
+/** `suite`, after its options were checked; a module of its own, since it loads the server. */
 export async function runSuiteCommand(options: SuiteOptions, command: readonly string[]): Promise<void> {
+  const { url, token, jobs, seed, json } = options;
   const reports = reportFiles(options.report);
-  const fixture = await givenFixture(options.fixture);
+  const fixture = await readFixture(options.fixture);
   const scenarios = loadScenarios(options.files);
+  const files = scenarios.flatMap(({ scenario }) => scenario.file ?? []);
+  const clock = toClockChange(options.clock);
   const server =
-    options.url === undefined
-      ? await ownServer(
-          scenarios.flatMap(({ scenario }) => scenario.file ?? []),
-          ownScenarios(),
-        )
-      : foreignServer(options.url, options.token);
-  try {
-    if (options.url !== undefined) await server.client.health();
-    await runIn(server, { options, fixture, command, scenarios, reports });
-  } finally {
-    await server.close();
-  }
-}
-
-interface Suite {
-  options: SuiteOptions;
-  fixture: FixtureInput | undefined;
-  command: readonly string[];
-  scenarios: readonly { file: string; scenario: Scenario }[];
-  reports: Partial<Record<ReportKind, string>>;
-}
-
-async function runIn(
-  server: SuiteServer,
-  { options, fixture, command, scenarios, reports }: Suite,
-): Promise<void> {
+    url === undefined ? await ownServer(files, findOwnScenarios(undefined)) : foreignServer(url, token);
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {
+    if (url !== undefined) await server.client.health();
     const { result, interrupted } = await untilEnded(async (signal) => ({
       result: await runSuite({
-        ...{ server, scenarios, command, jobs: options.jobs, signal },
-        world: { fixture, seed: options.seed, clock: clockChange(options.clock) },
+        ...{ server, scenarios, command, jobs, signal },
+        world: { fixture, seed, clock },
         timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
         onStart: (name) => progress.start(name),
         onEnd: (one) => progress.end(one),
@@ -77,7 +50,7 @@ async function runIn(
     }));
     progress.close();
     writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
-    print(options.json, result, suiteText(result));
+    print(json, result, suiteText(result));
     if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");
     if (!result.ok) process.exitCode = EXIT_FAILED;
@@ -85,6 +58,7 @@ async function runIn(
     throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
   } finally {
     progress.close();
+    await server.close();
   }
 }
 
@@ -92,7 +66,7 @@ const SHOWN_LINES = 60;
 const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
 
 /** The failed scenarios with the end of their output, then the matrix of all. */
-export function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
+function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
   const { passed, failed, skipped, duration_ms } = total;
   const rows = scenarios.map(
     ({ name, outcome, exit_code, signal, rules, expectations, requests, duration_ms: ms }) => [
@@ -126,16 +100,10 @@ function failureText({ name, failures, output }: ScenarioResult): string {
   ].join("\n");
 }
 
-export interface SuiteProgress {
-  start(name: string): void;
-  end(result: ScenarioResult): void;
-  close(): void;
-}
-
 const REDRAW_MS = 200;
 
 /** On a terminal one line for each scenario that runs; elsewhere a line when one ends. */
-export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: boolean): SuiteProgress {
+export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: boolean) {
   const running = new Map<string, number>();
   let done = 0;
   let drawn = 0;
@@ -145,7 +113,7 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
   };
   const draw = () => {
     wipe();
-    // A terminal without a size, as in some containers, says 0.
+    // 0 on a terminal without a size, as in some containers.
     const width = (stream.columns || 80) - 1;
     const lines = [...running].map(([name, since]) => `  … ${name}  ${elapsed(performance.now() - since)}`);
     const all = running.size === 0 ? [] : [`${done} of ${total} done`, ...lines];
@@ -154,11 +122,11 @@ export function suiteProgress(stream: NodeJS.WriteStream, total: number, live: b
   };
   const timer = live ? setInterval(draw, REDRAW_MS) : undefined;
   return {
-    start(name) {
+    start(name: string) {
       running.set(name, performance.now());
       if (live) draw();
     },
-    end(result) {
+    end(result: ScenarioResult) {
       running.delete(result.name);
       done += 1;
       if (live) wipe();

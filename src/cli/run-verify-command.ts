@@ -1,26 +1,22 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
+import { pluralize, printable, printableLines } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
+import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { HarError } from "../tools/har/read-har.ts";
+import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
-import type { VerifyReport } from "../tools/verify/report.ts";
-import {
-  runVerify,
-  TargetUnusable,
-  type VerifyOptions,
-  VerifyUsageError,
-} from "../tools/verify/run-verify.ts";
+import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
+import { runVerify, TargetUnusable, VerifyUsageError } from "../tools/verify/run-verify.ts";
 import { readUses, UseError } from "../tools/verify/uses.ts";
 import { verifyHtml, verifyJunit } from "../tools/verify/verify-report.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
-import { type ReportKind, reportFiles, writeReports } from "./new-files.ts";
-import { isInteractive, print } from "./output.ts";
-import { untilStopped } from "./until-ended.ts";
-import { verifyProgress } from "./verify-progress.ts";
-import { verifyText } from "./verify-text.ts";
+import type { Result } from "./command.ts";
+import { CheckFailed, UsageError } from "./failure.ts";
+import { isInteractive, table, untilStopped } from "./process.ts";
+import { reportFiles, writeReports } from "./write-files.ts";
 
-export interface VerifyCommandOptions {
+interface VerifyCommandOptions {
   target: string | undefined;
   key: string | undefined;
   har: string | undefined;
@@ -31,21 +27,22 @@ export interface VerifyCommandOptions {
   json: boolean;
 }
 
-/** `verify`: loaded by itself, since it brings the whole contract along. */
-export async function runVerifyCommand(options: VerifyCommandOptions): Promise<void> {
-  if (!(options.timeout > 0)) throw new UsageError("--timeout takes seconds");
+/** `verify`: a module of its own, since it loads the whole contract. */
+export async function runVerifyCommand(options: VerifyCommandOptions): Promise<Result> {
+  const { target, har, timeout } = options;
+  if (!(timeout > 0)) throw new UsageError("--timeout takes seconds");
   const reports = reportFiles(options.report);
-  refuseMixture(options);
-  // What this version of the emulator declares.
+  checkMode(options);
   const contract = new Contract(RESOURCES);
   try {
     const uses = readUses(options.use ?? [], contract.names);
     const result =
-      options.har === undefined
-        ? // The first Ctrl-C ends the checks, lets what was changed be put back, and still gives the report.
-          await untilStopped((signal) => run({ contract, options, uses, signal }))
-        : await verifyRecorded({ contract, file: options.har, target: options.target });
-    show(result, options, reports);
+      har === undefined
+        ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
+          await untilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
+        : await verifyRecorded({ contract, file: har, target });
+    writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
+    return { value: result, text: verifyText(result), failed: result.verdict === "fail" };
   } catch (error) {
     if ([VerifyUsageError, UseError, HarError].some((kind) => error instanceof kind))
       throw new UsageError((error as Error).message);
@@ -54,8 +51,8 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<v
   }
 }
 
-/** @throws UsageError */
-function refuseMixture({ har, target, key, write, use }: VerifyCommandOptions): void {
+/** @throws UsageError for options that exclude each other */
+function checkMode({ har, target, key, write, use }: VerifyCommandOptions): void {
   if (har === undefined) {
     if (target === undefined || key === undefined)
       throw new UsageError("verify needs --target and --key, or --har FILE for what was recorded");
@@ -65,21 +62,15 @@ function refuseMixture({ har, target, key, write, use }: VerifyCommandOptions): 
     if (given !== undefined) throw new UsageError(`--har sends nothing, so --${name} does not go with it`);
 }
 
-interface Asked {
-  contract: Contract;
-  options: VerifyCommandOptions;
-  uses: NonNullable<VerifyOptions["uses"]>;
-  signal: AbortSignal;
-}
-
-async function run({ contract, options, uses, signal }: Asked): Promise<VerifyReport> {
-  const live = !options.json && isInteractive(process.stderr);
-  const progress = verifyProgress(process.stderr, live);
+async function verifyTarget(
+  { target, key, write, timeout, json }: VerifyCommandOptions,
+  given: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
+): Promise<VerifyReport> {
+  const progress = verifyProgress(process.stderr, !json && isInteractive(process.stderr));
   try {
     return await runVerify({
-      contract,
-      ...{ target: options.target!, key: options.key!, write: options.write, uses, signal },
-      timeoutMs: options.timeout * 1000,
+      ...{ ...given, target: target!, key: key!, write },
+      timeoutMs: timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {
         progress.waiting(milliseconds);
@@ -93,12 +84,109 @@ async function run({ contract, options, uses, signal }: Asked): Promise<VerifyRe
   }
 }
 
-function show(
-  result: VerifyReport,
-  { json }: VerifyCommandOptions,
-  reports: Partial<Record<ReportKind, string>>,
-): void {
-  writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
-  print(json, result, verifyText(result));
-  if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
+/** On a terminal, one line for the check that runs; checks that fail or differ stay above it. */
+function verifyProgress(stream: NodeJS.WriteStream, live: boolean) {
+  let current = "";
+  const wipe = () => void (live && stream.write("\r\u001b[K"));
+  const draw = (text: string) => {
+    wipe();
+    if (live) stream.write(printable(text).slice(0, (stream.columns ?? 80) - 1));
+  };
+  return {
+    start({ section, title }: Check, { index, total }: { index: number; total: number }) {
+      current = `[${index + 1}/${total}] ${section} ${title}`;
+      draw(current);
+    },
+    end(report: CheckReport) {
+      if (!live || (report.outcome !== "failed" && report.outcome !== "differs")) return;
+      wipe();
+      stream.write(`${printableLines(checkLines(report).join("\n"))}\n`);
+    },
+    waiting: (milliseconds: number) =>
+      draw(`${current} (waits ${Math.ceil(milliseconds / 1000)} s for the rate limit)`),
+    close: wipe,
+  };
+}
+
+const MAX_REQUESTS = 3;
+
+/** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
+function verifyText(report: VerifyReport): string {
+  const open = report.checks.filter(({ outcome }) => outcome !== "passed");
+  const by = (outcome: Outcome) => open.filter((one) => one.outcome === outcome);
+  const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(checkLines);
+  return [
+    ...lines,
+    ...(lines.length > 0 ? [""] : []),
+    ...changesText(report),
+    ...assumptionsText(report),
+    verdictText(report),
+  ].join("\n");
+}
+
+/** One check with its findings. */
+function checkLines({ outcome, section, title, id, ...found }: CheckReport): string[] {
+  const lines = [`${OUTCOME_MARKS[outcome].mark}  ${section} ${title} [${id}]`];
+  for (const failure of found.failures) lines.push(`      ${failure}`);
+  for (const { assumption, detail } of found.differences)
+    lines.push(`      differs from the assumption ${assumption}: ${detail}`);
+  if (outcome === "not-observable") for (const reason of found.not_observed) lines.push(`      ${reason}`);
+  if (outcome === "failed") {
+    for (const { method, path, status, request_id } of found.requests.slice(-MAX_REQUESTS))
+      lines.push(`      ${method} ${path} -> ${status}${request_id === null ? "" : ` (${request_id})`}`);
+  }
+  return lines.map(withoutControls);
+}
+
+function changesText({ write, changes }: VerifyReport): string[] {
+  if (!write) return [];
+  const rows = changes.map(({ done, undone, detail }) => `  ${done}: ${undone ? "" : "stays; "}${detail}`);
+  return ["Changed:", ...(rows.length > 0 ? rows : ["  nothing"]), ""].map(withoutControls);
+}
+
+function assumptionsText({ assumptions }: VerifyReport): string[] {
+  const apart = assumptions.filter(({ differs }) => differs > 0);
+  if (apart.length === 0) return [];
+  const rows = apart.map((one) => [one.id, one.topic, String(one.differs), String(one.confirmed)]);
+  return [table(["", "assumption", "differs", "fits"], rows), ""];
+}
+
+/** How many entries of an archive were judged, and why others were not. */
+function recordedText({ file, entries, judged, ...left }: RecordedReport): string {
+  const others = Object.entries({
+    "of other hosts": left.other_hosts,
+    "of unknown paths": left.unknown_paths,
+    ...left.not_judged,
+  });
+  const reasons = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
+  const rest = reasons.length === 0 ? "" : `; not judged: ${reasons.join(", ")}`;
+  return `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(left.operations.length, "operation")}${rest}.`;
+}
+
+function verdictText({
+  verdict,
+  target,
+  organization_id,
+  summary,
+  requests,
+  duration_ms,
+  stopped,
+  recorded,
+}: VerifyReport) {
+  const { passed, failed, differs, not_observable } = summary;
+  const counts = `${passed} passed, ${failed} failed, ${differs} differ from an assumption, ${not_observable} not observable`;
+  const as = organization_id === null ? "" : ` in ${organization_id}`;
+  const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
+  const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
+  const archive = recorded === null ? "" : `${withoutControls(recordedText(recorded))}\n`;
+  return (
+    archive +
+    withoutControls(`${verdict === "pass" ? "PASS" : "FAIL"}  ${target}${as}: ${counts} (${took})`) +
+    why
+  );
+}
+
+/** So that no text of an answer controls the terminal. */
+function withoutControls(line: string): string {
+  return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }

@@ -1,9 +1,10 @@
-import { plainStartFlags } from "./start-flags.ts";
+import { parseArgs } from "node:util";
+import { report } from "./failure.ts";
+import { type Flag, START_FLAGS, type StartFlags } from "./start-flags.ts";
 
 /**
- * Runs one command line; sets the exit code rather than exiting, so that output is never cut short. A plain
- * `start` goes around yargs, which takes as long to load as the server: everything else, help and mistakes
- * included, is yargs's.
+ * Runs one command line, and sets the exit code instead of exiting, so that output is never cut short. A plain `start`
+ * does not load yargs, which takes as long as the server; yargs handles everything else, including help and mistakes.
  */
 export async function run(words: readonly string[]): Promise<void> {
   const flags = plainStartFlags(words);
@@ -15,7 +16,41 @@ export async function run(words: readonly string[]): Promise<void> {
     const { startServer } = await import("./start-server.ts");
     await startServer(flags);
   } catch (error) {
-    const { report } = await import("./failure.ts");
     process.exitCode = report(error, flags.json);
   }
+}
+
+const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
+
+/**
+ * The flags of a plain `start`; undefined for other commands, and for what needs an explanation: help, an unknown
+ * option, a missing value.
+ */
+export function plainStartFlags(words: readonly string[]): StartFlags | undefined {
+  if (words[0] !== undefined && words[0] !== "start" && !words[0].startsWith("-")) return undefined;
+  const known: Record<string, Flag> = START_FLAGS;
+  const options = Object.entries(known).map(([name, { type, array }]) => [
+    name,
+    { type: type === "boolean" ? ("boolean" as const) : ("string" as const), multiple: array === true },
+  ]);
+  let parsed: { values: Record<string, unknown>; tokens: readonly { kind: string; name?: string }[] };
+  try {
+    parsed = parseArgs({
+      args: words.filter((word, place) => place > 0 || word !== "start"),
+      options: { ...Object.fromEntries(options), json: { type: "boolean" } },
+      allowNegative: true,
+      tokens: true,
+    } as Parameters<typeof parseArgs>[0] & { tokens: true });
+  } catch {
+    return undefined;
+  }
+  const flags: Record<string, unknown> = { json: false };
+  for (const [name, value] of Object.entries(parsed.values)) {
+    const flag = known[name];
+    const times = parsed.tokens.filter((token) => token.name === name).length;
+    if (value === "" || (times > 1 && flag?.array !== true)) return undefined;
+    if (flag?.type === "number" && !PLAIN_NUMBER.test(value as string)) return undefined;
+    flags[name] = flag?.type === "number" ? Number(value) : value;
+  }
+  return flags as StartFlags;
 }

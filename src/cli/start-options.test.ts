@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { readStartOptions, toToken } from "./start-options.ts";
 
-describe("interfaces 11 start --delay", () => {
+describe("start --delay", () => {
   it.each([
     ["200ms", "200ms"],
     ["1ms/3ms", { p50: "1ms", p99: "3ms" }],
-  ])("interfaces 11 takes %s", async (delay, wanted) => {
+  ])("takes %s [interfaces 11]", async (delay, wanted) => {
     expect((await readStartOptions({ json: false, delay })).server.delay).toEqual(wanted);
   });
 });
 
-describe("interfaces 7 start --host", () => {
+describe("start --host", () => {
   it.each([
     [undefined, []],
     ["localhost", []],
@@ -26,7 +26,7 @@ describe("interfaces 7 start --host", () => {
   });
 });
 
-it("interfaces 7 a made-up token can be given as an option's value, whatever it is made of", () => {
+it("a made-up token can be given as an option's value, whatever it is made of [interfaces 7]", () => {
   const tokens = Array.from({ length: 256 }, (_, first) => toToken(Buffer.from([first, 0xfb, 0xff])));
   expect(new Set(tokens.map((token) => token[0])).size).toBe(63);
   for (const token of tokens) expect(token).toMatch(/^\w[\w-]{3}$/);

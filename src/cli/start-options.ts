@@ -9,10 +9,8 @@ import { delayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
-import { readRate } from "./option-values.ts";
-import { ownScenarios } from "./own-scenarios.ts";
-import { requireReadyFile } from "./ready-file.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
+import { requireReadyFile } from "./write-files.ts";
 
 export interface StartOptions {
   port: number;
@@ -65,7 +63,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       clock: all.clock === undefined ? undefined : readClock(all.clock),
       settings,
       scenarios: all.scenario,
-      scenariosFolder: ownScenarios(all.scenarios),
+      scenariosFolder: findOwnScenarios(all.scenarios),
       persist: persistence(all.persist, all.durable === true),
       store: fleetPlace(all),
       shared: all.shared
@@ -206,8 +204,22 @@ async function configuration(named: string | undefined): Promise<Configuration> 
 }
 
 /** `--clock` as the control API takes it. @throws UsageError */
-export function clockChange(text: string | undefined): ClockChange | undefined {
+export function toClockChange(text: string | undefined): ClockChange | undefined {
   if (text === undefined) return undefined;
   const { mode, now, rate } = readClock(text);
   return { mode, rate, now: now === undefined ? undefined : new Date(now).toISOString() };
+}
+
+/** Speed relative to the wall clock: `x60`, `60`. @throws UsageError */
+export function readRate(text: string): number {
+  const rate = Number(/^x?(\d+(?:\.\d+)?)$/.exec(text)?.[1] ?? Number.NaN);
+  if (!(rate > 0)) throw new UsageError(`"${text}" is not a rate; write for example x1, x60 or x0.5`);
+  return rate;
+}
+
+/** The folder of the user's own scenarios (interfaces 2): `./scenarios` if it exists. @throws UsageError */
+export function findOwnScenarios(named: string | undefined): string | undefined {
+  if (named === undefined) return existsSync("scenarios") ? "scenarios" : undefined;
+  if (!existsSync(named)) throw new UsageError(`--scenarios: there is no folder ${named}`);
+  return named;
 }

@@ -4,11 +4,10 @@ import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
-import { complain, say, sayJson, table } from "./output.ts";
-import { type Ready, writeReadyFile } from "./ready-file.ts";
+import { complain, ENDINGS, say, sayJson, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
-import { ENDINGS } from "./until-ended.ts";
+import { type Ready, writeReadyFile } from "./write-files.ts";
 
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.

@@ -22,8 +22,8 @@ const judge = new AnswerJudge();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
   judge.answer(declared(more), { kind: "round" }, value);
 
-describe("interfaces 11 every answer of the control API is held to its declaration", () => {
-  it("interfaces 11 lets through what fits", () => {
+describe("every answer of the control API is held to its declaration", () => {
+  it("lets through what fits [interfaces 11]", () => {
     expect(answered({ name: "a" })).toEqual({ name: "a" });
     // JSON has no undefined, so a field that is undefined is none.
     expect(() => answered({ name: "a", note: undefined })).not.toThrow();
@@ -45,11 +45,11 @@ describe("interfaces 11 every answer of the control API is held to its declarati
       { name: "a" },
       { success: { status: 200, schema: Body, by: { parameter: "kind", schemas: { round: Closed({}) } } } },
     ],
-  ])("interfaces 11 takes %s for a defect", (_what, value, more) => {
+  ])("takes %s for a defect [interfaces 11]", (_what, value, more) => {
     expect(() => answered(value, more)).toThrow(Undeclared);
   });
 
-  it("interfaces 11 judges a stream event by event", async () => {
+  it("judges a stream event by event [interfaces 11]", async () => {
     const success = { status: 200, content_types: ["text/event-stream"], events: Body };
     const stream = (data: object) =>
       new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);
@@ -63,7 +63,7 @@ describe("interfaces 11 every answer of the control API is held to its declarati
     await expect(chunksOf({ nme: "a" })).rejects.toThrow(Undeclared);
   });
 
-  it("interfaces 11 takes a refusal that is not declared for a defect", () => {
+  it("takes a refusal that is not declared for a defect [interfaces 11]", () => {
     const refusal = (error: unknown) => judge.refusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();

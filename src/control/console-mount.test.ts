@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { handleConsole } from "./console-mount.ts";
 
-describe("interfaces 2 the console's pages", () => {
+describe("the console's pages", () => {
   async function answered(method: string, path: string) {
     const headers: Record<string, unknown> = {};
     let answer: unknown;
@@ -19,7 +19,7 @@ describe("interfaces 2 the console's pages", () => {
     return { headers, answer };
   }
 
-  it("interfaces 2 take nothing, and say so under the same policy as all", async () => {
+  it("take nothing, and say so under the same policy as all [interfaces 2]", async () => {
     expect(await answered("POST", "/_console")).toEqual({
       headers: {
         "Content-Security-Policy":
@@ -37,7 +37,7 @@ describe("interfaces 2 the console's pages", () => {
     });
   });
 
-  it("interfaces 2 are no files but those that there are", async () => {
+  it("are no files but those that there are [interfaces 2]", async () => {
     const { headers, answer } = await answered("GET", "/_console/no.such");
     expect([headers["status"], answer]).toEqual([404, "The console has no such file."]);
     expect((await answered("HEAD", "/_console/s/a.b/journal")).headers["status"]).not.toBe(404);

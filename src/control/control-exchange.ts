@@ -1,5 +1,4 @@
-import type { Answer } from "../engine/pipeline/plain-http.ts";
-import { type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
+import { type Answer, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Stepped } from "../engine/pipeline/run-steps.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";

@@ -34,7 +34,7 @@ const local = createGuard({
 const source = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
   refusal(() => guard.requireAllowedSource(request(headers, url)));
 
-describe("interfaces 7 who may talk to the control API", () => {
+describe("who may talk to the control API", () => {
   it.each([
     ["127.0.0.1:4747", undefined],
     ["127.255.255.255", undefined],
@@ -58,11 +58,11 @@ describe("interfaces 7 who may talk to the control API", () => {
     ["x@127.0.0.1", "x@127.0.0.1"],
     ["", ""],
     ["x".repeat(250), `${"x".repeat(199)}…`],
-  ])("interfaces 7 Host: %s", (host, refused) => {
+  ])("Host: %s [interfaces 7]", (host, refused) => {
     expect(source({ Host: host })).toEqual(refused === undefined ? undefined : ["host-not-allowed", refused]);
   });
 
-  it("interfaces 7 every name that the request claims counts", () => {
+  it("every name that the request claims counts [interfaces 7]", () => {
     expect(source({})).toEqual(["host-not-allowed", ""]);
     expect(source({ Host: "localhost", HOST: "localhost" })).toEqual([
       "host-not-allowed",
@@ -89,12 +89,12 @@ describe("interfaces 7 who may talk to the control API", () => {
     ["http://localhost/", true],
     ["http://evil.test", true],
     ["x http://localhost", true],
-  ])("interfaces 7 Origin: %s", (origin, isRefused) => {
+  ])("Origin: %s [interfaces 7]", (origin, isRefused) => {
     const refused = source({ Host: "localhost", Origin: origin });
     expect(refused).toEqual(isRefused ? ["origin-not-allowed", origin] : undefined);
   });
 
-  it("interfaces 7 a page elsewhere may be followed here, and load nothing from here", () => {
+  it("a page elsewhere may be followed here, and load nothing from here [interfaces 7]", () => {
     const loads = (mode: string, more = {}) =>
       source({ Host: "localhost", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, ...more });
     expect(loads("navigate")).toBeUndefined();
@@ -105,7 +105,7 @@ describe("interfaces 7 who may talk to the control API", () => {
     ).toBeUndefined();
   });
 
-  it("interfaces 3 of browsers alone the emulated API asks by which name they call", () => {
+  it("of browsers alone the emulated API asks by which name they call [interfaces 3]", () => {
     const called = (headers: Record<string, string>) =>
       refusal(() => local.requireAllowedBrowser(request({ Host: "api.test", ...headers })));
     const refused = ["host-not-allowed", "api.test"];
@@ -137,7 +137,7 @@ describe("interfaces 7 who may talk to the control API", () => {
     ["https://localhost:4747", false],
     ["http://sandbox.example.test:4747", true],
     ["http://evil.test:4747", false],
-  ])("interfaces 3 %s is this server: %j", (url, own) => {
+  ])("%s is this server: %j [interfaces 3]", (url, own) => {
     expect(local.isOwn(new URL(url), 4747)).toBe(own);
   });
 
@@ -149,7 +149,7 @@ describe("interfaces 7 who may talk to the control API", () => {
     [`x Bearer ${TOKEN}`, "This server is shared"],
     [`Bearer ${TOKEN} more`, "This server is shared"],
     [`Bearer ${TOKEN}x`, "The token is not the one of this server"],
-  ])("interfaces 7 Authorization: %s", (authorization, says) => {
+  ])("Authorization: %s [interfaces 7]", (authorization, says) => {
     const guard = createGuard({ allowHosts: [], token: TOKEN });
     const asked = () => guard.requireToken(request(authorization === undefined ? {} : { authorization }));
     if (says === undefined) expect(asked).not.toThrow();
@@ -163,20 +163,20 @@ describe("interfaces 7 who may talk to the control API", () => {
     ["sixteen letters!", "must be printable ASCII without spaces, as a header carries it"],
     ["sixteen-letterß!", "must be printable ASCII without spaces, as a header carries it"],
     ["", "must have at least 16 characters, not 0; leave it away to get one made up"],
-  ])("interfaces 7 the token %j", (token, problem) => {
+  ])("the token %j [interfaces 7]", (token, problem) => {
     expect(tokenProblem(token)).toBe(problem);
     const made = () => createGuard({ allowHosts: [], token });
     if (problem === undefined) expect(made).not.toThrow();
     else expect(made).toThrow(`the control token ${problem}`);
   });
 
-  it("interfaces 7 a host that no Host header could equal is refused at the start", () => {
+  it("a host that no Host header could equal is refused at the start [interfaces 7]", () => {
     expect(() => createGuard({ allowHosts: ["http://x"], token: undefined })).toThrow(
       '"http://x" is no host name: write it as in `sandbox.example.test` or `10.0.0.5:4747`',
     );
   });
 
-  it("interfaces 7 names are taken apart by their text alone", () => {
+  it("names are taken apart by their text alone [interfaces 7]", () => {
     expect(parseAuthority("A.Test:80")).toEqual({ host: "a.test", port: 80 });
     expect(parseAuthority("a".repeat(254))).toBeUndefined();
     expect(parseAuthority("[::1]x")).toBeUndefined();
@@ -190,8 +190,8 @@ describe("interfaces 7 who may talk to the control API", () => {
   });
 });
 
-describe("interfaces 7 the login of a shared server's console", () => {
-  it("interfaces 7 its code is good for one use", () => {
+describe("the login of a shared server's console", () => {
+  it("its code is good for one use [interfaces 7]", () => {
     const login = new Login(TOKEN);
     const code = login.fragment!.replace("#login=", "");
     expect(code).toMatch(/^[\w-]{32}$/);
@@ -204,7 +204,7 @@ describe("interfaces 7 the login of a shared server's console", () => {
     for (const again of [code, ""]) expect(() => login.redeem(again)).toThrow("used already");
   });
 
-  it("interfaces 7 is a POST", async () => {
+  it("is a POST [interfaces 7]", async () => {
     const asked = Promise.resolve().then(() => new Login(TOKEN).handle(request({}), {} as never, ""));
     await expect(asked).rejects.toMatchObject({
       ...{ kind: "method-not-allowed", message: "A login is a POST.", headers: { Allow: "POST" } },
@@ -212,7 +212,7 @@ describe("interfaces 7 the login of a shared server's console", () => {
   });
 });
 
-describe("interfaces 7 what a page on loopback may send", () => {
+describe("what a page on loopback may send", () => {
   const answered = (method: string, headers: Record<string, string>) => {
     const said: unknown[] = [];
     const response = {
@@ -222,7 +222,7 @@ describe("interfaces 7 what a page on loopback may send", () => {
     return [preflight({ ...request(headers), method } as never, response), ...said];
   };
 
-  it("interfaces 7 a preflight is answered, and nothing else", () => {
+  it("a preflight is answered, and nothing else [interfaces 7]", () => {
     expect(answered("GET", { origin: "http://localhost" })).toEqual([false]);
     expect(answered("OPTIONS", {})).toEqual([false]);
     expect(answered("OPTIONS", { origin: "http://localhost" })).toEqual([

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it.each(["journal", "history"])(
-  "interfaces 2 a stream of the %s waits before its first piece until what it tells of is on disk",
+  "a stream of the %s waits before its first piece until what it tells of is on disk [interfaces 2]",
   async (log) => {
     const S = "/_control/sandboxes/default";
     const asked: [sandbox: string | undefined, mark: number, reads: boolean][] = [];

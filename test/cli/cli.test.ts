@@ -8,7 +8,7 @@ import { removeScratch, runCommand, scratch, startCommand } from "../support/run
 
 afterAll(removeScratch);
 
-describe("interfaces 2 commands against a running server", () => {
+describe("commands against a running server", () => {
   let api: Api;
   beforeAll(async () => {
     api = await startReference();
@@ -17,7 +17,7 @@ describe("interfaces 2 commands against a running server", () => {
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
   const json = async (...args: string[]) => JSON.parse((await run(...args, "--json")).stdout);
 
-  it("interfaces 2 status, reset, clock and snapshot act on it", async () => {
+  it("status, reset, clock and snapshot act on it [interfaces 2]", async () => {
     expect((await run("status")).stdout).toContain("fixture reference");
     expect(await json("clock", "show")).toMatchObject({ mode: "frozen", now: "2026-03-15T12:00:00.000Z" });
     expect((await run("snapshot", "save", "before")).code).toBe(0);
@@ -48,7 +48,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect((await run("snapshot", "restore", "none")).code).toBe(1);
   });
 
-  it("interfaces 2 scenario list, on and off, coverage and trigger", async () => {
+  it("scenario list, on and off, coverage and trigger [interfaces 2]", async () => {
     expect((await run("scenario", "on", "threads-delete-forbidden")).stdout).toContain(
       "threads-delete-forbidden",
     );
@@ -74,7 +74,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect((await run("trigger", "user.created", "--set", "nonsense")).code).toBe(2);
   });
 
-  it("interfaces 11 explain says who decides, and what each rule would do", async () => {
+  it("explain says who decides, and what each rule would do [interfaces 11]", async () => {
     const { code, stdout } = await run(
       "explain",
       "threads.delete",
@@ -109,7 +109,7 @@ describe("interfaces 2 commands against a running server", () => {
     ],
     [["--set", "emial=x"], "--set emial is no field of user.created, whose data has"],
     [["--set", "emial=x"], 'Did you mean "email"?'],
-  ])("interfaces 2 trigger %j is wrong usage and says which word was wrong", async (args, message) => {
+  ])("trigger %j is wrong usage and says which word was wrong [interfaces 2]", async (args, message) => {
     const words = args[0]!.startsWith("--") ? ["user.created", ...args] : args;
     const { code, stdout, stderr } = await run("trigger", ...words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -117,7 +117,7 @@ describe("interfaces 2 commands against a running server", () => {
     expect(stderr).toContain(message);
   });
 
-  it("interfaces 2 an unknown sandbox and an unreachable server are exit 1", async () => {
+  it("an unknown sandbox and an unreachable server are exit 1 [interfaces 2]", async () => {
     const unknown = await run("status", "--sandbox", "nowhere");
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toContain("nowhere");
@@ -127,8 +127,8 @@ describe("interfaces 2 commands against a running server", () => {
   });
 });
 
-describe("interfaces 2 commands without a server", () => {
-  it("interfaces 2 every command has help with an example", async () => {
+describe("commands without a server", () => {
+  it("every command has help with an example [interfaces 2]", async () => {
     const { stdout } = await runCommand(["--help"]);
     const commands = [...stdout.matchAll(/^ {2}understudy (\S+)/gm)].map(([, name]) => name!);
     const named =
@@ -141,7 +141,7 @@ describe("interfaces 2 commands without a server", () => {
     }
   });
 
-  it("interfaces 2 openapi and fidelity print what the control API answers; a closed pipe is no failure", async () => {
+  it("openapi and fidelity print what the control API answers; a closed pipe is no failure [interfaces 2]", async () => {
     const document = JSON.parse((await runCommand(["openapi"])).stdout);
     expect(document.openapi).toMatch(/^3\.1/);
     expect(JSON.parse((await runCommand(["fidelity", "--json"])).stdout)).toBeTypeOf("object");
@@ -149,7 +149,7 @@ describe("interfaces 2 commands without a server", () => {
     expect(execSync(piped, { encoding: "utf8", shell: "/bin/bash" })).toMatch(/ 0\n$/);
   });
 
-  it("interfaces 2 scenario check and fixture check name file, line and column, exit 1", async () => {
+  it("scenario check and fixture check name file, line and column, exit 1 [interfaces 2]", async () => {
     const folder = scratch();
     writeFileSync(
       join(folder, "wrong.yaml"),
@@ -169,7 +169,7 @@ describe("interfaces 2 commands without a server", () => {
     expect(JSON.parse(fixture.stdout)).toMatchObject({ ok: false, items: [{ problems: [{ line: 2 }] }] });
   });
 
-  it("interfaces 5 fixture generate writes a file that start takes, and does not overwrite one", async () => {
+  it("fixture generate writes a file that start takes, and does not overwrite one [interfaces 5]", async () => {
     const folder = scratch();
     const generate = ["fixture", "generate", "--count", "users=4", "--out", "team.yaml"];
     expect((await runCommand(generate, { cwd: folder })).code).toBe(0);
@@ -182,7 +182,7 @@ describe("interfaces 2 commands without a server", () => {
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
   });
 
-  it("interfaces 2 listen answers in turn and judges signatures", async () => {
+  it("listen answers in turn and judges signatures [interfaces 2]", async () => {
     const secret = "whsec_listenerSecret";
     const running = startCommand(["listen", "--port", "0", "--answer", "500,204", "--secret", secret]);
     await expect.poll(() => running.output().stdout).toMatch(/Listening at (\S+),/);
@@ -203,7 +203,7 @@ describe("interfaces 2 commands without a server", () => {
     expect(wrong.code).toBe(2);
   });
 
-  it("interfaces 2 receiver-test takes only well-formed reports and secrets", async () => {
+  it("receiver-test takes only well-formed reports and secrets [interfaces 2]", async () => {
     const wrong = await runCommand([
       "receiver-test",
       "http://127.0.0.1:9",

@@ -29,8 +29,8 @@ function inPlace(command: readonly string[]): string[] {
   return command.slice(1).map((word) => (word === "/data" ? join(scratch(), "data") : word));
 }
 
-describe("interfaces 13 the container image, as far as it can be told without Docker", () => {
-  it("interfaces 13 the Dockerfile has nothing that a linter minds", () => {
+describe("the container image, as far as it can be told without Docker", () => {
+  it("the Dockerfile has nothing that a linter minds [interfaces 13]", () => {
     expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
       [],
     );
@@ -42,7 +42,7 @@ describe("interfaces 13 the container image, as far as it can be told without Do
     expect(stage.lastIndexOf("\nUSER node")).toBeGreaterThan(stage.lastIndexOf("\nRUN "));
   });
 
-  it("interfaces 13 its command starts a shared server, which its health check finds well, then gone", async () => {
+  it("its command starts a shared server, which its health check finds well, then gone [interfaces 13]", async () => {
     running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [node, ...args] = words("HEALTHCHECK");
     expect(node).toBe("node");
@@ -60,7 +60,7 @@ describe("interfaces 13 the container image, as far as it can be told without Do
     expect(healthy(TOKEN)).toBe(1);
   });
 
-  it("interfaces 13 the compose file's service is reached by the name that others call it by", async () => {
+  it("the compose file's service is reached by the name that others call it by [interfaces 13]", async () => {
     const { understudy, app } = COMPOSE.services;
     running = await startServer(inPlace(understudy.command), { env: { UNDERSTUDY_TOKEN: TOKEN } });
     const [, , , apiKey, url] = app.command as string[];

@@ -20,7 +20,7 @@ async function application(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`;
 }
 
-describe("interfaces 11 listen --forward-to", () => {
+describe("listen --forward-to", () => {
   const token = "token-of-the-whole-team";
   const env = { UNDERSTUDY_TOKEN: token };
   let api: Api;
@@ -44,7 +44,7 @@ describe("interfaces 11 listen --forward-to", () => {
     return running;
   }
 
-  it("interfaces 11 a receiver on this machine answers a server far away, and retries follow from it", async () => {
+  it("a receiver on this machine answers a server far away, and retries follow from it [interfaces 11]", async () => {
     const heard: { path?: string | undefined; signature: unknown; bytes: number }[] = [];
     const to = await application(async (request, response) => {
       let bytes = 0;
@@ -78,7 +78,7 @@ describe("interfaces 11 listen --forward-to", () => {
     expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
   });
 
-  it("interfaces 11 an application that is not up is no answer; after a reset it goes on with the same secret", async () => {
+  it("an application that is not up is no answer; after a reset it goes on with the same secret [interfaces 11]", async () => {
     const to = await application((_request, response) => response.end());
     const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
     await run("reset");
@@ -103,13 +103,16 @@ describe("interfaces 11 listen --forward-to", () => {
     },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--organization", "org_nobody"], says: "org_nobody" },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--secret", "mine"], says: "secret" },
-  ])("interfaces 11 listen $args is 2 and one message, and leaves nothing behind", async ({ args, says }) => {
-    const listening = process.listenerCount("SIGTERM");
-    const { code, stderr } = await run("listen", ...args);
-    expect(process.listenerCount("SIGTERM")).toBe(listening);
-    expect(stderr).toContain(says);
-    expect(stderr).not.toContain("unexpected");
-    expect(code).toBe(2);
-    expect(await below("/receivers")).toEqual({ items: [], total: 0 });
-  });
+  ])(
+    "listen $args is 2 and one message, and leaves nothing behind [interfaces 11]",
+    async ({ args, says }) => {
+      const listening = process.listenerCount("SIGTERM");
+      const { code, stderr } = await run("listen", ...args);
+      expect(process.listenerCount("SIGTERM")).toBe(listening);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain("unexpected");
+      expect(code).toBe(2);
+      expect(await below("/receivers")).toEqual({ items: [], total: 0 });
+    },
+  );
 });

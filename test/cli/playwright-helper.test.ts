@@ -20,7 +20,7 @@ interface Result {
 
 afterAll(removeScratch);
 
-it("interfaces 13 understudy-sandbox/playwright takes options, fails what has proven nothing, and attaches what a person can use", async () => {
+it("understudy-sandbox/playwright takes options, fails what has proven nothing, and attaches what a person can use [interfaces 13]", async () => {
   const folder = scratch();
   const root = fileURLToPath(new URL("../support/playwright-helper", import.meta.url));
   const playwright = fileURLToPath(new URL("../../node_modules/@playwright/test/cli.js", import.meta.url));

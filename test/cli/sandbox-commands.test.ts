@@ -16,8 +16,8 @@ const call = (path: string, who: keyof typeof KEYS = "ada", init: RequestInit = 
     headers: { "api-key": KEYS[who], "content-type": "application/json" },
   });
 
-describe("interfaces 11 sandbox, journal, bundle and completion on the command line", () => {
-  it("interfaces 11 sandbox create, list, fork and delete", async () => {
+describe("sandbox, journal, bundle and completion on the command line", () => {
+  it("sandbox create, list, fork and delete [interfaces 11]", async () => {
     const made = await run(
       "sandbox",
       "create",
@@ -73,12 +73,12 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
     [2, "journal show zz", "Unknown arguments: show, zz\n"],
     [2, "clock advance", "<by> is missing: understudy clock advance <by>"],
-  ])("interfaces 2 exit %i: %s says what was asked and what to do next", async (code, line, said) => {
+  ])("exit %i: %s says what was asked and what to do next [interfaces 2]", async (code, line, said) => {
     const ended = await run(...line.split(" "));
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(said)]);
   });
 
-  it("interfaces 11 journal lists with reasons, filters, and follows", async () => {
+  it("journal lists with reasons, filters, and follows [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
     await call("/v1/threads/thread_long", "cleo", { method: "DELETE" });
@@ -117,7 +117,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     await following.finished;
   });
 
-  it("interfaces 11 bundle writes what replay takes, and replaces a file only when told to", async () => {
+  it("bundle writes what replay takes, and replaces a file only when told to [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
     const file = join(scratch(), "bundle.json");
@@ -131,7 +131,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect((await run("bundle", file, "--force")).code).toBe(0);
   });
 
-  it("interfaces 11 folders that are missing above a file are made, and named", async () => {
+  it("folders that are missing above a file are made, and named [interfaces 11]", async () => {
     await run("snapshot", "save", "far");
     const commands = [["bundle"], ["snapshot", "export", "far"], ["coverage", "--html"]];
     for (const [position, words] of commands.entries()) {
@@ -142,13 +142,13 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     }
   });
 
-  it("interfaces 11 openapi --control prints what the server says of its control API", async () => {
+  it("openapi --control prints what the server says of its control API [interfaces 11]", async () => {
     const { code, stdout } = await runCommand(["openapi", "--control"]);
     const told = await (await fetch(`${api.url}/_control/api.json`)).json();
     expect([code, JSON.parse(stdout)]).toEqual([0, told]);
   });
 
-  it("interfaces 11 snapshot diff shows fields, and export replaces nothing unasked", async () => {
+  it("snapshot diff shows fields, and export replaces nothing unasked [interfaces 11]", async () => {
     await run("reset");
     await run("snapshot", "save", "before");
     const body = JSON.stringify({ new_parent_id: "dept_ops" });
@@ -168,7 +168,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect(existsSync(file)).toBe(true);
   });
 
-  it("interfaces 11 completion prints a script, and knows commands and names", async () => {
+  it("completion prints a script, and knows commands and names [interfaces 11]", async () => {
     const script = await runCommand(["completion"]);
     expect([script.code, script.stderr]).toEqual([0, ""]);
     expect(script.stdout).toContain("--get-yargs-completions");
@@ -184,7 +184,7 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     expect(await completed(runHere, "scenario", "on", "fl")).toContain("flaky-ten-percent");
   });
 
-  it("interfaces 14 deliveries list, show and redeliver", async () => {
+  it("deliveries list, show and redeliver [interfaces 14]", async () => {
     await run("reset");
     const body = JSON.stringify({ url: "http://127.0.0.1:9/hook", events: ["user.created"] });
     await call("/webhooks", "ada", { method: "POST", body });
@@ -197,9 +197,6 @@ describe("interfaces 11 sandbox, journal, bundle and completion on the command l
     const again = await run("deliveries", "redeliver", delivery.delivery_id);
     expect([again.code, again.stdout.trim().split("\n").at(-1)]).toEqual([1, "0 of 1 were delivered."]);
     const wrong = await run("deliveries", "redeliver");
-    expect([wrong.code, wrong.stderr]).toEqual([
-      2,
-      "understudy: name the deliveries, or take --all-failed\n",
-    ]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, "understudy: name the deliveries, or use --all-failed\n"]);
   });
 });

@@ -52,7 +52,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     passing = await suite(SCENARIO);
   });
 
-  it("interfaces 13 strikes its scenario in every test, and adds up what they saw", () => {
+  it("strikes its scenario in every test, and adds up what they saw [interfaces 13]", () => {
     expect([passing.code, passing.stdout]).toEqual([
       0,
       expect.stringMatching(/ok {2}busy +0 +1\/2 +1\/1 +3/),
@@ -60,7 +60,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     expect(passing.stdout).toMatch(/^coverage: 1 of \d+ documented outcomes \(0\.\d %\)$/m);
   });
 
-  it("interfaces 13 says in JUnit what the terminal says: rules, expectations, tests, coverage", () => {
+  it("says in JUnit what the terminal says: rules, expectations, tests, coverage [interfaces 13]", () => {
     const values = [...passing.junit.matchAll(/<property name="(\w+)" value="([^"]*)"/g)].map(
       ([, name, value]) => `${name} ${value}`,
     );
@@ -76,7 +76,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     ]);
   });
 
-  it("interfaces 13 names the failed test, the rule that never struck and the expectation that is not met", async () => {
+  it("names the failed test, the rule that never struck and the expectation that is not met [interfaces 13]", async () => {
     const scenario = SCENARIO.replace("    probability: 0\n", "").replace("count: 3", "count: 9");
     const { code, stdout, junit } = await suite(scenario, [], { FAILING: "1" });
     expect(code).toBe(1);
@@ -92,7 +92,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     expect(junit).toMatch(/GET \/v1\/models -&gt; 429 RATE_LIMIT_EXCEEDED \([^)]+\) in expects an answer/);
   });
 
-  it("interfaces 13 does so on a running server, too, and leaves nothing there", async () => {
+  it("does so on a running server, too, and leaves nothing there [interfaces 13]", async () => {
     running = await startServer(["--quiet"]);
     const { url } = running.ready;
     const { code, stdout } = await suite(SCENARIO, ["--url", url]);
@@ -113,7 +113,7 @@ describe("coverage of a command", () => {
     return startCommand(command, { cwd, env }).finished;
   };
 
-  it("interfaces 11 adds up what the sandboxes of every worker saw, those that are gone included", async () => {
+  it("adds up what the sandboxes of every worker saw, those that are gone included [interfaces 11]", async () => {
     const { code, stdout, stderr } = await covered("covered-*.ts", "--json", "--fail-under", "0.1");
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 passed")]);
     const { covered: seen, operations } = JSON.parse(stdout);
@@ -125,7 +125,7 @@ describe("coverage of a command", () => {
     expect([seen, hits]).toEqual([2, ["200 2", "RATE_LIMIT_EXCEEDED 1"]]);
   });
 
-  it("interfaces 11 fails with the command, and below the percentage", async () => {
+  it("fails with the command, and below the percentage [interfaces 11]", async () => {
     const node = (...words: string[]) => runCommand(["coverage", ...words]);
     const failing = await node("--", process.execPath, "-e", "process.exit(3)");
     expect([failing.code, failing.stderr]).toEqual([1, expect.stringContaining("the command exited with 3")]);
@@ -140,7 +140,7 @@ describe("coverage of a command", () => {
   });
 });
 
-it("interfaces 13 commands in a suite act on its server and sandbox unless told otherwise", async () => {
+it("commands in a suite act on its server and sandbox unless told otherwise [interfaces 13]", async () => {
   const cwd = scratch();
   writeFileSync(join(cwd, "busy.yaml"), SCENARIO.replace("count: 3", "count: 1"));
   const asks = `curl -s -o models.json -H "api-key: ak_danMemberAcme00000000000000000000000000" $UNDERSTUDY_BASE_URL/v1/models

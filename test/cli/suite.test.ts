@@ -28,8 +28,8 @@ const CALL = 'curl -s -H "api-key: ak_danMemberAcme00000000000000000000000000"';
 const UNSTRUCK =
   "name: unstruck\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
 
-describe("interfaces 2 suite", () => {
-  it("interfaces 2 suite runs the example application once per scenario and reports each", async () => {
+describe("suite", () => {
+  it("suite runs the example application once per scenario and reports each [interfaces 2]", async () => {
     const cwd = scratch();
     const reports = "junit=out/junit.xml,html=out/report.html";
     const { code, stdout, stderr } = await runCommand(
@@ -45,7 +45,7 @@ describe("interfaces 2 suite", () => {
     expect(readFileSync(join(cwd, "out/report.html"), "utf8")).toContain("All 5 scenarios passed");
   });
 
-  it("interfaces 2 suite takes shipped scenarios by name, the user's own before them", async () => {
+  it("suite takes shipped scenarios by name, the user's own before them [interfaces 2]", async () => {
     const cwd = scratch();
     mkdirSync(join(cwd, "scenarios"));
     writeFileSync(join(cwd, "scenarios/models-list-signed-out.yaml"), "rules: []\n");
@@ -68,7 +68,7 @@ describe("interfaces 2 suite", () => {
     ]);
   });
 
-  it("interfaces 2 scenario show prints a file to copy, and says what a misspelt name may have meant", async () => {
+  it("scenario show prints a file to copy, and says what a misspelt name may have meant [interfaces 2]", async () => {
     const shown = await runCommand(["scenario", "show", "slow-network"]);
     expect(shown).toMatchObject({
       code: 0,
@@ -78,7 +78,7 @@ describe("interfaces 2 suite", () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('mean "slow-network"')]);
   });
 
-  it("interfaces 2 suite fails where the application cannot cope, with its journal and a bundle that replays", async () => {
+  it("suite fails where the application cannot cope, with its journal and a bundle that replays [interfaces 2]", async () => {
     const cwd = scratch();
     const broken = readFileSync(join(EXAMPLE, "upload-report.mjs"), "utf8").replace(
       /const PAUSES = .*/,
@@ -118,7 +118,7 @@ describe("interfaces 2 suite", () => {
     expect(await runCommand(["replay", "b.json"], { cwd })).toMatchObject({ code: 0 });
   });
 
-  it("interfaces 2 suite gives each run its own sandbox by the environment, and leaves none behind", async () => {
+  it("suite gives each run its own sandbox by the environment, and leaves none behind [interfaces 2]", async () => {
     const token = "token-of-the-whole-team";
     const { url, close } = await startReference({ shared: { token } });
     const cwd = place({ "a.yaml": CALM, "b.yaml": UNSTRUCK.replace("unstruck", "other") });
@@ -155,7 +155,7 @@ describe("interfaces 2 suite", () => {
     await close();
   });
 
-  it("interfaces 2 suite fails on a rule that never struck, but not on one that is off", async () => {
+  it("suite fails on a rule that never struck, but not on one that is off [interfaces 2]", async () => {
     const cwd = place({
       "a.yaml": UNSTRUCK,
       "b.yaml": UNSTRUCK.replace("unstruck", "off").replace(
@@ -170,7 +170,7 @@ describe("interfaces 2 suite", () => {
     expect(scenarios[1]).toMatchObject({ name: "off", outcome: "passed" });
   });
 
-  it("interfaces 2 suite fails where a reset took the rules of its scenario away before they struck", async () => {
+  it("suite fails where a reset took the rules of its scenario away before they struck [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": UNSTRUCK });
     const reset = 'curl -s -X POST "$UNDERSTUDY_CONTROL_URL/reset"';
     const args = ["suite", "a.yaml", "--json", "--url", api.url, "--", "sh", "-c", reset];
@@ -179,7 +179,7 @@ describe("interfaces 2 suite", () => {
     expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
   });
 
-  it("interfaces 2 the report of a failed run says of each request why it was answered so, in plain text", async () => {
+  it("the report of a failed run says of each request why it was answered so, in plain text [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": UNSTRUCK });
     const red = `${CALL} -o /dev/null -X DELETE "$UNDERSTUDY_BASE_URL/v1/threads/thread_long"; printf '\\033[31mred\\033[0m\\n'; exit 3`;
     const report = ["--report", "junit=j.xml,html=h.html"];
@@ -190,7 +190,7 @@ describe("interfaces 2 suite", () => {
     expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n</system-out>");
   });
 
-  it("interfaces 6 expectations of a scenario are judged against the journal, with the nearest request", async () => {
+  it("expectations of a scenario are judged against the journal, with the nearest request [interfaces 6]", async () => {
     const expectations = [
       "- { match: { operation: models.list }, count: 1 }",
       "- { match: { operation: threads.delete }, count: 0 }",
@@ -207,7 +207,7 @@ describe("interfaces 2 suite", () => {
     expect(failures[1]).toContain("2 to 3");
   });
 
-  it("interfaces 2 suite shows the output of a failed command, and ends one that takes too long", async () => {
+  it("suite shows the output of a failed command, and ends one that takes too long [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const failed = await runCommand(["suite", "a.yaml", "--", "sh", "-c", "echo it broke >&2; exit 7"], {
       cwd,
@@ -220,7 +220,7 @@ describe("interfaces 2 suite", () => {
     expect(slow.stdout).toContain("did not end within 0.3 s");
   });
 
-  it("interfaces 2 suite that is interrupted lists what did not run as skipped", async () => {
+  it("suite that is interrupted lists what did not run as skipped [interfaces 2]", async () => {
     const unmet = "expect:\n  - { match: { operation: models.list }, count: 2 }\n";
     const cwd = place({
       "a.yaml": `${CALM}${unmet}`,
@@ -245,7 +245,7 @@ describe("interfaces 2 suite", () => {
     expect(readFileSync(join(cwd, "out.html"), "utf8")).toContain("1 of 3 scenarios failed, 2 did not run");
   });
 
-  it("interfaces 2 an expectation that is not met says how many were wanted, described or not", async () => {
+  it("an expectation that is not met says how many were wanted, described or not", async () => {
     const cwd = place({
       "a.yaml": `${CALM}expect:
   - { match: { operation: models.list }, count: 2, description: models are asked for twice }
@@ -259,7 +259,7 @@ describe("interfaces 2 suite", () => {
   });
 
   it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-    "interfaces 2 suite on %s ends its commands, their children too, and deletes the sandboxes",
+    "suite on %s ends its commands, their children too, and deletes the sandboxes [interfaces 2]",
     async (signal) => {
       const cwd = place({ "a.yaml": CALM, "b.yaml": CALM.replace("calm", "second") });
       const child = `trap "" TERM; echo $$ > $UNDERSTUDY_SCENARIO.pid; sleep 1000`;
@@ -297,7 +297,7 @@ describe("interfaces 2 suite", () => {
     [["suite", "a.yaml", "--jobs", "0", "--", "true"], "--jobs"],
     [["suite", "a.yaml", "--report", "pdf=x", "--", "true"], "--report"],
     [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
-  ])("interfaces 2 suite, wrong usage %j is exit 2", async (args, message) => {
+  ])("suite, wrong usage %j is exit 2 [interfaces 2]", async (args, message) => {
     const wrong = UNSTRUCK.replace("threads.delete", "threads.delet").replace(
       "  - id: never\n    match",
       "  - match",
@@ -307,7 +307,7 @@ describe("interfaces 2 suite", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 
-  it("interfaces 2 suite reaches no server: exit 1", async () => {
+  it("suite reaches no server: exit 1 [interfaces 2]", async () => {
     const cwd = place({ "a.yaml": CALM });
     const { code, stderr } = await runCommand(
       ["suite", "a.yaml", "--url", "http://127.0.0.1:9", "--", "true"],
@@ -316,7 +316,7 @@ describe("interfaces 2 suite", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("No Understudy answers")]);
   });
 
-  it("interfaces 2 the example application runs by itself, as its README says", async () => {
+  it("the example application runs by itself, as its README says [interfaces 2]", async () => {
     const args = [join(EXAMPLE, "upload-report.mjs"), join(EXAMPLE, "report.csv")];
     const env = { ...process.env, UNDERSTUDY_BASE_URL: api.url };
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });

@@ -15,8 +15,8 @@ afterEach(async () => {
 const verify = (target: string, ...args: string[]) =>
   runCommand(["verify", "--target", target, "--key", KEYS.ben, ...args]);
 
-describe("interfaces 2 verify on the command line", () => {
-  it("interfaces 2 passes, prints a verdict and writes both reports", async () => {
+describe("verify on the command line", () => {
+  it("passes, prints a verdict and writes both reports [interfaces 2]", async () => {
     const folder = scratch();
     const [xml, html] = [join(folder, "verify.xml"), join(folder, "verify.html")];
     const { code, stdout, stderr } = await verify(
@@ -43,7 +43,7 @@ describe("interfaces 2 verify on the command line", () => {
     for (const text of [stdout, junit, page]) expect(text).not.toContain(KEYS.ben);
   });
 
-  it("interfaces 2 --json is the whole report", async () => {
+  it("--json is the whole report [interfaces 2]", async () => {
     const folder = scratch();
     const file = join(folder, "objects.yaml");
     writeFileSync(file, "transcription_id: trans_redacted\n");
@@ -69,7 +69,7 @@ describe("interfaces 2 verify on the command line", () => {
     expect(of("share_links.resolve/answer").outcome).toBe("not-observable");
   });
 
-  it("interfaces 2 exits 1 where something departs, and tells the request", async () => {
+  it("exits 1 where something departs, and tells the request [interfaces 2]", async () => {
     const spoilt = await proxy(api.url, ({ path }, answer) =>
       path.includes("month=13") ? { ...answer, status: 400 } : answer,
     );
@@ -81,7 +81,7 @@ describe("interfaces 2 verify on the command line", () => {
     expect(stdout).toContain("FAIL");
   });
 
-  it("interfaces 2 exits 1 where nobody answers, and where the key is refused", async () => {
+  it("exits 1 where nobody answers, and where the key is refused [interfaces 2]", async () => {
     const closed = await listening(() => {});
     await closed.close();
     const nobody = await verify(closed.url);
@@ -93,7 +93,7 @@ describe("interfaces 2 verify on the command line", () => {
     expect(refused.stderr).not.toContain(KEYS.revoked);
   });
 
-  it("interfaces 2 wrong usage is 2, with one message", async () => {
+  it("wrong usage is 2, with one message [interfaces 2]", async () => {
     const nowhere = ["--target", "http://127.0.0.1:1"];
     const cases: [string[], string][] = [
       [["--target", "http://127.0.0.1:1/v1"], "leave the version out"],
@@ -109,14 +109,14 @@ describe("interfaces 2 verify on the command line", () => {
     }
   });
 
-  it("interfaces 2 --help shows an example", async () => {
+  it("--help shows an example [interfaces 2]", async () => {
     const { code, stdout } = await runCommand(["verify", "--help"]);
     expect(code).toBe(0);
     expect(stdout).toContain("understudy verify --target http");
     expect(stdout).toContain("--write");
   });
 
-  it("interfaces 2 Ctrl-C ends the checks, puts back what was changed, and reports", async () => {
+  it("Ctrl-C ends the checks, puts back what was changed, and reports [interfaces 2]", async () => {
     let created = false;
     let listed = () => {};
     const asked = new Promise<void>((resolve) => {

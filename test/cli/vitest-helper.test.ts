@@ -40,7 +40,7 @@ describe("understudy-sandbox/vitest", () => {
   const messageOf = (title: string) =>
     made.results.find((one) => one.title === title)!.failureMessages.join("\n");
 
-  it("interfaces 13 gives a sandbox per test as its options say, and fails what has proven nothing", () => {
+  it("gives a sandbox per test as its options say, and fails what has proven nothing [interfaces 13]", () => {
     expect(made.results.map(({ title, status }) => [title, status])).toEqual([
       ["meets its fault", "passed"],
       ["arms in vain", "failed"],
@@ -73,7 +73,7 @@ describe("understudy-sandbox/vitest", () => {
     );
   });
 
-  it("interfaces 13 attaches journal, history, HAR and a bundle that replays, under the test's name", async () => {
+  it("attaches journal, history, HAR and a bundle that replays, under the test's name [interfaces 13]", async () => {
     const junit = readFileSync(join(made.folder, "junit.xml"), "utf8");
     const own = junit.slice(junit.indexOf('name="fails by itself"'));
     const [testcase = ""] = own.split("</testcase>");
@@ -95,7 +95,7 @@ describe("understudy-sandbox/vitest", () => {
 });
 
 describe("a server in the test's process", () => {
-  it("interfaces 13 works in every environment of Vitest, whatever classes for bytes it has", () => {
+  it("works in every environment of Vitest, whatever classes for bytes it has [interfaces 13]", () => {
     const results = made.inEnvironments;
     expect(
       results.filter(({ status }) => status !== "passed").map(({ failureMessages }) => failureMessages),

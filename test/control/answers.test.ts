@@ -151,7 +151,7 @@ afterEach(async () => {
   for (const name of ["day", "branch"]) await api.call(undefined, "DELETE", `/_control/sandboxes/${name}`);
 });
 
-it.each(Object.entries(CALLS))("interfaces 4 %s", async (about, calls) => {
+it.each(Object.entries(CALLS))("%s [interfaces 4]", async (about, calls) => {
   const paragraphs: string[] = [];
   for (const [method, path, body, headers = {}] of calls) {
     const answer = await sent(method, path, body, headers);
@@ -174,7 +174,7 @@ it.each(Object.entries(CALLS))("interfaces 4 %s", async (about, calls) => {
   await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
 });
 
-it("interfaces 4 what was seen is covered, and counted in Prometheus' text format", async () => {
+it("what was seen is covered, and counted in Prometheus' text format [interfaces 4]", async () => {
   const own = await startReference();
   const call = (method: string, path: string) => own.call("dan", method, path);
   await call("GET", "/v1/models");

@@ -5,7 +5,7 @@ import { assemble, type Understudy } from "../../src/understudy.ts";
 const token = "a-control-token-of-this-test";
 const headers = { authorization: `Bearer ${token}` };
 
-describe("interfaces 7 a server on every address of its machine", () => {
+describe("a server on every address of its machine", () => {
   let understudy: Understudy;
   afterEach(() => understudy.close());
 
@@ -13,7 +13,7 @@ describe("interfaces 7 a server on every address of its machine", () => {
   it.each([
     ["0.0.0.0", /^http:\/\/127\.0\.0\.1:\d+$/],
     ["::", /^http:\/\/\[::1\]:\d+$/],
-  ])("interfaces 7 says of %s where it is reached, console and control API too", async (host, expected) => {
+  ])("says of %s where it is reached, console and control API too [interfaces 7]", async (host, expected) => {
     understudy = assemble({ fixture: "reference", shared: { token }, allowHosts: ["box.test"] });
     const url = await understudy.listen(0, host);
     expect(url).toMatch(expected);
@@ -25,7 +25,7 @@ describe("interfaces 7 a server on every address of its machine", () => {
     expect(told).not.toContain(host === "::" ? "[::]" : host);
   });
 
-  it("interfaces 7 names none besides where none is allowed, or it is the address itself", async () => {
+  it("names none besides where none is allowed, or it is the address itself [interfaces 7]", async () => {
     understudy = assemble({ fixture: "reference", shared: { token } });
     const url = await understudy.listen(0, "127.0.0.1");
     const ready = { url, console: `${url}/_console`, pid: 1, token };

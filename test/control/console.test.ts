@@ -44,7 +44,7 @@ describe("console", () => {
     ["/_console/s/default/timeline?entry=req_1", "text/html", "no-cache"],
     ["script", "text/javascript", "public, max-age=31536000, immutable"],
     ["style", "text/css", "public, max-age=31536000, immutable"],
-  ])("interfaces 2 %s is there, under a policy that lets nothing else in", async (named, type, caching) => {
+  ])("%s is there, under a policy that lets nothing else in [interfaces 2]", async (named, type, caching) => {
     const path = named in files ? files[named as keyof typeof files] : named;
     const { status, headers, text } = await api.call(undefined, "GET", path);
     expect(status).toBe(200);
@@ -61,14 +61,14 @@ describe("console", () => {
     expect(text.length).toBeGreaterThan(100);
   });
 
-  it("interfaces 2 the page has no script or style of its own, and says what to do without scripts", async () => {
+  it("the page has no script or style of its own, and says what to do without scripts [interfaces 2]", async () => {
     const { text } = await api.call(undefined, "GET", "/_console");
     expect(text).not.toMatch(/<style|\son\w+=|\sstyle=|<script(?![^>]* src="\/_console\/)/);
     expect(text).toMatch(/<noscript>[\s\S]*understudy status/);
     expect(text).not.toMatch(/https?:/);
   });
 
-  it("interfaces 2 the files are sent compressed to whoever reads it, and plain to others", async () => {
+  it("the files are sent compressed to whoever reads it, and plain to others [interfaces 2]", async () => {
     const brotli = await api.call(undefined, "GET", files.script, undefined, { "accept-encoding": "br" });
     const plain = await api.call(undefined, "GET", files.script, undefined, {
       "accept-encoding": "identity",
@@ -81,7 +81,7 @@ describe("console", () => {
     expect(brotli.headers.get("vary")).toContain("Accept-Encoding");
   });
 
-  it("interfaces 7 the console answers no page of another origin", async () => {
+  it("the console answers no page of another origin [interfaces 7]", async () => {
     for (const path of ["/_console", files.script, "/_console/login"]) {
       const { status, body } = await api.call(undefined, "GET", path, undefined, {
         origin: "http://elsewhere.test",
@@ -95,32 +95,32 @@ describe("console", () => {
     "/_console/assets/",
     "/_console/manifest.json",
     "/_console/built.txt",
-  ])("interfaces 2 %s is no file of the console", async (path) => {
+  ])("%s is no file of the console [interfaces 2]", async (path) => {
     const { status, headers } = await api.call(undefined, "GET", path);
     expect(status).toBe(404);
     expect(headers.get("content-type")).toContain("text/plain");
     expect(headers.get("cache-control")).toBeNull();
   });
 
-  it("interfaces 2 no path leads out of the console's files", async () => {
+  it("no path leads out of the console's files [interfaces 2]", async () => {
     for (const path of ["%2e%2e/%2e%2e/index.html", "..%2f..%2fpackage.json", "%2e%2e%2fbuilt", "%00.js"]) {
       expect((await api.call(undefined, "GET", `/_console/assets/${path}`)).status).toBe(404);
     }
   });
 
-  it("interfaces 2 the console takes nothing", async () => {
+  it("the console takes nothing [interfaces 2]", async () => {
     for (const path of ["/_console", files.script, "/_console/login"]) {
       expect((await api.call(undefined, "POST", path, {})).status).toBe(405);
     }
   });
 
-  it("interfaces 2 what the first view needs is less than 250 KB compressed", () => {
+  it("what the first view needs is less than 250 KB compressed [interfaces 2]", () => {
     expect(firstViewBytes("timeline")).toBeLessThan(MAX_FIRST_VIEW_BYTES);
     expect(firstViewBytes("timeline")).toBeGreaterThan(50 * 1024);
   });
 });
 
-describe("interfaces 7 logging in to the console of a shared server", () => {
+describe("logging in to the console of a shared server", () => {
   const token = "a-token-for-the-console";
   let api: Api;
   const login = (code: unknown) => api.call(undefined, "POST", "/_console/login", { code });

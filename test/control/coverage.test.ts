@@ -23,7 +23,7 @@ function hitsOf({ operations }: CoverageMatrix, id: string): Record<string, numb
 }
 
 describe("coverage", () => {
-  it("interfaces 4 lists every operation with its documented outcomes, none seen at first", async () => {
+  it("lists every operation with its documented outcomes, none seen at first [interfaces 4]", async () => {
     const empty = await matrix();
     expect(empty).toMatchObject({ percent: 0, covered: 0 });
     expect(empty.total).toBe(empty.operations.reduce((sum, { outcomes }) => sum + outcomes.length, 0));
@@ -33,7 +33,7 @@ describe("coverage", () => {
     expect(reparent.outcomes).toContainEqual({ status: 429, code: "RATE_LIMIT_EXCEEDED", hits: 0 });
   });
 
-  it("interfaces 4 counts real answers, refusals in any envelope, and faults", async () => {
+  it("counts real answers, refusals in any envelope, and faults [interfaces 4]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
@@ -61,7 +61,7 @@ describe("coverage", () => {
     expect(seen.percent).toBe(Math.floor((4 / seen.total) * 1000) / 10);
   });
 
-  it("interfaces 4 is a sandbox's own, outlives a reset, and begins anew when asked to", async () => {
+  it("is a sandbox's own, outlives a reset, and begins anew when asked to [interfaces 4]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "sb" });
     await api.call("dan", "DELETE", "/_s/sb/v1/threads/thread_none");
     expect((await matrix()).covered).toBe(0);
@@ -72,7 +72,7 @@ describe("coverage", () => {
     expect((await matrix()).covered).toBe(0);
   });
 
-  it("interfaces 4 is shown as a heat map that needs neither network nor scripts", async () => {
+  it("is shown as a heat map that needs neither network nor scripts [interfaces 4]", async () => {
     await api.call("dan", "DELETE", "/v1/threads/thread_none");
     const answer = await api.call(undefined, "GET", `${CONTROL}/coverage.html`);
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");

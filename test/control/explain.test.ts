@@ -21,8 +21,8 @@ const arm = async (name: string, rule: object) =>
 const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 const MODELS = { operation: "models.list", principal: "usr_ada" };
 
-describe("interfaces 11 faults/explain", () => {
-  it("interfaces 11 takes no request's number: the next one has the id that it would have had", async () => {
+describe("faults/explain", () => {
+  it("takes no request's number: the next one has the id that it would have had [interfaces 11]", async () => {
     const [asked, twin] = [await fresh(), await fresh()];
     for (let i = 0; i < 3; i++) expect((await explain(asked, MODELS)).status).toBe(200);
     const ids = [await models(asked), await models(twin)].map(({ headers }) => headers.get("x-request-id"));
@@ -30,7 +30,7 @@ describe("interfaces 11 faults/explain", () => {
     expect(ids[0]).toBe(ids[1]);
   });
 
-  it("interfaces 11 tells each step's word and each rule's, in the order in which they are asked", async () => {
+  it("tells each step's word and each rule's, in the order in which they are asked [interfaces 11]", async () => {
     const name = await fresh();
     await control("PUT", `/${name}/scenarios/active`, { names: ["models-list-signed-out"] });
     await arm(name, { id: "other", match: { operation: "threads.delete" }, effect: { status: 503 } });
@@ -85,7 +85,7 @@ describe("interfaces 11 faults/explain", () => {
     expect(auth).toEqual({ step: "auth", outcome: "not reached", says: "" });
   });
 
-  it("interfaces 11 foretells schedules and draws, and counts nothing", async () => {
+  it("foretells schedules and draws, and counts nothing [interfaces 11]", async () => {
     const name = await fresh();
     await arm(name, { id: "sequence", match: { operation: "models.list" }, sequence: [503, "pass", 401] });
     await arm(name, {
@@ -110,7 +110,7 @@ describe("interfaces 11 faults/explain", () => {
     expect((await control("GET", `/${name}/journal`)).body.total).toBe(5);
   });
 
-  it("interfaces 11 says how much of the rate window is left, and when it is used up", async () => {
+  it("says how much of the rate window is left, and when it is used up [interfaces 11]", async () => {
     const name = await fresh();
     await control("PATCH", `/${name}/state/organizations/org_acme`, { plan: "enterprise", rate_limit: 1 });
     const [, , , left] = (await explain(name, MODELS)).body.steps;
@@ -127,7 +127,7 @@ describe("interfaces 11 faults/explain", () => {
     );
   });
 
-  it("interfaces 11 takes overrides, wire faults and rules that strike after the change", async () => {
+  it("takes overrides, wire faults and rules that strike after the change [interfaces 11]", async () => {
     const name = await fresh();
     const own = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" } });
     expect(own.body).toMatchObject({ decision: "fault:header/RATE_LIMIT_EXCEEDED", status: 429 });
@@ -157,7 +157,7 @@ describe("interfaces 11 faults/explain", () => {
     expect((await control("GET", `/${name}/state/threads/thread_long`)).status).toBe(200);
   });
 
-  it("interfaces 11 judges as far as it can where a parameter is left out", async () => {
+  it("judges as far as it can where a parameter is left out [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await explain(name, { operation: "threads.delete", principal: "usr_dan" });
     expect([body.decision, body.status]).toEqual([null, null]);
@@ -169,7 +169,7 @@ describe("interfaces 11 faults/explain", () => {
     expect(body.steps[3].outcome).toBe("passes");
   });
 
-  it("interfaces 11 reads a query that stands in the path", async () => {
+  it("reads a query that stands in the path [interfaces 11]", async () => {
     const name = await fresh();
     const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
     const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });
@@ -209,13 +209,13 @@ describe("interfaces 11 faults/explain", () => {
       "path begins with a slash, and stands without host and sandbox prefix.",
     ],
     [{ ...MODELS, bdy: 1 }, 'bdy is not known here. Did you mean "body"?'],
-  ])("interfaces 11 refuses %j with one sentence", async (request, sentence) => {
+  ])("refuses %j with one sentence [interfaces 11]", async (request, sentence) => {
     const { status, body } = await explain("default", request);
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 });
 
-describe("interfaces 11 every refusal has its reasons in the journal", () => {
+describe("every refusal has its reasons in the journal", () => {
   const reasonOf = async (name: string, path: string, headers: Record<string, string>, method = "GET") => {
     await api.call(undefined, method, `/_s/${name}${path}`, undefined, headers);
     const { body } = await control("GET", `/${name}/journal?limit=1`);
@@ -255,7 +255,7 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
       "api-key holds what is no API key: one is ak_ and 39 letters and digits; Authorization is not looked at beside it",
     ],
   ])(
-    "interfaces 11 a 401 says which credential was found where, and what was wrong: %j",
+    "a 401 says which credential was found where, and what was wrong: %j [interfaces 11]",
     async (headers, reason) => {
       const name = await fresh();
       const told = await reasonOf(name, "/v1/models", headers as Record<string, string>);
@@ -264,7 +264,7 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
     },
   );
 
-  it("interfaces 11 a 401 says of a session token that it has expired, was not signed here, or lost its key", async () => {
+  it("a 401 says of a session token that it has expired, was not signed here, or lost its key [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await api.call("dan", "POST", `/_s/${name}/v1/auth/token`);
     const token = { authorization: `Bearer ${body.access_token}` };
@@ -332,7 +332,7 @@ describe("interfaces 11 every refusal has its reasons in the journal", () => {
     ],
     ["ada", "PUT", "/v1/models", "/v1/models does not answer PUT"],
     ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /the field action/],
-  ] as const)("interfaces 11 %s %s %s has the reason %s", async (who, method, path, reason) => {
+  ] as const)("%s %s %s has the reason %s [interfaces 11]", async (who, method, path, reason) => {
     const name = await fresh();
     const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);
     if (typeof reason === "string") expect(told).toBe(reason);

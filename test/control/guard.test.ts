@@ -114,7 +114,7 @@ async function state(): Promise<string> {
   return text + api.understudy.sandboxes.get("default")!.resets;
 }
 
-describe("interfaces 7 who may talk to the control API and the console", () => {
+describe("who may talk to the control API and the console", () => {
   const sources: { name: string; headers: string[]; absolute?: string }[] = [
     ...FOREIGN_HOSTS.map((host) => ({ name: `Host ${JSON.stringify(host)}`, headers: [`Host: ${host}`] })),
     ...FOREIGN_ORIGINS.map((origin) => ({
@@ -229,7 +229,7 @@ describe("interfaces 7 who may talk to the control API and the console", () => {
   });
 });
 
-describe("interfaces 3 browsers at the emulated API", () => {
+describe("browsers at the emulated API", () => {
   const BROWSERS = [
     "Sec-Fetch-Site: same-origin",
     "Sec-Fetch-Site: none",
@@ -310,7 +310,7 @@ describe("interfaces 3 browsers at the emulated API", () => {
   );
 });
 
-describe("interfaces 7 shared mode", () => {
+describe("shared mode", () => {
   const token = "a-control-token-of-this-test";
   let shared: Api;
   beforeAll(async () => {
@@ -375,7 +375,7 @@ describe("interfaces 7 shared mode", () => {
   });
 });
 
-it("interfaces 3 every answer of the control API, refusals too, is to be taken for what it says it is", async () => {
+it("every answer of the control API, refusals too, is to be taken for what it says it is [interfaces 3]", async () => {
   for (const path of ["/_control/health", "/_control/sandboxes/none", "/_control/none"]) {
     const { headers } = await api.call(undefined, "GET", path);
     expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);

@@ -21,15 +21,15 @@ const reparent = (name: string, to: string | null, who: "ada" | "dan" = "ada") =
   });
 const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 
-describe("interfaces 4 journal", () => {
-  it("interfaces 4 lists all that the journal holds to whoever names no limit", async () => {
+describe("journal", () => {
+  it("lists all that the journal holds to whoever names no limit [interfaces 4]", async () => {
     const name = await fresh();
     for (let i = 0; i < 130; i++) await models(name);
     const { body } = await control("GET", `/${name}/journal`);
     expect([body.entries.length, body.total, body.dropped]).toEqual([130, 130, 0]);
   });
 
-  it("interfaces 4 an entry says what came, what was answered and why", async () => {
+  it("an entry says what came, what was answered and why [interfaces 4]", async () => {
     const name = await fresh();
     const answered = await reparent(name, "dept_ops");
     const { body } = await control("GET", `/${name}/journal`);
@@ -56,7 +56,7 @@ describe("interfaces 4 journal", () => {
     expect((await control("GET", `/${name}/journal/req_nope`)).status).toBe(404);
   });
 
-  it("interfaces 4 filters, newest first", async () => {
+  it("filters, newest first [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ml");
     await reparent(name, "dept_ops");
@@ -91,7 +91,7 @@ describe("interfaces 4 journal", () => {
     }
   });
 
-  it("interfaces 4 holds as many entries as its setting says, and counts what it lost", async () => {
+  it("holds as many entries as its setting says, and counts what it lost [interfaces 4]", async () => {
     const name = await fresh({ settings: { journal_limit: 5 } });
     for (let i = 0; i < 8; i++) await models(name);
     expect((await control("GET", `/${name}/journal`)).body).toMatchObject({ total: 5, dropped: 3 });
@@ -101,7 +101,7 @@ describe("interfaces 4 journal", () => {
     expect((await control("GET", `/${name}/journal`)).body).toEqual({ entries: [], total: 0, dropped: 0 });
   });
 
-  it("interfaces 4 verify counts, and explains the nearest misses best first", async () => {
+  it("verify counts, and explains the nearest misses best first [interfaces 4]", async () => {
     const name = await fresh();
     await models(name);
     await reparent(name, "dept_ml");
@@ -145,12 +145,12 @@ describe("interfaces 4 journal", () => {
     ["match.operation", { match: { operation: "thread.delete" }, count: 0 }],
     ["match.path", { match: { path: "{" }, count: 1 }],
     ["match.status", { match: { status: "many" }, count: 1 }],
-  ])("interfaces 4 verify refuses a wrong %s", async (field, body) => {
+  ])("verify refuses a wrong %s [interfaces 4]", async (field, body) => {
     const answer = await control("POST", "/default/journal/verify", body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
-  it("interfaces 4 verify takes a method in any case, and refuses a code that there is not with the nearest", async () => {
+  it("verify takes a method in any case, and refuses a code that there is not with the nearest [interfaces 4]", async () => {
     const verify = (match: object) => control("POST", "/default/journal/verify", { match, count: 0 });
     const before = (await control("POST", "/default/journal/verify", { match: { method: "GET" }, count: 0 }))
       .body;
@@ -162,7 +162,7 @@ describe("interfaces 4 journal", () => {
     expect((await control("GET", "/default/journal?code=INVALID_INPT")).status).toBe(422);
   });
 
-  it("interfaces 4 verify is 409 once entries were lost, never ok", async () => {
+  it("verify is 409 once entries were lost, never ok [interfaces 4]", async () => {
     const name = await fresh({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await models(name);
     const body = { match: { operation: "models.list" }, count: { min: 1 } };
@@ -174,7 +174,7 @@ describe("interfaces 4 journal", () => {
     expect((await control("POST", `/${name}/journal/verify`, body)).body.ok).toBe(true);
   });
 
-  it("interfaces 4 HAR 1.2, oldest first", async () => {
+  it("HAR 1.2, oldest first [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ml");
     await models(name);
@@ -199,7 +199,7 @@ describe("interfaces 4 journal", () => {
   });
 });
 
-describe("interfaces 4 journal stream", () => {
+describe("journal stream", () => {
   interface Follower {
     ids: number[];
     entries: { id: string; operation: string | null }[];
@@ -252,7 +252,7 @@ describe("interfaces 4 journal stream", () => {
     };
   }
 
-  it("interfaces 4 sends one event per entry, and resumes by Last-Event-ID", async () => {
+  it("sends one event per entry, and resumes by Last-Event-ID [interfaces 4]", async () => {
     const name = await fresh();
     await models(name);
     const live = await follow(name);
@@ -280,7 +280,7 @@ describe("interfaces 4 journal stream", () => {
     expect(refused.status).toBe(422);
   });
 
-  it("interfaces 4 goes on over a reset and a cleared journal, and ends with its sandbox", async () => {
+  it("goes on over a reset and a cleared journal, and ends with its sandbox [interfaces 4]", async () => {
     const name = await fresh();
     const live = await follow(name);
     await models(name);
@@ -371,8 +371,8 @@ describe("quality 2.14 secrets in the journal", () => {
   });
 });
 
-describe("interfaces 4 reports", () => {
-  it("interfaces 4 metrics in Prometheus' text format", async () => {
+describe("reports", () => {
+  it("metrics in Prometheus' text format [interfaces 4]", async () => {
     const name = await fresh();
     await models(name);
     const answer = await api.call(undefined, "GET", "/_control/metrics");
@@ -384,7 +384,7 @@ describe("interfaces 4 reports", () => {
     expect(answer.text).toMatch(/^understudy_sandboxes \d+$/m);
   });
 
-  it("interfaces 4 serves the OpenAPI document and the ledger", async () => {
+  it("serves the OpenAPI document and the ledger [interfaces 4]", async () => {
     const openapi = (await api.call(undefined, "GET", "/_control/openapi.json")).body;
     expect(openapi.openapi).toMatch(/^3\.1/);
     expect(Object.keys(openapi.paths).length).toBeGreaterThan(5);

@@ -33,9 +33,9 @@ afterEach(async () => {
   }
 });
 
-describe("interfaces 2 --durable, the ledger: what was answered is kept", () => {
+describe("--durable, the ledger: what was answered is kept", () => {
   it.each(API.operations.filter((operation) => !readsOnly(operation)).map(({ id }) => id))(
-    "interfaces 2 keeps what %s did, and that it was counted",
+    "keeps what %s did, and that it was counted [interfaces 2]",
     async (id) => {
       const { path, method } = API.operations.find((operation) => operation.id === id)!;
       world = await FreshWorld.create(api);
@@ -46,7 +46,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
     },
   );
 
-  it("interfaces 2 keeps that a request was read, refused and counted, and how far a rule has come", async () => {
+  it("keeps that a request was read, refused and counted, and how far a rule has come [interfaces 2]", async () => {
     world = await FreshWorld.create(api);
     await world.control("POST", "/faults", { match: { operation: "threads.delete" }, sequence: [503, 429] });
     const at = { who: "dan", params: { thread_id: "thread_long" } } as const;
@@ -58,7 +58,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
   });
 
   it.each(CONTROL_OPERATIONS.filter((operation) => !readsOnly(operation)).map(({ id }) => id))(
-    "interfaces 2 keeps what %s did",
+    "keeps what %s did [interfaces 2]",
     async (id) => {
       world = await FreshWorld.create(api);
       const before = JSON.stringify(await everythingOf(api));
@@ -70,7 +70,7 @@ describe("interfaces 2 --durable, the ledger: what was answered is kept", () => 
     },
   );
 
-  it("interfaces 2 keeps what every kind of timer did, and what is still to come", async () => {
+  it("keeps what every kind of timer did, and what is still to come [interfaces 2]", async () => {
     world = await FreshWorld.create(api);
     await setTimers(world);
     const kinds = new Set<string>();

@@ -72,14 +72,14 @@ async function refused(client: Client, name: string, args: object): Promise<stri
 describe.each([
   ["HTTP", overHttp],
   ["stdio", overStdio],
-] as const)("interfaces 13 MCP over %s", (transport, open) => {
+] as const)("MCP over %s", (transport, open) => {
   let client: Client;
   const sandbox = `mcp-${transport.toLowerCase()}`;
   beforeAll(async () => {
     client = await open();
   });
 
-  it("interfaces 13 offers every tool with arguments and annotations", async () => {
+  it("offers every tool with arguments and annotations [interfaces 13]", async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([...READING, ...WRITING].sort());
     for (const { name, annotations, inputSchema, description } of tools) {
@@ -93,7 +93,7 @@ describe.each([
     );
   });
 
-  it("interfaces 13 works on a world: call, fault, explain, journal, verify, coverage", async () => {
+  it("works on a world: call, fault, explain, journal, verify, coverage [interfaces 13]", async () => {
     const made = await call(client, "create_sandbox", { name: sandbox, clock: { mode: "frozen" }, seed: 7 });
     expect(made).toMatchObject({ name: sandbox, seed: 7 });
     expect(JSON.stringify(await call(client, "list_sandboxes"))).toContain(`"${sandbox}"`);
@@ -135,7 +135,7 @@ describe.each([
     });
   });
 
-  it("interfaces 13 shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays", async () => {
+  it("shows deliveries with their bytes, adds up coverage, and hands over a bundle that replays [interfaces 13]", async () => {
     const { name } = (await call(client, "create_sandbox", { clock: { mode: "frozen" } })) as {
       name: string;
     };
@@ -160,7 +160,7 @@ describe.each([
     );
   });
 
-  it("interfaces 13 changes state and time, keeps, compares and takes back", async () => {
+  it("changes state and time, keeps, compares and takes back [interfaces 13]", async () => {
     await call(client, "save_or_restore", { sandbox, action: "save", snapshot: "start" });
     const record = { title: "Made by a model" };
     const { id } = await call(client, "change_state", {
@@ -191,7 +191,7 @@ describe.each([
     expect(await call(client, "reset_sandbox", { sandbox })).toMatchObject({ name: sandbox });
   });
 
-  it("interfaces 13 describes operations, documents and prompts", async () => {
+  it("describes operations, documents and prompts", async () => {
     const described = await call(client, "describe_operation", { operation: "departments.reparent" });
     expect(described).toMatchObject({ method: "POST", operationId: "departments.reparent" });
     expect(Object.keys(described["components"] as object).length).toBeGreaterThan(0);
@@ -217,7 +217,7 @@ describe.each([
     expect((messages[0]!.content as { text: string }).text).toContain("The report: Uploads hang");
   });
 
-  it("interfaces 13 refuses with the server's sentences and hints", async () => {
+  it("refuses with the server's sentences and hints [interfaces 13]", async () => {
     expect(await refused(client, "list_journal", { operatoin: "models.list" })).toMatch(
       /^list_journal has no argument "operatoin"; its arguments are sandbox, kind, operation,/,
     );
@@ -252,7 +252,7 @@ describe.each([
   });
 });
 
-describe("interfaces 13 the way in", () => {
+describe("the way in", () => {
   const post = (body: string, headers: Record<string, string> = {}) =>
     fetch(`${understudy.url}/_control/mcp`, {
       method: "POST",
@@ -264,7 +264,7 @@ describe("interfaces 13 the way in", () => {
       body,
     });
 
-  it("interfaces 13 stands behind the guard of the control API: token, Host and Origin", async () => {
+  it("stands behind the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
     const shared = await createUnderstudy({ shared: { token: "a-token-of-sixteen" } });
     try {
       await expect(overHttp(shared.url)).rejects.toThrow();
@@ -276,12 +276,12 @@ describe("interfaces 13 the way in", () => {
     expect((await post("{}", { origin: "https://elsewhere.example" })).status).toBe(403);
   });
 
-  it("interfaces 13 caps bodies, and answers what is no message", async () => {
+  it("caps bodies, and answers what is no message [interfaces 13]", async () => {
     expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
     expect((await post("{")).status).toBe(400);
   });
 
-  it("interfaces 13 one look at the control API that failed is not for ever", async () => {
+  it("one look at the control API that failed is not for ever [interfaces 13]", async () => {
     let url = "http://127.0.0.1:9";
     const serve = mcpOverHttp({ url: () => url, token: undefined, version: "0.1.0" });
     const front = createServer((request, response) => {
@@ -299,13 +299,13 @@ describe("interfaces 13 the way in", () => {
     }
   });
 
-  it("interfaces 13 a command without a server says so and ends", async () => {
+  it("a command without a server says so and ends [interfaces 13]", async () => {
     const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("No Understudy answers at http://127.0.0.1:9");
   });
 
-  it("interfaces 13 the tools are those that the interfaces name", () => {
+  it("the tools are those that the interfaces name [interfaces 13]", () => {
     expect(TOOLS.map(({ name }) => name)).toEqual([...READING, ...WRITING]);
   });
 });

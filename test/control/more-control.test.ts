@@ -17,10 +17,10 @@ async function fresh(settings: object = {}): Promise<string> {
   return name;
 }
 
-describe("interfaces 11 rules on paths outside the contract", () => {
+describe("rules on paths outside the contract", () => {
   const arm = (name: string, rule: object) => control("POST", `/${name}/faults`, rule);
 
-  it("interfaces 11 a rule with a path and an answer of its own serves what the emulated API lacks", async () => {
+  it("a rule with a path and an answer of its own serves what the emulated API lacks [interfaces 11]", async () => {
     const name = await fresh();
     const call = (method: string, path: string, body?: unknown) =>
       api.call("dan", method, `/_s/${name}${path}`, body);
@@ -53,7 +53,7 @@ describe("interfaces 11 rules on paths outside the contract", () => {
     expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
   });
 
-  it("interfaces 11 explain knows them", async () => {
+  it("explain knows them [interfaces 11]", async () => {
     const name = await fresh();
     await arm(name, {
       id: "tools",
@@ -86,14 +86,14 @@ describe("interfaces 11 rules on paths outside the contract", () => {
       { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
       "is no path of an operation",
     ],
-  ])("interfaces 11 one that could never strike is refused: %j", async (rule, sentence) => {
+  ])("one that could never strike is refused: %j [interfaces 11]", async (rule, sentence) => {
     const { status, body } = await arm("default", rule);
     expect([status, body.detail]).toEqual([422, expect.stringContaining(sentence)]);
   });
 });
 
-describe("interfaces 11 coverage adds up", () => {
-  it("interfaces 11 over all sandboxes, those that are gone included, and what is reported", async () => {
+describe("coverage adds up", () => {
+  it("over all sandboxes, those that are gone included, and what is reported [interfaces 11]", async () => {
     const all = async () => (await api.call(undefined, "GET", "/_control/coverage")).body;
     interface Matrix {
       operations: { operation: string; outcomes: { status: number; hits: number }[] }[];
@@ -126,7 +126,7 @@ describe("interfaces 11 coverage adds up", () => {
   });
 });
 
-describe("interfaces 11 G30 what pages of other origins may send", () => {
+describe("what pages of other origins may send [G30]", () => {
   const origin = "https://app.example.test";
   const preflight = (name: string, asked: string) =>
     fetch(`${api.url}/_s/${name}/v1/models`, {
@@ -134,7 +134,7 @@ describe("interfaces 11 G30 what pages of other origins may send", () => {
       headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": asked },
     });
 
-  it("interfaces 11 cors_headers are allowed besides the API's own; * allows what the page asks for", async () => {
+  it("cors_headers are allowed besides the API's own; * allows what the page asks for [interfaces 11]", async () => {
     const named = await fresh({ cors_origins: [origin], cors_headers: ["X-Trace"] });
     const allowed = (await preflight(named, "x-other")).headers
       .get("access-control-allow-headers")!
@@ -152,7 +152,7 @@ describe("interfaces 11 G30 what pages of other origins may send", () => {
     expect((await preflight(foreign, "x-other")).headers.get("access-control-allow-headers")).toBeNull();
   });
 
-  it("interfaces 11 cors_credentials says so in preflights and answers, and only to allowed origins", async () => {
+  it("cors_credentials says so in preflights and answers, and only to allowed origins [interfaces 11]", async () => {
     const name = await fresh({ cors_origins: [origin], cors_credentials: true });
     const answer = await fetch(`${api.url}/_s/${name}/v1/models`, { headers: { origin } });
     for (const { headers } of [await preflight(name, ""), answer])
@@ -168,14 +168,14 @@ describe("interfaces 11 G30 what pages of other origins may send", () => {
     expect((await preflight(off, "")).headers.get("access-control-allow-credentials")).toBeNull();
   });
 
-  it("interfaces 11 a header's name that is none is refused", async () => {
+  it("a header's name that is none is refused [interfaces 11]", async () => {
     const { status, body } = await control("POST", "", { settings: { cors_headers: ["X Trace"] } });
     expect([status, body.field]).toEqual([422, "settings.cors_headers[0]"]);
   });
 });
 
-describe("interfaces 11 start --delay", () => {
-  it("interfaces 11 every answer of every sandbox is late, also after a reset, and rules go before it", async () => {
+describe("start --delay", () => {
+  it("every answer of every sandbox is late, also after a reset, and rules go before it [interfaces 11]", async () => {
     const slow = await startReference({ delay: "15ms" });
     const call = async () => (await slow.call("dan", "GET", "/v1/models")).headers.get("x-sandbox-decision");
     expect(await call()).toBe("fault:start/delay");
@@ -190,7 +190,7 @@ describe("interfaces 11 start --delay", () => {
     await slow.close();
   });
 
-  it("interfaces 11 percentiles draw from the seed, so that a reset brings the same delays", async () => {
+  it("percentiles draw from the seed, so that a reset brings the same delays [interfaces 11]", async () => {
     const slow = await startReference({ delay: { p50: 2, p99: 20 } });
     const drawn = async () => {
       const reasons: string[] = [];

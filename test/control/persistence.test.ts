@@ -56,8 +56,8 @@ async function infraPath(api: Api): Promise<string> {
 
 const database = () => join(folder, "understudy.db");
 
-describe("interfaces 2 --persist", () => {
-  it("interfaces 2 a restart continues where it ended: data, clock, timers, tokens, snapshots, sandboxes", async () => {
+describe("--persist", () => {
+  it("a restart continues where it ended: data, clock, timers, tokens, snapshots, sandboxes [interfaces 2]", async () => {
     const first = await start();
     await move(first, "dept_ops");
     const { body: token } = await first.call("dan", "POST", "/v1/auth/token");
@@ -90,7 +90,7 @@ describe("interfaces 2 --persist", () => {
     expect(await infraPath(second)).toBe("dept_acme/dept_ops/dept_infra");
   });
 
-  it("interfaces 2 a deleted sandbox stays deleted", async () => {
+  it("a deleted sandbox stays deleted [interfaces 2]", async () => {
     const first = await start();
     await first.call(undefined, "POST", "/_control/sandboxes", { name: "gone" });
     await first.call(undefined, "DELETE", "/_control/sandboxes/gone");
@@ -99,7 +99,7 @@ describe("interfaces 2 --persist", () => {
     expect((await second.call(undefined, "GET", "/_control/sandboxes/gone")).status).toBe(404);
   });
 
-  it("interfaces 2 a second server cannot use the folder, and says who does", async () => {
+  it("a second server cannot use the folder, and says who does [interfaces 2]", async () => {
     await start();
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       `in use by process ${process.pid};`,
@@ -111,7 +111,7 @@ describe("interfaces 2 --persist", () => {
     );
   });
 
-  it("interfaces 2 what cannot be opened at all is one sentence, and is left where it is", async () => {
+  it("what cannot be opened at all is one sentence, and is left where it is [interfaces 2]", async () => {
     mkdirSync(database(), { recursive: true });
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       /^--persist: .*\.$/,
@@ -124,19 +124,22 @@ describe("interfaces 2 --persist", () => {
     ["cut short", () => truncateSync(database(), Math.floor(statSync(database()).size / 2))],
     ["cut by its last byte", () => truncateSync(database(), statSync(database()).size - 1)],
     ["filled with NUL", () => writeFileSync(database(), Buffer.alloc(statSync(database()).size))],
-  ])("interfaces 2 a file that is %s: the previous copy is used, and the bad one kept", async (_, damage) => {
-    const first = await start(true);
-    await move(first, "dept_ops");
-    await first.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "a" });
-    await move(first, "dept_ml");
-    await stop(first);
-    damage();
-    const second = await start();
-    expect(await infraPath(second)).toBe("dept_acme/dept_eng/dept_ml/dept_infra");
-    expect(readdirSync(folder).some((name) => name.startsWith("understudy.db.damaged"))).toBe(true);
-  });
+  ])(
+    "a file that is %s: the previous copy is used, and the bad one kept [interfaces 2]",
+    async (_, damage) => {
+      const first = await start(true);
+      await move(first, "dept_ops");
+      await first.call(undefined, "POST", "/_control/sandboxes/default/snapshots", { name: "a" });
+      await move(first, "dept_ml");
+      await stop(first);
+      damage();
+      const second = await start();
+      expect(await infraPath(second)).toBe("dept_acme/dept_eng/dept_ml/dept_infra");
+      expect(readdirSync(folder).some((name) => name.startsWith("understudy.db.damaged"))).toBe(true);
+    },
+  );
 
-  it("interfaces 2 a file of a newer version is left alone and says so", async () => {
+  it("a file of a newer version is left alone and says so [interfaces 2]", async () => {
     const first = await start();
     await stop(first);
     const bytes = readFileSync(database());
@@ -149,7 +152,7 @@ describe("interfaces 2 --persist", () => {
     expect(contentsOf(folder)).toEqual(before);
   });
 
-  it("interfaces 2 --durable: what was acknowledged survives kill -9", async () => {
+  it("--durable: what was acknowledged survives kill -9 [interfaces 2]", async () => {
     for (let round = 0; round < 3; round++) {
       const acknowledged = await writeUntilKilled(folder);
       expect(acknowledged.length).toBeGreaterThan(0);

@@ -42,8 +42,8 @@ afterEach(async () => {
 /** A copy may be of a moment in which something was being saved. */
 const kept = () => vi.waitFor(() => expectKept(api, folder, false), { timeout: 120_000, interval: 600 });
 
-describe("interfaces 2 --persist, the ledger: what has changed is found and saved", () => {
-  it("interfaces 2 whatever an emulated operation does is kept", async () => {
+describe("--persist, the ledger: what has changed is found and saved", () => {
+  it("whatever an emulated operation does is kept [interfaces 2]", async () => {
     const prepared: { id: string; world: FreshWorld; sent: Sent; status: number }[] = [];
     for (const { id } of API.operations.filter((operation) => !readsOnly(operation))) {
       const world = await FreshWorld.create(api);
@@ -58,7 +58,7 @@ describe("interfaces 2 --persist, the ledger: what has changed is found and save
     await kept();
   });
 
-  it("interfaces 2 whatever a control call does is kept", async () => {
+  it("whatever a control call does is kept [interfaces 2]", async () => {
     const worlds: [string, FreshWorld][] = [];
     for (const { id } of CONTROL_OPERATIONS.filter((operation) => !readsOnly(operation)))
       worlds.push([id, await FreshWorld.create(api)]);
@@ -67,7 +67,7 @@ describe("interfaces 2 --persist, the ledger: what has changed is found and save
     await kept();
   });
 
-  it("interfaces 2 whatever a timer does is kept, and what is still to come", async () => {
+  it("whatever a timer does is kept, and what is still to come [interfaces 2]", async () => {
     // One for each advance, which is its last: the others have not come as far.
     const worlds: FreshWorld[] = [];
     for (const i of ADVANCES.keys()) {

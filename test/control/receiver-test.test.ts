@@ -43,8 +43,8 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-describe("interfaces 14 the receiver test of the control API", () => {
-  it("interfaces 14 tells of each check as it begins, and then the report", async () => {
+describe("the receiver test of the control API", () => {
+  it("tells of each check as it begins, and then the report [interfaces 14]", async () => {
     // Answers 200 to whatever comes, forged or not.
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers")).body;
     const answer = await grade({ ...QUICK, url, only: ["signature-missing"], fail_on: "critical" });
@@ -77,7 +77,7 @@ describe("interfaces 14 the receiver test of the control API", () => {
     [{ skip: ["valid-accepted"] }, "skip", /can't be left out/],
     [{ timeout_seconds: 0 }, undefined, /more than 0 seconds/],
     [{ patience_seconds: 601 }, "patience_seconds", /600/],
-  ])("interfaces 14 refuses %j before anything is sent", async (wrong, field, detail) => {
+  ])("refuses %j before anything is sent [interfaces 14]", async (wrong, field, detail) => {
     let asked = 0;
     const url = await listening(
       createServer((_request, response) => {
@@ -91,7 +91,7 @@ describe("interfaces 14 the receiver test of the control API", () => {
     expect(asked).toBe(0);
   });
 
-  it("interfaces 7 a shared server connects to no address that it may not call, not even to see who listens", async () => {
+  it("a shared server connects to no address that it may not call, not even to see who listens [interfaces 7]", async () => {
     let connections = 0;
     const canary = createTcp(() => (connections += 1));
     servers.push(canary);
@@ -111,7 +111,7 @@ describe("interfaces 14 the receiver test of the control API", () => {
     expect(eventsOf(text).at(-1).report.verdict).toBe("pass");
   });
 
-  it("interfaces 14 ends when whoever asked for it leaves", async () => {
+  it("ends when whoever asked for it leaves [interfaces 14]", async () => {
     let left = () => {};
     const gone = new Promise<void>((resolve) => {
       left = resolve;

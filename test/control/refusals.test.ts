@@ -393,17 +393,17 @@ async function newest(name: string): Promise<{ id: string }> {
   return body.entries[0];
 }
 
-describe("interfaces 4 every refusal says what was wrong, where, and what to do", () => {
-  it.each(Object.entries(CALLS))("interfaces 4 %s", async (about, calls) => {
+describe("every refusal says what was wrong, where, and what to do", () => {
+  it.each(Object.entries(CALLS))("%s [interfaces 4]", async (about, calls) => {
     await expect(await told(api, calls)).toMatchFileSnapshot(fileOf(about));
   });
 
-  it("interfaces 7 a shared server without room", async () => {
+  it("a shared server without room [interfaces 7]", async () => {
     await expect(await told(full, WITHOUT_ROOM)).toMatchFileSnapshot(fileOf("shared"));
   });
 });
 
-it("interfaces 6 a scenario whose file is broken is listed with what is wrong with it", async () => {
+it("a scenario whose file is broken is listed with what is wrong with it [interfaces 6]", async () => {
   const { body } = await api.call(undefined, "GET", `${S}/scenarios`);
   const broken = body.items.find(({ name }: { name: string }) => name === "broken");
   const problem = `${join(folder, "broken.yaml")}:2:31: "nowhere" is no operation`;

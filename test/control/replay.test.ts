@@ -90,8 +90,8 @@ async function work({ call, control, url }: Awaited<ReturnType<typeof start>>) {
   return { grant, renewed, made };
 }
 
-describe("interfaces 4 bundle", () => {
-  it("interfaces 4 bundle holds the world, requests, changing calls and answers in their order", async () => {
+describe("bundle", () => {
+  it("bundle holds the world, requests, changing calls and answers in their order [interfaces 4]", async () => {
     const api = await start({ seed: 9 });
     await api.call("dan", "GET", "/v1/models");
     expect((await api.control("POST", "/state/threads")).status).toBe(201);
@@ -116,7 +116,7 @@ describe("interfaces 4 bundle", () => {
     });
   });
 
-  it("interfaces 4 bundle names credentials and holds no secret", async () => {
+  it("bundle names credentials and holds no secret [interfaces 4]", async () => {
     const api = await start();
     const { grant, renewed, made } = await work(api);
     await api.call(undefined, "GET", "/v1/models", undefined, {
@@ -142,7 +142,7 @@ describe("interfaces 4 bundle", () => {
     });
   });
 
-  it("interfaces 4 bundle is 409 when the journal has lost entries or was cleared", async () => {
+  it("bundle is 409 when the journal has lost entries or was cleared [interfaces 4]", async () => {
     const api = await start({ settings: { journal_limit: 2 } });
     for (let i = 0; i < 3; i++) await api.call("dan", "GET", "/v1/models");
     const lost = await api.control("POST", "/bundle");
@@ -155,7 +155,7 @@ describe("interfaces 4 bundle", () => {
     expect((await api.control("POST", "/bundle")).status).toBe(409);
   });
 
-  it("interfaces 4 bundle is 409 for a fork, an old snapshot, and an upload the journal does not keep", async () => {
+  it("bundle is 409 for a fork, an old snapshot, and an upload the journal does not keep [interfaces 4]", async () => {
     const api = await start();
     await api.call("dan", "DELETE", "/v1/threads/thread_long");
     await api.control("POST", "/snapshots", { name: "old" });
@@ -182,7 +182,7 @@ describe("interfaces 4 bundle", () => {
     expect((await api.control("POST", "/bundle")).body.detail).toContain("no copy");
   });
 
-  it("interfaces 4 bundle of a named sandbox after resets, with requests at once", async () => {
+  it("bundle of a named sandbox after resets, with requests at once [interfaces 4]", async () => {
     const api = await start();
     const made = {
       name: "ci-42",
@@ -209,7 +209,7 @@ describe("interfaces 4 bundle", () => {
   });
 });
 
-describe("interfaces 2 replay", () => {
+describe("replay", () => {
   it("a bundle of a rewound sandbox replays byte for byte, the rewind as one of its steps [interfaces 4]", async () => {
     const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });
     const control = (path: string, body?: unknown) => api.control("POST", path, body);
@@ -237,7 +237,7 @@ describe("interfaces 2 replay", () => {
     ["frozen", { mode: "frozen", now: Date.parse(EPOCH) }],
     ["real", { mode: "real" }],
     ["scaled", { mode: "scaled", rate: 3600 }],
-  ] as const)("interfaces 2 replay gives every byte again, clock %s", async (_name, clock) => {
+  ] as const)("replay gives every byte again, clock %s [interfaces 2]", async (_name, clock) => {
     const api = await start({ clock });
     await work(api);
     const bundle = JSON.parse(JSON.stringify(await api.bundle())) as Bundle;
@@ -246,7 +246,7 @@ describe("interfaces 2 replay", () => {
     expect(result.requests).toBeGreaterThan(30);
   });
 
-  it("interfaces 2 G17 G34 G36 replay does again what ran by the clock alone", async () => {
+  it("replay does again what ran by the clock alone [interfaces 2, G17, G34, G36]", async () => {
     const api = await start({ settings: { live_meetings: "on", invoicing: "on" } });
     const { control, call } = api;
     const { body: receiver } = await control("POST", "/receivers", {});
@@ -285,7 +285,7 @@ describe("interfaces 2 replay", () => {
     expect(result).toEqual({ requests: 3 + seen.length, control_calls: expect.any(Number) });
   });
 
-  it("interfaces 4 bundle of a sandbox that began with a leased scenario, after a reset too, replays", async () => {
+  it("bundle of a sandbox that began with a leased scenario, after a reset too, replays [interfaces 4]", async () => {
     const scenariosFolder = scratch();
     const leased =
       "rules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n    lease: {ttl: 2m}\n";
@@ -300,7 +300,7 @@ describe("interfaces 2 replay", () => {
     }
   });
 
-  it("interfaces 4 bundle leaves out what was refused for a scenario's broken file, and takes none that broke", async () => {
+  it("bundle leaves out what was refused for a scenario's broken file, and takes none that broke [interfaces 4]", async () => {
     const scenariosFolder = scratch();
     const [broken, outage] = ["broken", "outage"].map((name) => join(scenariosFolder, `${name}.yaml`));
     writeFileSync(broken!, "rules: [{match: {operation: nowhere}, effect: {status: 500}}]\n");
@@ -323,7 +323,7 @@ describe("interfaces 2 replay", () => {
     ]);
   });
 
-  it("interfaces 2 replay calls no receiver, and remembers what each answered", async () => {
+  it("replay calls no receiver, and remembers what each answered [interfaces 2]", async () => {
     let calls = 0;
     const receiver = createServer((_request, response) => {
       response.writeHead(calls++ === 0 ? 503 : 204).end();
@@ -348,7 +348,7 @@ describe("interfaces 2 replay", () => {
   it.each([
     ["the webhook was deleted", (api: Started, id: string) => api.call("ada", "DELETE", `/webhooks/${id}`)],
     ["a snapshot from before came back", (api: Started) => api.control("POST", "/snapshots/before/restore")],
-  ])("interfaces 2 replay remembers what receivers answered although %s", async (_why, forget) => {
+  ])("replay remembers what receivers answered although %s [interfaces 2]", async (_why, forget) => {
     const api = await start();
     await api.control("POST", "/snapshots", { name: "before" });
     const { body: receiver } = await api.control("POST", "/receivers", { answers: [500, 200] });
@@ -365,7 +365,7 @@ describe("interfaces 2 replay", () => {
     expect(result.difference).toBeUndefined();
   });
 
-  it("interfaces 6 replay does not ask the rules about deliveries again: what came of each is on record", async () => {
+  it("replay does not ask the rules about deliveries again: what came of each is on record [interfaces 6]", async () => {
     const api = await start();
     await api.control("POST", "/faults", { match: { event: "webhook.test" }, sequence: [503, "pass"] });
     const { body: receiver } = await api.control("POST", "/receivers", { answers: [404, 200] });
@@ -379,7 +379,7 @@ describe("interfaces 2 replay", () => {
     expect((await replayBundle(await api.bundle())).difference).toBeUndefined();
   });
 
-  it("interfaces 2 replay sends on what came over HTTP/1.0, which needs no Host", async () => {
+  it("replay sends on what came over HTTP/1.0, which needs no Host [interfaces 2]", async () => {
     const api = await start();
     const { port } = new URL(api.url);
     await new Promise<void>((resolve) => {
@@ -391,7 +391,7 @@ describe("interfaces 2 replay", () => {
     expect(await replayBundle(await api.bundle())).toEqual({ requests: 1, control_calls: 0 });
   });
 
-  it("interfaces 2 replay tells of a request that no sandbox answers, instead of waiting for it", async () => {
+  it("replay tells of a request that no sandbox answers, instead of waiting for it [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const bundle = await api.bundle();
@@ -400,7 +400,7 @@ describe("interfaces 2 replay", () => {
     expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "none came" });
   });
 
-  it("interfaces 2 replay points at the first difference and exits 1", async () => {
+  it("replay points at the first difference and exits 1 [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
@@ -430,7 +430,7 @@ describe("interfaces 2 replay", () => {
     });
   });
 
-  it("interfaces 2 replay of the same bundle is exit 0 with a summary", async () => {
+  it("replay of the same bundle is exit 0 with a summary [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const file = join(scratch(), "same.json");
@@ -447,7 +447,7 @@ describe("interfaces 2 replay", () => {
     ["[]", "no bundle"],
     ['{"format":"understudy-bundle","version":99}', "newer Understudy"],
     ['{"format":"understudy-bundle","version":1}', "damaged"],
-  ])("interfaces 2 replay refuses %s", async (text, message) => {
+  ])("replay refuses %s [interfaces 2]", async (text, message) => {
     expect(() => readBundle(text, "x.json")).toThrow(message);
     const file = join(scratch(), "x.json");
     writeFileSync(file, text);

@@ -28,8 +28,8 @@ const reparent = (prefix: string, to: string | null, headers = {}) =>
 const parentOf = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
-describe("interfaces 4 bodies of a great many values", () => {
-  it("interfaces 4 are refused by their number before they are judged, but for a snapshot's", async () => {
+describe("bodies of a great many values", () => {
+  it("are refused by their number before they are judged, but for a snapshot's [interfaces 4]", async () => {
     const many = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
     for (const [path, field] of [
       ["/default/receivers", "answers"],
@@ -45,8 +45,8 @@ describe("interfaces 4 bodies of a great many values", () => {
   });
 });
 
-describe("interfaces 3 addressing a sandbox", () => {
-  it("interfaces 3 a URL that is handed out under the header leads to that sandbox without it", async () => {
+describe("addressing a sandbox", () => {
+  it("a URL that is handed out under the header leads to that sandbox without it [interfaces 3]", async () => {
     const name = await fresh();
     const announced = { filename: "a.txt", file_size: 5, mime_type: "text/plain" };
     const path = "/v1/organizations/org_acme/files/upload-url";
@@ -55,7 +55,7 @@ describe("interfaces 3 addressing a sandbox", () => {
     expect((await fetch(body.upload_url, { method: "PUT", body: "hello" })).status).toBe(200);
   });
 
-  it("interfaces 3 the path prefix comes before the header, the header before default", async () => {
+  it("the path prefix comes before the header, the header before default [interfaces 3]", async () => {
     const [a, b] = [await fresh(), await fresh()];
     expect((await reparent(`/_s/${a}`, "dept_ml", { "X-Sandbox": b })).status).toBe(200);
     expect((await reparent("", "dept_infra", { "X-Sandbox": b })).status).toBe(200);
@@ -67,7 +67,7 @@ describe("interfaces 3 addressing a sandbox", () => {
     ]);
   });
 
-  it("interfaces 3 an unknown sandbox cannot be mistaken for the emulated API", async () => {
+  it("an unknown sandbox cannot be mistaken for the emulated API [interfaces 3]", async () => {
     for (const [path, headers] of [
       ["/_s/nobody/v1/models", {}],
       ["/v1/models", { "X-Sandbox": "nobody" }],
@@ -88,8 +88,8 @@ describe("interfaces 3 addressing a sandbox", () => {
   });
 });
 
-describe("interfaces 4 sandboxes", () => {
-  it("interfaces 4 health says version, uptime and how many sandboxes there are", async () => {
+describe("sandboxes", () => {
+  it("health says version, uptime and how many sandboxes there are [interfaces 4]", async () => {
     const { status, body } = await control("GET", "/health");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -100,7 +100,7 @@ describe("interfaces 4 sandboxes", () => {
     });
   });
 
-  it("interfaces 4 a new sandbox is shown in full, and its base URL works for any client", async () => {
+  it("a new sandbox is shown in full, and its base URL works for any client [interfaces 4]", async () => {
     const answer = await sandboxes("POST", "", {
       name: "whole",
       seed: 7,
@@ -130,7 +130,7 @@ describe("interfaces 4 sandboxes", () => {
     expect(v2.status, "v2_models is off").toBe(404);
   });
 
-  it("interfaces 4 a sandbox without a name gets one, and the list shows all in order", async () => {
+  it("a sandbox without a name gets one, and the list shows all in order [interfaces 4]", async () => {
     const { body } = await sandboxes("POST", "");
     expect(body.name).toMatch(/^[a-z0-9][a-z0-9-]{0,62}$/);
     const list = await sandboxes("GET", "");
@@ -139,7 +139,7 @@ describe("interfaces 4 sandboxes", () => {
     expect(list.body.items.at(-1).name).toBe(body.name);
   });
 
-  it("interfaces 4 a name in use is 409", async () => {
+  it("a name in use is 409 [interfaces 4]", async () => {
     const name = await fresh();
     for (const path of ["", `/${name}/fork`]) {
       const answer = await sandboxes("POST", path, { name });
@@ -177,7 +177,7 @@ describe("interfaces 4 sandboxes", () => {
     ["fixture", { fixture: "referense" }],
     ["body", []],
     ["body", "text"],
-  ])("interfaces 4 refuses a wrong %s with 422 and leaves no sandbox: %j", async (field, body) => {
+  ])("refuses a wrong %s with 422 and leaves no sandbox: %j [interfaces 4]", async (field, body) => {
     const before = (await control("GET", "/health")).body.sandboxes;
     const answer = await api.call(undefined, "POST", "/_control/sandboxes", JSON.stringify(body), {
       "content-type": "application/json",
@@ -194,7 +194,7 @@ describe("interfaces 4 sandboxes", () => {
   });
 
   it.each(["{", "nonsense", '{"a":1}}', "\u0000"])(
-    "interfaces 4 unreadable JSON is 422: %j",
+    "unreadable JSON is 422: %j [interfaces 4]",
     async (text) => {
       const answer = await api.call(undefined, "POST", "/_control/sandboxes", text, {
         "content-type": "application/json",
@@ -203,13 +203,13 @@ describe("interfaces 4 sandboxes", () => {
     },
   );
 
-  it("interfaces 4 suggests the nearest known word", async () => {
+  it("suggests the nearest known word [interfaces 4]", async () => {
     const wrong = await sandboxes("POST", "", { settings: { proccessing_seconds: 3 } });
     expect(wrong.body).toMatchObject({ field: "settings.proccessing_seconds", hint: "processing_seconds" });
     expect(wrong.body.detail).toContain('Did you mean "processing_seconds"?');
   });
 
-  it("interfaces 4 takes an inline fixture, and resets and forks go back to it", async () => {
+  it("takes an inline fixture, and resets and forks go back to it [interfaces 4]", async () => {
     const fixture = {
       organizations: [{ id: "org_solo", name: "Solo" }],
       users: [{ id: "usr_solo", memberships: { org_solo: "owner" } }],
@@ -224,7 +224,7 @@ describe("interfaces 4 sandboxes", () => {
     }
   });
 
-  it("interfaces 4 PATCH changes settings, one wrong one changes none", async () => {
+  it("PATCH changes settings, one wrong one changes none [interfaces 4]", async () => {
     const name = await fresh();
     const changed = await sandboxes("PATCH", `/${name}`, {
       settings: { rate_headers: "plain", preview: false },
@@ -242,7 +242,7 @@ describe("interfaces 4 sandboxes", () => {
     expect((await sandboxes("PATCH", `/${name}`, {})).body.field).toBe("settings");
   });
 
-  it("interfaces 4 DELETE ends a sandbox; default is reset instead", async () => {
+  it("DELETE ends a sandbox; default is reset instead [interfaces 4]", async () => {
     const name = await fresh();
     expect((await sandboxes("DELETE", `/${name}`)).status).toBe(204);
     expect((await sandboxes("GET", `/${name}`)).status).toBe(404);
@@ -254,14 +254,14 @@ describe("interfaces 4 sandboxes", () => {
     expect(await parentOf("default")).toBe("dept_acme");
   });
 
-  it("interfaces 4 names the methods of a path that knows others", async () => {
+  it("names the methods of a path that knows others [interfaces 4]", async () => {
     const answer = await sandboxes("PUT", "/default");
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, PATCH, DELETE"]);
     expect((await control("GET", "/sandboxs")).status).toBe(404);
     expect((await api.call(undefined, "GET", "/_elsewhere")).body.detail).toContain("/_control");
   });
 
-  it("interfaces 4 refuses query keys that nobody reads", async () => {
+  it("refuses query keys that nobody reads [interfaces 4]", async () => {
     expect((await sandboxes("GET", "/default?verbose=1")).body).toMatchObject({
       status: 422,
       field: "verbose",
@@ -269,8 +269,8 @@ describe("interfaces 4 sandboxes", () => {
   });
 });
 
-describe("interfaces 4 reset", () => {
-  it("interfaces 4 puts data, ids, tokens, windows, journal and a frozen clock back; settings and snapshots stay", async () => {
+describe("reset", () => {
+  it("puts data, ids, tokens, windows, journal and a frozen clock back; settings and snapshots stay [interfaces 4]", async () => {
     const name = await fresh();
     const prefix = `/_s/${name}`;
     const draw = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body;
@@ -303,7 +303,7 @@ describe("interfaces 4 reset", () => {
     expect(again.headers.get("x-ratelimit-remaining")).toBe("999");
   });
 
-  it("interfaces 4 another seed or fixture takes effect, a wrong one changes nothing", async () => {
+  it("another seed or fixture takes effect, a wrong one changes nothing [interfaces 4]", async () => {
     const name = await fresh();
     const idOf = async () => (await sandboxes("POST", `/${name}/state/threads`, {})).body.id;
     const before = await idOf();
@@ -316,8 +316,8 @@ describe("interfaces 4 reset", () => {
   });
 });
 
-describe("interfaces 4 fork", () => {
-  it("interfaces 4 a second sandbox with the same state, independent from then on", async () => {
+describe("fork", () => {
+  it("a second sandbox with the same state, independent from then on [interfaces 4]", async () => {
     const name = await fresh();
     await reparent(`/_s/${name}`, "dept_ml");
     await sandboxes("POST", `/${name}/clock/advance`, { by: "90s" });
@@ -340,7 +340,7 @@ describe("interfaces 4 fork", () => {
   });
 });
 
-describe("interfaces 4 clock", () => {
+describe("clock", () => {
   const clock = (name: string, method: string, path = "", body?: unknown) =>
     sandboxes(method, `/${name}/clock${path}`, body);
 
@@ -352,7 +352,7 @@ describe("interfaces 4 clock", () => {
     ["PT5M", 300_000],
     [1500, 1500],
     [0, 0],
-  ])("interfaces 4 advance by %j", async (by, milliseconds) => {
+  ])("advance by %j [interfaces 4]", async (by, milliseconds) => {
     const name = await fresh();
     const answer = await clock(name, "POST", "/advance", { by });
     expect(answer.status).toBe(200);
@@ -373,14 +373,14 @@ describe("interfaces 4 clock", () => {
     ["body", {}],
     ["body", { by: "1m", next: true }],
     ["until", { until: "1m" }],
-  ])("interfaces 4 advance refuses a wrong %s: %j", async (field, body) => {
+  ])("advance refuses a wrong %s: %j [interfaces 4]", async (field, body) => {
     const name = await fresh();
     const answer = await clock(name, "POST", "/advance", body);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
     expect((await clock(name, "GET")).body).toEqual({ mode: "frozen", now: EPOCH, rate: 0 });
   });
 
-  it("interfaces 4 advance to an instant and to the next due one, reported as pending before", async () => {
+  it("advance to an instant and to the next due one, reported as pending before [interfaces 4]", async () => {
     const name = await fresh();
     const pending = (await clock(name, "GET", "/pending")).body;
     expect(pending).toEqual([...pending].sort((a, b) => a.due_at.localeCompare(b.due_at)));
@@ -395,12 +395,12 @@ describe("interfaces 4 clock", () => {
     expect((await clock(name, "POST", "/advance", { to: later })).body.now).toBe(later);
   });
 
-  it("interfaces 4 next moves nothing when nothing is pending", async () => {
+  it("next moves nothing when nothing is pending [interfaces 4]", async () => {
     const name = await fresh({ fixture: { organizations: [{ id: "org_solo" }] } });
     expect((await clock(name, "POST", "/advance", { next: true })).body).toEqual({ now: EPOCH, ran: [] });
   });
 
-  it("interfaces 4 PUT freezes where it is, scales, goes on, and never turns back", async () => {
+  it("PUT freezes where it is, scales, goes on, and never turns back [interfaces 4]", async () => {
     const name = await fresh({ clock: { mode: "scaled", now: EPOCH, rate: 3600 } });
     const frozen = (await clock(name, "PUT", "", { mode: "frozen" })).body;
     expect(frozen).toMatchObject({ mode: "frozen", rate: 0 });

@@ -46,8 +46,8 @@ const shared = { shared: { token } };
 const asBearer = (api: Api, access: string) =>
   api.call(undefined, "GET", "/v1/models", undefined, { authorization: `Bearer ${access}` });
 
-describe("interfaces 7 secrets of a shared server", () => {
-  it("interfaces 7 cannot be made elsewhere from the fixture, seed and name that everybody knows", async () => {
+describe("secrets of a shared server", () => {
+  it("cannot be made elsewhere from the fixture, seed and name that everybody knows [interfaces 7]", async () => {
     const mine = await start({});
     const theirs = await start(shared);
     const [forged, real] = [await secretsOf(mine), await secretsOf(theirs)];
@@ -62,11 +62,11 @@ describe("interfaces 7 secrets of a shared server", () => {
     expect(other.hook).not.toBe(real.hook);
   });
 
-  it("interfaces 5 are those of seed, name and resets on a local server", async () => {
+  it("are those of seed, name and resets on a local server [interfaces 5]", async () => {
     expect(await secretsOf(await start({}))).toEqual(await secretsOf(await start({})));
   });
 
-  it("interfaces 7 change nothing of what the seed decides", async () => {
+  it("change nothing of what the seed decides [interfaces 7]", async () => {
     const ask = async (api: Api) =>
       (
         await api.call("ada", "POST", "/v1/organizations/org_acme/departments/dept_ml/reparent", {
@@ -76,7 +76,7 @@ describe("interfaces 7 secrets of a shared server", () => {
     expect(await ask(await start(shared))).toBe(await ask(await start({})));
   });
 
-  it("interfaces 2 go on when the server is started again with its worlds", async () => {
+  it("go on when the server is started again with its worlds [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept") };
     const first = await start({ ...shared, persist });
     const { access } = await secretsOf(first);
@@ -91,7 +91,7 @@ describe("interfaces 7 secrets of a shared server", () => {
     expect((await asBearer(second, access)).status).toBe(401);
   });
 
-  it("interfaces 2 a bundle of it replays, and holds none of them", async () => {
+  it("a bundle of it replays, and holds none of them [interfaces 2]", async () => {
     const api = await start(shared);
     const secrets = await secretsOf(api);
     await asBearer(api, secrets.access);
@@ -106,17 +106,17 @@ describe("interfaces 7 secrets of a shared server", () => {
   });
 });
 
-describe("interfaces 7 a control token", () => {
+describe("a control token", () => {
   it.each([
     ["fifteen-letters", "at least 16 characters"],
     ["", "at least 16 characters"],
     ["a token with spaces in it", "printable ASCII"],
     ["ein-schlüssel-mit-umlaut", "printable ASCII"],
-  ])("interfaces 7 %j is refused", async (short, why) => {
+  ])("%j is refused [interfaces 7]", async (short, why) => {
     await expect(startReference({ shared: { token: short } })).rejects.toThrow(why);
   });
 
-  it("interfaces 7 of sixteen characters is taken", async () => {
+  it("of sixteen characters is taken [interfaces 7]", async () => {
     const api = await start({ shared: { token: "exactly-16-chars" } });
     const headers = { authorization: "Bearer exactly-16-chars" };
     expect((await api.call(undefined, "GET", "/_control/health", undefined, headers)).status).toBe(200);

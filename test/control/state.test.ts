@@ -29,15 +29,15 @@ const DERIVED_IDS = new Set(["usage"]);
 /** Made of other records' ids and of defaults alone: there is nothing to draw. */
 const COMPOSED = new Set(["store_files", "connector_notifications"]);
 
-describe("interfaces 4 state calls", () => {
-  it("interfaces 4 lists every collection with its size", async () => {
+describe("state calls", () => {
+  it("lists every collection with its size [interfaces 4]", async () => {
     const { body } = await control("GET", "/default/state");
     expect([body.total, body.items.length]).toEqual([COLLECTIONS.length, COLLECTIONS.length]);
     const counts = (await control("GET", "/default")).body.counts;
     for (const { name, records } of body.items) expect(counts[name], name).toBe(records);
   });
 
-  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField, schema }) => {
+  describe.each(COLLECTIONS)("$name", ({ name, idField, schema }) => {
     it("shows every record of the reference world as its schema says", async () => {
       const { body } = await control("GET", `/default/state/${name}?limit=10000`);
       const valid = toValidator(withoutInternal(schema));
@@ -54,7 +54,7 @@ describe("interfaces 4 state calls", () => {
   });
 
   describe.each(COLLECTIONS.filter(({ name }) => !DERIVED_IDS.has(name)))(
-    "interfaces 4 $name",
+    "$name [interfaces 4]",
     ({ name, idField, prefix, schema }) => {
       it("fills a POST that gives nothing, shows it, deletes it", async () => {
         const sandbox = await fresh();
@@ -89,7 +89,7 @@ describe("interfaces 4 state calls", () => {
     },
   );
 
-  describe.each(COLLECTIONS)("interfaces 4 $name", ({ name, idField }) => {
+  describe.each(COLLECTIONS)("$name", ({ name, idField }) => {
     it("refuses what does not fit, naming the field, and changes nothing", async () => {
       const sandbox = await fresh();
       const before = (await control("GET", `/${sandbox}`)).body.counts;
@@ -107,7 +107,7 @@ describe("interfaces 4 state calls", () => {
     });
   });
 
-  it("interfaces 4 in a world without organizations a record that needs one is refused, and says which field", async () => {
+  it("in a world without organizations a record that needs one is refused, and says which field [interfaces 4]", async () => {
     const sandbox = await fresh({ fixture: { models: [{ key: "alone" }] } });
     const refused: string[] = [];
     for (const { name, schema } of COLLECTIONS) {
@@ -121,7 +121,7 @@ describe("interfaces 4 state calls", () => {
     expect(refused.length).toBeGreaterThan(12);
   });
 
-  it("interfaces 4 refuses to refer to what is not there, and a PATCH only what it names itself", async () => {
+  it("refuses to refer to what is not there, and a PATCH only what it names itself [interfaces 4]", async () => {
     const sandbox = await fresh();
     const state = (method: string, path: string, body?: object) =>
       control(method, `/${sandbox}/state/${path}`, body);
@@ -134,7 +134,7 @@ describe("interfaces 4 state calls", () => {
     expect((await state("PATCH", `threads/${id}`, { owner_id: "usr_gus" })).status).toBe(422);
   });
 
-  it("interfaces 4 a given id and given fields are kept, timestamps in any zone", async () => {
+  it("a given id and given fields are kept, timestamps in any zone [interfaces 4]", async () => {
     const sandbox = await fresh();
     const given = {
       id: "thread_mine",
@@ -149,7 +149,7 @@ describe("interfaces 4 state calls", () => {
     ]);
   });
 
-  it("interfaces 4 gives all that match to whoever names no limit", async () => {
+  it("gives all that match to whoever names no limit [interfaces 4]", async () => {
     for (const [query, total] of [
       ["tracks?collection_id=mcoll_focus", 450],
       ["sentences?transcription_id=trans_interview", 1200],
@@ -160,7 +160,7 @@ describe("interfaces 4 state calls", () => {
     }
   });
 
-  it("interfaces 4 pages and filters by equality on any field", async () => {
+  it("pages and filters by equality on any field [interfaces 4]", async () => {
     const page = (await control("GET", "/default/state/departments?limit=3&offset=2")).body;
     const all = (await control("GET", "/default/state/departments")).body;
     expect(page).toEqual({ items: all.items.slice(2, 5), total: 8 });
@@ -187,12 +187,12 @@ describe("interfaces 4 state calls", () => {
     ["parnt_id", "parnt_id=dept_eng"],
     ["__proto__", "__proto__=1"],
     ["constructor", "constructor=1"],
-  ])("interfaces 4 refuses a list with a wrong %s (%s)", async (field, query) => {
+  ])("refuses a list with a wrong %s (%s) [interfaces 4]", async (field, query) => {
     const answer = await control("GET", `/default/state/departments?${query}`);
     expect([answer.status, answer.body.field]).toEqual([422, field]);
   });
 
-  it("interfaces 4 an unknown collection or record is 404 with a hint", async () => {
+  it("an unknown collection or record is 404 with a hint [interfaces 4]", async () => {
     const wrong = await control("GET", "/default/state/departmets");
     expect([wrong.status, wrong.body.hint]).toEqual([404, "departments"]);
     for (const [method, body] of [
@@ -208,7 +208,7 @@ describe("interfaces 4 state calls", () => {
     }
   });
 
-  it("interfaces 4 PATCH keeps the API's invariants: a department cycle is 422", async () => {
+  it("PATCH keeps the API's invariants: a department cycle is 422 [interfaces 4]", async () => {
     const sandbox = await fresh();
     const answer = await control("PATCH", `/${sandbox}/state/departments/dept_eng`, {
       parent_id: "dept_infra",
@@ -224,7 +224,7 @@ describe("interfaces 4 state calls", () => {
     expect([renamed.status, renamed.body.field]).toEqual([422, "id"]);
   });
 
-  it("interfaces 4 DELETE takes with it what the API would", async () => {
+  it("DELETE takes with it what the API would [interfaces 4]", async () => {
     const sandbox = await fresh();
     const messages = `/${sandbox}/state/messages?thread_id=thread_long`;
     expect((await control("GET", messages)).body.total).toBe(250);
@@ -232,7 +232,7 @@ describe("interfaces 4 state calls", () => {
     expect((await control("GET", messages)).body.total).toBe(0);
   });
 
-  it("G31 writes the audit entry of a real change as the actor or the owner, silent writes none", async () => {
+  it("writes the audit entry of a real change as the actor or the owner, silent writes none [G31]", async () => {
     const sandbox = await fresh();
     const entries = `/${sandbox}/state/audit_logs?entity_type=department&action=created&entity_name=Audited`;
     const post = (query: string) =>
@@ -249,7 +249,7 @@ describe("interfaces 4 state calls", () => {
     expect((await post("?silent=perhaps")).body.field).toBe("silent");
   });
 
-  it("interfaces 4 fills near the sandbox's now, not the machine's", async () => {
+  it("fills near the sandbox's now, not the machine's [interfaces 4]", async () => {
     const sandbox = await fresh();
     const { body } = await control("POST", `/${sandbox}/state/threads`, {});
     expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);

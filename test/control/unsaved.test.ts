@@ -85,8 +85,8 @@ async function createUntilRefused(
   throw new Error("nothing was refused");
 }
 
-describe("interfaces 2 what cannot be saved", () => {
-  it("interfaces 2 --durable: a full disk undoes the change, answers 507, and takes it when there is room", async (test) => {
+describe("what cannot be saved", () => {
+  it("--durable: a full disk undoes the change, answers 507, and takes it when there is room [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
     expect((await create(api, "dept_before")).status).toBe(201);
@@ -117,7 +117,7 @@ describe("interfaces 2 what cannot be saved", () => {
     ]);
   });
 
-  it("interfaces 2 --durable: a disk that is full before the first save takes neither the sandbox default nor the end", async (test) => {
+  it("--durable: a disk that is full before the first save takes neither the sandbox default nor the end [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
     fill();
@@ -134,7 +134,7 @@ describe("interfaces 2 what cannot be saved", () => {
     expect(await has(await start(true), "dept_after")).toBe(true);
   });
 
-  it("interfaces 2 --durable: where nothing can be saved, the start says so", async (test) => {
+  it("--durable: where nothing can be saved, the start says so [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     writeFileSync(filler(), Buffer.alloc(statfsSync(place).bavail * statfsSync(place).bsize));
     const { code, stdout, stderr } = await startCommand([
@@ -144,7 +144,7 @@ describe("interfaces 2 what cannot be saved", () => {
     expect(stderr).toMatch(/^understudy: .*(no room left|disk is full).*\n$/);
   });
 
-  it("interfaces 2 --durable: an emulated request is undone too, and says that it was not the service", async () => {
+  it("--durable: an emulated request is undone too, and says that it was not the service [interfaces 2]", async () => {
     const api = await start(true);
     expect((await reparent(api, "dept_ops")).status).toBe(200);
     const path = await pathOf(api);
@@ -162,7 +162,7 @@ describe("interfaces 2 what cannot be saved", () => {
     expect(await pathOf(await start(true))).toBe("dept_infra");
   });
 
-  it("interfaces 2 a deletion that could not be saved brings the sandbox back as it was", async () => {
+  it("a deletion that could not be saved brings the sandbox back as it was [interfaces 2]", async () => {
     const api = await start(true);
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "other", seed: 5 });
     renameSync(join(place, "data"), join(place, "elsewhere"));
@@ -173,7 +173,7 @@ describe("interfaces 2 what cannot be saved", () => {
     expect((await api.call(undefined, "DELETE", "/_control/sandboxes/other")).status).toBe(204);
   });
 
-  it("interfaces 2 without --durable it is said once, shown in health, and whole again when there is room", async (test) => {
+  it("without --durable it is said once, shown in health, and whole again when there is room [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
@@ -190,7 +190,7 @@ describe("interfaces 2 what cannot be saved", () => {
     for (let i = 0; i < 12; i++) expect(await has(again, `dept_n${i}`)).toBe(true);
   });
 
-  it("interfaces 2 a last save that fails is a failure of the end", async (test) => {
+  it("a last save that fails is a failure of the end [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(false);
     await expect.poll(() => existsSync(join(place, "data/understudy.db"))).toBe(true);
@@ -200,7 +200,7 @@ describe("interfaces 2 what cannot be saved", () => {
   });
 });
 
-describe("interfaces 2 what a store says is judged", () => {
+describe("what a store says is judged", () => {
   /** By a process of its own: the engine lets go of a file when the process ends. */
   const update = (sql: string, ...values: string[]) => {
     const program = `const [file, sql, ...values] = process.argv.slice(1);
@@ -247,7 +247,7 @@ describe("interfaces 2 what a store says is judged", () => {
       "the rule needs an",
     ],
   ])(
-    "interfaces 2 a sandbox with %s is set aside alone, by name, and the server starts",
+    "a sandbox with %s is set aside alone, by name, and the server starts [interfaces 2]",
     async (_, row, why) => {
       const first = await start(false);
       await first.call(undefined, "POST", "/_control/sandboxes", {
@@ -281,7 +281,7 @@ describe("interfaces 2 what a store says is judged", () => {
     ["_outgoing", { id: "att_1", kind: "first", webhook_id: 5 }],
     ["_receivers", { id: "rcv_1", answers: "200" }],
     ["departments", { id: "dept_x", name: 5 }],
-  ])("interfaces 4 an uploaded snapshot whose %s hold %o is 422", async (collection, record) => {
+  ])("an uploaded snapshot whose %s hold %o is 422 [interfaces 4]", async (collection, record) => {
     const api = await start(false);
     await api.call(undefined, "POST", `${S}/snapshots`, { name: "one" });
     const { body } = await api.call(undefined, "GET", `${S}/snapshots/one`);

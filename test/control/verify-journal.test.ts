@@ -25,8 +25,8 @@ const reparent = (name: string, to: string) =>
 const MODELS = { operation: "models.list" };
 const MOVED = { operation: "departments.reparent" };
 
-describe("interfaces 11 verify within", () => {
-  it("interfaces 11 waits on the wall clock until it holds, frozen or not", async () => {
+describe("verify within", () => {
+  it("waits on the wall clock until it holds, frozen or not [interfaces 11]", async () => {
     const name = await fresh();
     const waiting = verify(name, { match: MODELS, count: 2, within: "60s" });
     await models(name);
@@ -34,7 +34,7 @@ describe("interfaces 11 verify within", () => {
     expect((await waiting).body).toEqual({ ok: true, found: 2, nearest: [] });
   });
 
-  it("interfaces 11 says no when the time is over, or at once where more came than may", async () => {
+  it("says no when the time is over, or at once where more came than may [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     const over = await verify(name, { match: { ...MODELS, status: 404 }, count: 1, within: "20ms" });
@@ -47,7 +47,7 @@ describe("interfaces 11 verify within", () => {
     expect(hopeless.body).toEqual({ ok: false, found: 1, nearest: [] });
   });
 
-  it("interfaces 11 tells callers apart", async () => {
+  it("tells callers apart [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     const by = async (principal: string) =>
@@ -63,14 +63,14 @@ describe("interfaces 11 verify within", () => {
   it.each([
     ["soon", "must be a duration such as 5s."],
     ["3m", "must be at most 2m."],
-  ])("interfaces 11 refuses within %s", async (within, sentence) => {
+  ])("refuses within %s [interfaces 11]", async (within, sentence) => {
     const { status, body } = await verify("default", { match: MODELS, count: 0, within });
     expect([status, body.field, body.detail]).toEqual([422, "within", `within ${sentence}`]);
   });
 });
 
-describe("interfaces 11 verify sequence", () => {
-  it("interfaces 11 wants something for each match, in this order", async () => {
+describe("verify sequence", () => {
+  it("wants something for each match, in this order [interfaces 11]", async () => {
     const name = await fresh();
     await models(name);
     await reparent(name, "dept_ops");
@@ -91,7 +91,7 @@ describe("interfaces 11 verify sequence", () => {
     expect(first.body.why).toBe("step 1 of 1 is missing: nothing that it matches came");
   });
 
-  it("interfaces 11 strict lets nothing else that any of them matches come in between", async () => {
+  it("strict lets nothing else that any of them matches come in between [interfaces 11]", async () => {
     const name = await fresh();
     await reparent(name, "dept_ops");
     await models(name);
@@ -108,7 +108,7 @@ describe("interfaces 11 verify sequence", () => {
     expect((await verify(name, { sequence: [MODELS, MOVED], strict: true })).body.ok).toBe(true);
   });
 
-  it("interfaces 11 waits for a sequence too", async () => {
+  it("waits for a sequence too [interfaces 11]", async () => {
     const name = await fresh();
     const waiting = verify(name, { sequence: [MODELS, MOVED], within: "60s" });
     await models(name);
@@ -122,13 +122,13 @@ describe("interfaces 11 verify sequence", () => {
     ["sequence[0].operation", { sequence: [{ operation: "model.list" }] }],
     ["count", { sequence: [{}], count: 1 }],
     ["strict", { match: {}, count: 1, strict: true }],
-  ])("interfaces 11 refuses a wrong %s", async (field, body) => {
+  ])("refuses a wrong %s [interfaces 11]", async (field, body) => {
     const answer = await verify("default", body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 });
 
-describe("interfaces 11 a match that can match nothing is no pass", () => {
+describe("a match that can match nothing is no pass", () => {
   it.each([
     [
       "principal",
@@ -163,12 +163,12 @@ describe("interfaces 11 a match that can match nothing is no pass", () => {
     ],
     ["path", "v1/models", "match.path begins with a slash, and stands without host, prefix and query."],
     ["path", "/v1/models?page=1", "match.path stands without its query."],
-  ])("interfaces 11 %s %s", async (field, value, sentence) => {
+  ])("%s %s [interfaces 11]", async (field, value, sentence) => {
     const { status, body } = await verify("default", { match: { [field]: value }, count: 0 });
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 
-  it("interfaces 11 what was called may be asked about, known or not; the list takes any path", async () => {
+  it("what was called may be asked about, known or not; the list takes any path [interfaces 11]", async () => {
     const name = await fresh();
     expect((await control("GET", `/${name}/journal?path=/v1/model`)).body.total).toBe(0);
     await api.call("ada", "GET", `/_s/${name}/v1/model`);
@@ -176,7 +176,7 @@ describe("interfaces 11 a match that can match nothing is no pass", () => {
   });
 });
 
-describe("interfaces 14 deliveries are seen where requests are", () => {
+describe("deliveries are seen where requests are", () => {
   async function failing() {
     const name = await fresh();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [500, 200] });
@@ -190,7 +190,7 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     return { name, webhook_id: data.webhook_id as string };
   }
 
-  it("interfaces 14 each attempt keeps what was sent, what was answered, and why it failed", async () => {
+  it("each attempt keeps what was sent, what was answered, and why it failed [interfaces 14]", async () => {
     const { name, webhook_id } = await failing();
     const { body } = await control("GET", `/${name}/journal?kind=delivery`);
     const [entry] = body.entries;
@@ -222,7 +222,7 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     });
   });
 
-  it("interfaces 14 attempts come in the stream, and stand in the history with what led to them", async () => {
+  it("attempts come in the stream, and stand in the history with what led to them [interfaces 14]", async () => {
     const { name } = await failing();
     const stream = await fetch(`${api.url}/_control/sandboxes/${name}/journal/stream?kind=delivery`);
     const first = (async () => {
@@ -239,7 +239,7 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     expect(entries).toMatchObject([{ delivered: true, cause: entries[1].id }, { delivered: false }]);
   });
 
-  it("interfaces 14 requests alone are asked for as before, and verify takes one kind at a time", async () => {
+  it("requests alone are asked for as before, and verify takes one kind at a time [interfaces 14]", async () => {
     const { name, webhook_id } = await failing();
     const { body } = await control("GET", `/${name}/journal?kind=request`);
     expect(body.entries.map(({ operation }: { operation: string }) => operation)).toEqual([
@@ -270,7 +270,7 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
     expect([mixed.status, mixed.body.field]).toEqual([422, "match.operation"]);
   });
 
-  it("interfaces 14 a receiver that is gone says so, and the webhook says why it became inactive", async () => {
+  it("a receiver that is gone says so, and the webhook says why it became inactive [interfaces 14]", async () => {
     const name = await fresh();
     const { body } = await control("POST", `/${name}/receivers`, { answers: [410] });
     const { data } = (
@@ -293,8 +293,8 @@ describe("interfaces 14 deliveries are seen where requests are", () => {
   });
 });
 
-describe("interfaces 14 deliveries", () => {
-  it("interfaces 14 lists, shows and redelivers", async () => {
+describe("deliveries", () => {
+  it("lists, shows and redelivers [interfaces 14]", async () => {
     const name = await fresh();
     const { body: receiver } = await control("POST", `/${name}/receivers`, { answers: [500, 503, 200] });
     await api.call("ada", "POST", `/_s/${name}/webhooks`, { url: receiver.url, events: ["user.created"] });
@@ -335,12 +335,12 @@ describe("interfaces 14 deliveries", () => {
     ["since", { ids: ["del_failed"], since: EPOCH }],
     ["since", { all_failed: true, since: "yesterday" }],
     ["webhook", { all_failed: true, webhook: "wh_nope" }],
-  ])("interfaces 14 redeliver refuses a wrong %s", async (field, body) => {
+  ])("redeliver refuses a wrong %s [interfaces 14]", async (field, body) => {
     const answer = await control("POST", "/default/deliveries/redeliver", body);
     expect([answer.status, answer.body.field], answer.text).toEqual([422, field]);
   });
 
-  it("interfaces 14 unknown deliveries and events name the nearest", async () => {
+  it("unknown deliveries and events name the nearest [interfaces 14]", async () => {
     const unknown = await control("GET", "/default/deliveries/del_okk");
     expect([unknown.status, unknown.body.hint]).toEqual([404, "del_ok"]);
     const event = await control("GET", "/default/deliveries?event=user.creatd");

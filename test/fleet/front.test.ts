@@ -4,7 +4,7 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
-import { plainStartFlags } from "../../src/cli/start-flags.ts";
+import { plainStartFlags } from "../../src/cli/run.ts";
 import { readStartOptions } from "../../src/cli/start-options.ts";
 import { banner } from "../../src/cli/start-server.ts";
 import { connect } from "../../src/client/connect.ts";

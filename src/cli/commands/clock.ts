@@ -1,56 +1,62 @@
-import type { CommandModule } from "yargs";
 import type { SandboxClient } from "../../client/sandbox.ts";
-import type { ClockState, Duration, Pending } from "../../client/types.ts";
+import type {
+  ClockChange,
+  ClockState,
+  DeliveryDetail,
+  Duration,
+  Pending,
+  RanTimer,
+} from "../../client/types.ts";
 import { nearest } from "../../engine/contract/text.ts";
-import { EXIT_FAILED, UsageError } from "../failure.ts";
-import { readRate } from "../option-values.ts";
-import { complain, print, table } from "../output.ts";
-import { type RanWithAnswer, ranTable, withAnswers } from "../ran-timers.ts";
-import { openSandbox, type Target, targetOptions } from "../target.ts";
+import { flag, group, type Result, sandboxCommand, text } from "../command.ts";
+import { UsageError } from "../failure.ts";
+import { table } from "../process.ts";
+import { readRate } from "../start-options.ts";
 
-const show = (clock: ClockState) =>
-  `${clock.now}  ${clock.mode}${clock.mode === "scaled" ? ` x${clock.rate}` : ""}`;
+const clockText = ({ now, mode, rate }: ClockState) =>
+  `${now}  ${mode}${mode === "scaled" ? ` x${rate}` : ""}`;
 
-function dueTable(pending: readonly Pending[], limit = pending.length): string {
+function pendingTable(pending: readonly Pending[], limit = pending.length): string {
   const due = pending.slice(0, limit).map(({ due_at, kind, subject }) => [due_at, kind, subject]);
   const more = pending.length > limit ? `\n… and ${pending.length - limit} more` : "";
   return due.length === 0 ? "Nothing is due." : table(["due at", "kind", "subject"], due) + more;
 }
 
-type AdvanceOptions = Target & {
-  by: string | undefined;
-  kind: string | undefined;
-  "until-delivered": boolean;
-};
+/** A timer that ran; a webhook's retry with its receiver's answer, 0 for no answer (G24). */
+interface RanWithAnswer extends RanTimer {
+  response_code?: number;
+  /** Why a failed retry failed. */
+  why?: string;
+}
 
-async function advance({
-  by: given,
-  kind,
-  "until-delivered": untilDelivered,
-  ...target
-}: AdvanceOptions): Promise<void> {
-  if (untilDelivered && (given !== undefined || kind !== undefined))
-    throw new UsageError("--until-delivered excludes <by> and --kind; leave them out");
-  if (given === undefined && !untilDelivered)
-    throw new UsageError(
-      "<by> is missing: understudy clock advance <by>, a duration such as 5m, an instant or `next`; or --until-delivered instead",
-    );
-  const by = String(given);
-  if (kind !== undefined && by !== "next")
-    throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
-  const sandbox = await openSandbox(target);
-  if (untilDelivered) return advanceUntilDelivered(sandbox, target);
-  const result = await sandbox.clock.advance(
-    kind !== undefined
-      ? await findNext(sandbox, kind)
-      : by === "next"
-        ? { next: true }
-        : /^\d{4}-/.test(by)
-          ? { to: by }
-          : (by as Duration),
-  );
-  const ran = await withAnswers(sandbox, result.ran);
-  print(target.json, { ...result, ran }, `${ranTable(ran)}\nIt is ${result.now}.`);
+/** The maximum number of deliveries that are looked up; further retries are shown without answers. */
+const MAX_LOOKED_UP = 200;
+
+/** Adds the answer to each retry, from its delivery's log of attempts. */
+async function withAnswers(sandbox: SandboxClient, ran: readonly RanTimer[]): Promise<RanWithAnswer[]> {
+  const retries = ran.filter(({ kind }) => kind === "webhook.retry");
+  const ids = new Set(retries.map(({ subject }) => subject));
+  const logs = new Map<string, DeliveryDetail["log"]>();
+  for (const id of [...ids].slice(0, MAX_LOOKED_UP)) {
+    // A delivery that was deleted with its webhook since then has no log.
+    logs.set(id, (await sandbox.deliveries.get(id).catch(() => undefined))?.log ?? []);
+  }
+  return ran.map((timer) => {
+    const attempt = logs.get(timer.subject)?.find(({ at }) => at === timer.at);
+    if (attempt === undefined) return timer;
+    const { response_code, why } = attempt;
+    return { ...timer, response_code, ...(why === null ? {} : { why }) };
+  });
+}
+
+function ranTable(ran: readonly RanWithAnswer[]): string {
+  if (ran.length === 0) return "Nothing became due.";
+  const isAnswered = ran.some(({ response_code }) => response_code !== undefined);
+  const rows = ran.map(({ at, kind, subject, response_code: code, why = "" }) => [
+    ...[at, kind, subject],
+    ...(isAnswered ? [code === 0 ? "none" : String(code ?? ""), why] : []),
+  ]);
+  return table(["ran at", "kind", "subject", ...(isAnswered ? ["answer", "why"] : [])], rows);
 }
 
 /** @throws UsageError if no timer of that kind is pending */
@@ -67,7 +73,7 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
 /** More steps than long retry schedules of many deliveries take. */
 const MAX_STEPS = 10_000;
 
-async function advanceUntilDelivered(sandbox: SandboxClient, target: Target): Promise<void> {
+async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {
   const ran: RanWithAnswer[] = [];
   let { now } = await sandbox.clock.show();
   const retried = new Set<string>();
@@ -81,99 +87,103 @@ async function advanceUntilDelivered(sandbox: SandboxClient, target: Target): Pr
       if (timer.kind === "webhook.retry") retried.add(timer.subject);
     }
   }
-  const failed = (await sandbox.deliveries.list({ status: "failed", limit: 10_000 })).items.filter(
-    ({ delivery_id }) => retried.has(delivery_id),
-  );
-  print(target.json, { now, ran, failed }, `${ranTable(ran)}\nIt is ${now}.`);
-  if (failed.length === 0) return;
-  complain(failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"));
-  process.exitCode = EXIT_FAILED;
+  const { items } = await sandbox.deliveries.list({ status: "failed", limit: 10_000 });
+  const failed = items.filter(({ delivery_id }) => retried.has(delivery_id));
+  return {
+    value: { now, ran, failed },
+    text: `${ranTable(ran)}\nIt is ${now}.`,
+    failed: failed.map(({ delivery_id, why }) => `${delivery_id} failed for good: ${why}`).join("\n"),
+  };
 }
 
-export const clockCommand: CommandModule = {
-  command: "clock",
-  describe: "Read and move a sandbox's time",
-  builder: (argv) =>
-    argv
-      .command({
-        command: "show",
-        describe: "The sandbox's now, and what is due next",
-        builder: targetOptions,
-        async handler(target: Target) {
-          const { clock } = await openSandbox(target);
-          const [state, pending] = [await clock.show(), await clock.pending()];
-          print(target.json, { ...state, pending }, `${show(state)}\n\n${dueTable(pending, 20)}`);
-        },
-      } as CommandModule<object, Target>)
-      .command({
-        command: "pending",
-        describe: "All that is due, soonest first",
-        builder: targetOptions,
-        async handler(target: Target) {
-          const pending = await (await openSandbox(target)).clock.pending();
-          print(target.json, pending, dueTable(pending));
-        },
-      } as CommandModule<object, Target>)
-      .command({
-        command: "advance [by]",
-        describe: "Move forward and run what becomes due: 90s, 5m, 6h, 2d, PT5M, an instant, or `next`",
-        builder: (one) =>
-          targetOptions(one)
-            .option("kind", {
-              type: "string",
-              requiresArg: true,
-              describe: "With `next`: to the next of this kind, such as webhook.retry",
-            })
-            .option("until-delivered", {
-              type: "boolean",
-              default: false,
-              describe: "From retry to retry until none is pending; exit 1 when a delivery failed for good",
-            })
-            .example(
-              "$0 clock advance next --kind webhook.retry",
-              "The next retry, whatever else comes before it",
-            )
-            .example("$0 clock advance --until-delivered", "All six attempts, in a moment") as never,
-        handler: advance,
-      } as CommandModule<object, AdvanceOptions>)
-      .command({
-        command: "set <instant>",
-        describe: "Go to an instant, running what becomes due on the way; the mode stays",
-        builder: targetOptions,
-        async handler(target: Target & { instant: string }) {
-          const sandbox = await openSandbox(target);
-          // PUT would have to repeat the mode, and the real clock takes no instant.
-          const moved = await sandbox.clock.advance({ to: target.instant });
-          const ran = await withAnswers(sandbox, moved.ran);
-          const state = await sandbox.clock.show();
-          print(target.json, { ...state, ran }, `${ranTable(ran)}\n${show(state)}`);
-        },
-      } as CommandModule<object, Target & { instant: string }>)
-      .command({
-        command: "freeze",
-        describe: "Stop where it is",
-        builder: targetOptions,
-        async handler(target: Target) {
-          const state = await (await openSandbox(target)).clock.freeze();
-          print(target.json, state, show(state));
-        },
-      } as CommandModule<object, Target>)
-      .command({
-        command: "run [rate]",
-        describe:
-          "Let it run from where it is, as fast as wanted (x1, x60, x3600), or with the wall clock: real",
-        builder: targetOptions,
-        async handler(target: Target & { rate?: string }) {
-          // `real` is the wall clock, which may be far ahead; x1 runs as fast from where it stands.
-          const wanted =
-            target.rate === "real"
-              ? ({ mode: "real" } as const)
-              : ({ mode: "scaled", rate: readRate(target.rate ?? "x1") } as const);
-          const state = await (await openSandbox(target)).clock.set(wanted);
-          print(target.json, state, show(state));
-        },
-      } as CommandModule<object, Target & { rate?: string }>)
-      .demandCommand(1, "clock needs an action: show, pending, advance, set, freeze or run")
-      .example("$0 clock advance 6h", "Six hours of retries, in a moment"),
-  handler: () => {},
-};
+const show = sandboxCommand({
+  command: "show",
+  describe: "Show the sandbox's time, and what is due next",
+  async run(_given, { clock }) {
+    const [state, pending] = [await clock.show(), await clock.pending()];
+    return { value: { ...state, pending }, text: `${clockText(state)}\n\n${pendingTable(pending, 20)}` };
+  },
+});
+
+const pending = sandboxCommand({
+  command: "pending",
+  describe: "List pending timers, earliest first",
+  async run(_given, { clock }) {
+    const all = await clock.pending();
+    return { value: all, text: pendingTable(all) };
+  },
+});
+
+const advance = sandboxCommand({
+  command: "advance [by]",
+  describe: "Move forward and run what becomes due: by 90s, 5m, 6h, 2d, PT5M, to an instant, or to `next`",
+  options: {
+    kind: text("With `next`: to the next timer of this kind, such as webhook.retry"),
+    "until-delivered": flag("Run retries until none is pending; exit 1 if a delivery failed for good"),
+  },
+  examples: [
+    ["$0 clock advance next --kind webhook.retry", "To the next retry, past other timers"],
+    ["$0 clock advance --until-delivered", "Run all retries at once"],
+  ],
+  check({ by, kind, "until-delivered": untilDelivered }) {
+    if (untilDelivered && (by !== undefined || kind !== undefined))
+      throw new UsageError("--until-delivered cannot be combined with <by> and --kind; leave them out");
+    if (by === undefined && !untilDelivered)
+      throw new UsageError(
+        "<by> is missing: understudy clock advance <by>, a duration such as 5m, an instant or `next`; or --until-delivered instead",
+      );
+    if (kind !== undefined && by !== "next")
+      throw new UsageError("--kind goes with `next`: understudy clock advance next --kind KIND");
+  },
+  async run({ by, kind }, sandbox) {
+    if (by === undefined) return advanceUntilDelivered(sandbox);
+    const instant = /^\d{4}-/.test(by) ? { to: by } : (by as Duration);
+    const next = kind === undefined ? { next: true as const } : await findNext(sandbox, kind);
+    const moved = await sandbox.clock.advance(by === "next" ? next : instant);
+    const ran = await withAnswers(sandbox, moved.ran);
+    return { value: { ...moved, ran }, text: `${ranTable(ran)}\nIt is ${moved.now}.` };
+  },
+});
+
+const set = sandboxCommand({
+  command: "set <instant>",
+  describe: "Go to an instant and run what becomes due on the way; the mode stays",
+  async run({ instant }, sandbox) {
+    // PUT would have to repeat the mode, and the real clock takes no instant.
+    const moved = await sandbox.clock.advance({ to: instant });
+    const ran = await withAnswers(sandbox, moved.ran);
+    const state = await sandbox.clock.show();
+    return { value: { ...state, ran }, text: `${ranTable(ran)}\n${clockText(state)}` };
+  },
+});
+
+const freeze = sandboxCommand({
+  command: "freeze",
+  describe: "Stop the clock at its present time",
+  async run(_given, { clock }) {
+    const state = await clock.freeze();
+    return { value: state, text: clockText(state) };
+  },
+});
+
+/** `real` is the wall clock, which may be far ahead; x1 runs as fast from the present time. @throws UsageError */
+function toClockChange(rate = "x1"): ClockChange {
+  return rate === "real" ? { mode: "real" } : { mode: "scaled", rate: readRate(rate) };
+}
+
+const run = sandboxCommand({
+  command: "run [rate]",
+  describe: "Let the clock run from its present time (x1, x60, x3600), or follow the wall clock: real",
+  check: ({ rate }) => void toClockChange(rate),
+  async run({ rate }, { clock }) {
+    const state = await clock.set(toClockChange(rate));
+    return { value: state, text: clockText(state) };
+  },
+});
+
+export const clockCommand = group(
+  "clock",
+  "Read and move a sandbox's time",
+  [show, pending, advance, set, freeze, run],
+  ["$0 clock advance 6h", "Six hours of retries, at once"],
+);

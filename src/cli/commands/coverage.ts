@@ -1,85 +1,107 @@
-import type { CommandModule } from "yargs";
+import type { CommandRun } from "../../client/suite/run-command.ts";
 import type { CoverageMatrix } from "../../tools/reports/coverage.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
-import { writeNewFile } from "../new-files.ts";
-import { complain, print, table } from "../output.ts";
-import { openSandbox, server, type Target, targetOptions } from "../target.ts";
+import { connectTo, flag, number, openSandbox, serverCommand, type Target, text } from "../command.ts";
+import { CheckFailed, UsageError } from "../failure.ts";
+import { print, table, untilEnded } from "../process.ts";
+import { findOwnScenarios } from "../start-options.ts";
+import { writeNewFile } from "../write-files.ts";
 
-type Options = Target & {
-  all: boolean;
-  "fail-under": number | undefined;
-  html: string | undefined;
-  scenarios: string | undefined;
-  "--"?: string[];
-};
-
-export const coverageCommand: CommandModule<object, Options> = {
+export const coverageCommand = serverCommand({
   command: "coverage",
-  describe: "Show which documented outcomes a sandbox, or all that a command made, has answered",
-  builder: (argv) =>
-    targetOptions(argv)
-      .option("all", {
-        type: "boolean",
-        default: false,
-        describe: "Of all sandboxes, those that are gone included",
-      })
-      .option("fail-under", { type: "number", requiresArg: true, describe: "Exit 1 below this percentage" })
-      .option("html", { type: "string", requiresArg: true, describe: "Write the heat map to this file" })
-      .option("scenarios", {
-        type: "string",
-        requiresArg: true,
-        describe: "With a command: folder of your own scenarios [default: ./scenarios]",
-      })
-      .example("$0 coverage --fail-under 40 -- npx vitest run", "Of all sandboxes of a test run")
-      .example("$0 coverage --fail-under 80 --html coverage.html", "For CI") as never,
-  async handler(options) {
-    const least = options["fail-under"];
+  describe: "Show which documented outcomes a sandbox, or a command's sandboxes, have answered",
+  options: {
+    all: flag("Of all sandboxes, including deleted ones"),
+    "fail-under": number("Exit 1 below this percentage"),
+    html: text("Write the heat map to this file"),
+    scenarios: text("With a command: folder of your own scenarios [default: ./scenarios]"),
+  },
+  examples: [
+    ["$0 coverage --fail-under 40 -- npx vitest run", "Of all sandboxes of a test run"],
+    ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
+  ],
+  check({ "fail-under": least, scenarios, "--": command = [] }) {
     if (least !== undefined && !(least >= 0 && least <= 100))
       throw new UsageError("--fail-under takes a percentage from 0 to 100");
-    const command = options["--"] ?? [];
-    if (options.scenarios !== undefined && command.length === 0)
-      throw new UsageError("--scenarios stands beside a command behind --");
-    const { matrix, whose, console, failure } =
-      command.length === 0 ? await asked(options) : await made(options, command);
-    if (options.html !== undefined) {
-      const { coverageHtml } = await import("../../tools/reports/index.ts");
-      writeNewFile(options.html, coverageHtml(matrix, `Coverage of ${whose}`, console), { force: true });
-    }
-    print(options.json, matrix, coverageText(matrix));
-    if (failure !== undefined) throw new CheckFailed(failure);
-    if (least === undefined || matrix.percent >= least) return;
-    complain(`coverage is ${matrix.percent} percent, below ${least}`);
-    process.exitCode = EXIT_FAILED;
+    if (scenarios !== undefined && command.length === 0)
+      throw new UsageError("--scenarios needs a command after --");
   },
-};
+  async run(options) {
+    const { json, html, "fail-under": least, "--": command = [] } = options;
+    const { matrix, subject, console, failure } =
+      command.length > 0 ? await runCovered(command, options) : await fetchCoverage(options, options.all);
+    if (html !== undefined) {
+      const { coverageHtml } = await import("../../tools/reports/index.ts");
+      writeNewFile(html, coverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
+    }
+    if (failure !== undefined) {
+      print(json, matrix, coverageText(matrix));
+      throw new CheckFailed(failure);
+    }
+    const isBelow = least !== undefined && matrix.percent < least;
+    return {
+      value: matrix,
+      text: coverageText(matrix),
+      ...(isBelow && { failed: `coverage is ${matrix.percent} percent, below ${least}` }),
+    };
+  },
+});
 
-interface Seen {
+interface Covered {
   matrix: CoverageMatrix;
-  whose: string;
-  /** Where the console shows the sandbox, as long as its server runs. */
+  subject: string;
+  /** The console's page of the sandbox, which works as long as its server runs. */
   console?: string;
-  /** Of the command; its coverage is told all the same. */
+  /** Why the command failed; its coverage is reported anyway. */
   failure?: string | undefined;
 }
 
-async function asked(options: Options): Promise<Seen> {
-  if (options.all) return { matrix: await server(options).coverage(), whose: "all sandboxes" };
-  const sandbox = await openSandbox(options);
-  const console = new URL(`/_console/s/${options.sandbox}`, options.url).href;
-  return { matrix: await sandbox.coverage(), whose: `sandbox ${options.sandbox}`, console };
+async function fetchCoverage(target: Target, all: boolean): Promise<Covered> {
+  if (all) return { matrix: await connectTo(target).coverage(), subject: "all sandboxes" };
+  const sandbox = await openSandbox(target);
+  const console = new URL(`/_console/s/${target.sandbox}`, target.url).href;
+  return { matrix: await sandbox.coverage(), subject: `sandbox ${target.sandbox}`, console };
 }
 
-async function made({ scenarios, json }: Options, command: readonly string[]): Promise<Seen> {
-  const { runCovered } = await import("../run-covered.ts");
-  return { ...(await runCovered(command, { scenarios, json })), whose: command.join(" ") };
+/**
+ * Runs a command with a server for all its sandboxes, and returns their coverage together (interfaces 11): of every
+ * worker, in any language, including deleted sandboxes.
+ * @throws UsageError
+ */
+async function runCovered(
+  command: readonly string[],
+  { scenarios, json }: { scenarios: string | undefined; json: boolean },
+): Promise<Covered> {
+  const { ownServer } = await import("../../client/suite/suite-server.ts");
+  const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
+  const server = await ownServer([], findOwnScenarios(scenarios));
+  try {
+    const ended = await untilEnded((signal) =>
+      runCommand(command, {
+        env: { UNDERSTUDY_URL: server.url },
+        timeoutMs: undefined,
+        signal,
+        show: [json ? 2 : 1, 2],
+      }),
+    );
+    const matrix = await server.client.coverage();
+    return { matrix, subject: command.join(" "), failure: describeFailure(ended) };
+  } catch (error) {
+    throw error instanceof CommandNotFound ? new UsageError(error.message) : error;
+  } finally {
+    await server.close();
+  }
+}
+
+function describeFailure({ exit_code, signal }: CommandRun): string | undefined {
+  if (signal !== null) return `the command was ended by ${signal}`;
+  return exit_code === 0 ? undefined : `the command exited with ${exit_code}`;
 }
 
 function coverageText({ operations, covered, total, percent }: CoverageMatrix): string {
   const rows = operations.map((row) => {
-    const never = row.outcomes
-      .filter(({ hits }) => hits === 0)
-      .map(({ status, code }) => code ?? String(status));
-    return [row.operation, `${row.percent}%`, never.length === 0 ? "" : `never: ${never.join(", ")}`];
+    const unseen = row.outcomes.filter(({ hits }) => hits === 0);
+    const never = unseen.map(({ status, code }) => code ?? String(status)).join(", ");
+    return [row.operation, `${row.percent}%`, never && `never: ${never}`];
   });
   return `${table(["operation", "seen", ""], rows)}\n\n${percent} percent: ${covered} of ${total} documented outcomes`;
 }

@@ -1,159 +1,112 @@
-import type { CommandModule } from "yargs";
-import type { DeliveryDetail, DeliveryFilter, JournalEntry, ListedDelivery } from "../../client/types.ts";
-import { EXIT_FAILED, UsageError } from "../failure.ts";
-import { print, table } from "../output.ts";
-import { openSandbox, type Target, targetOptions } from "../target.ts";
+import type { DeliveryDetail, JournalEntry, ListedDelivery } from "../../client/types.ts";
+import { choice, flag, group, number, sandboxCommand, text } from "../command.ts";
+import { UsageError } from "../failure.ts";
+import { table } from "../process.ts";
 
-type ListOptions = Target & DeliveryFilter;
-type RedeliverOptions = Target & {
-  ids: string[];
-  "all-failed": boolean;
-  since: string | undefined;
-  webhook: string | undefined;
-  again: boolean | undefined;
+const FILTER = {
+  since: text("Of events since this time of the sandbox"),
+  webhook: text("Of this webhook, by id"),
 };
 
-const SINCE = {
-  type: "string",
-  requiresArg: true,
-  describe: "Of events since this time of the sandbox",
-} as const;
-const WEBHOOK = { type: "string", requiresArg: true, describe: "Of this webhook, by id" } as const;
+const list = sandboxCommand({
+  command: "list",
+  describe: "List deliveries of all webhooks, newest first",
+  options: {
+    status: choice(["success", "failed", "pending"], "Failed for good, or pending a retry"),
+    event: text("Of this event"),
+    ...FILTER,
+    limit: number("The maximum number, newest first; 100 by default"),
+  },
+  async run({ status, event, webhook, since, limit }, { deliveries }) {
+    const page = await deliveries.list({ status, event, webhook, since, limit } as object);
+    return { value: page, text: listText(page.items, page.total) };
+  },
+});
 
-export const deliveriesCommand: CommandModule = {
-  command: "deliveries",
-  describe: "What webhooks were sent, why it failed, and once more",
-  builder: (argv) =>
-    argv
-      .command({
-        command: "list",
-        describe: "Deliveries of all webhooks, newest first",
-        builder: (list) =>
-          targetOptions(list)
-            .option("status", {
-              choices: ["success", "failed", "pending"],
-              describe: "Failed for good, or pending a retry",
-            })
-            .option("event", { type: "string", requiresArg: true, describe: "Of this event" })
-            .option("webhook", WEBHOOK)
-            .option("since", SINCE)
-            .option("limit", {
-              type: "number",
-              requiresArg: true,
-              describe: "Only so many of the newest; 100 by default",
-            }),
-        async handler({ status, event, webhook, since, limit, ...target }: ListOptions) {
-          const { deliveries } = await openSandbox(target as Target);
-          const page = await deliveries.list({ status, event, webhook, since, limit });
-          print((target as Target).json, page, listText(page.items, page.total));
-        },
-      } as CommandModule<object, ListOptions>)
-      .command({
-        command: "show <id>",
-        describe: "One with each of its attempts, and what went over the wire",
-        builder: targetOptions,
-        async handler({ id, ...target }: Target & { id: string }) {
-          const delivery = await (await openSandbox(target)).deliveries.get(id);
-          print(target.json, delivery, detailText(delivery));
-        },
-      } as CommandModule<object, Target & { id: string }>)
-      .command({
-        command: "redeliver [ids..]",
-        describe: "One attempt of failed deliveries at once; exit 1 when one fails again",
-        builder: (redeliver) =>
-          targetOptions(redeliver)
-            .positional("ids", { type: "string", array: true, describe: "Their ids", default: [] })
-            .option("all-failed", { type: "boolean", default: false, describe: "All that failed" })
-            .option("since", SINCE)
-            .option("webhook", WEBHOOK)
-            .option("again", {
-              type: "boolean",
-              describe: "With ids: those that were delivered, too, as when a receipt was lost",
-            }),
-        handler: redeliver,
-      } as CommandModule<object, RedeliverOptions>)
-      .demandCommand(1, "deliveries needs an action: list, show or redeliver")
-      .example("$0 deliveries list --status failed", "What nobody took, and why")
-      .example("$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is mended"),
-  handler: () => {},
-};
+const show = sandboxCommand({
+  command: "show <id>",
+  describe: "Show a delivery with the request and response of each attempt",
+  async run({ id }, { deliveries }) {
+    const delivery = await deliveries.get(id);
+    return { value: delivery, text: detailText(delivery) };
+  },
+});
 
-async function redeliver({
-  ids,
-  "all-failed": all,
-  since,
-  webhook,
-  again,
-  ...target
-}: RedeliverOptions): Promise<void> {
-  if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or take --all-failed");
-  if (ids.length > 0 && all) throw new UsageError("--all-failed stands for the ids; leave one of them away");
-  const { deliveries } = await openSandbox(target);
-  const options = all
-    ? ({ all_failed: true, since, webhook, again } as const)
-    : { ids, since, webhook, again };
-  const made = await deliveries.redeliver(options);
-  const failed = made.items.filter(({ status }) => status === "failed");
-  const text = `${listText(made.items, made.total)}\n\n${made.total - failed.length} of ${made.total} were delivered.`;
-  print(target.json, made, made.total === 0 ? "Nothing has failed." : text);
-  if (failed.length > 0) process.exitCode = EXIT_FAILED;
-}
+const redeliver = sandboxCommand({
+  command: "redeliver [ids..]",
+  describe: "Make one attempt of failed deliveries now; exit 1 if one fails again",
+  args: { ids: "The deliveries' ids" },
+  options: {
+    "all-failed": flag("All that failed"),
+    ...FILTER,
+    again: {
+      type: "boolean",
+      describe: "With ids: also those that were delivered, as if a receipt was lost",
+    },
+  },
+  check({ ids, "all-failed": all }) {
+    if (ids.length === 0 && !all) throw new UsageError("name the deliveries, or use --all-failed");
+    if (ids.length > 0 && all) throw new UsageError("--all-failed cannot be combined with ids");
+  },
+  async run({ ids, "all-failed": all, since, webhook, again }, { deliveries }) {
+    const chosen = all ? { all_failed: true as const } : { ids };
+    const page = await deliveries.redeliver({ ...chosen, since, webhook, again });
+    const { items, total } = page;
+    const failed = items.filter(({ status }) => status === "failed").length;
+    const text = `${listText(items, total)}\n\n${total - failed} of ${total} were delivered.`;
+    return { value: page, text: total === 0 ? "Nothing has failed." : text, failed: failed > 0 };
+  },
+});
+
+export const deliveriesCommand = group(
+  "deliveries",
+  "Show deliveries to webhooks and why they failed, and send them again",
+  [list, show, redeliver],
+  ["$0 deliveries redeliver --all-failed --since 2026-03-15", "After the receiver is fixed"],
+);
 
 function listText(items: readonly ListedDelivery[], total: number): string {
   if (items.length === 0) return "No deliveries.";
   const rows = items.map(({ delivery_id, event, webhook_id, status, attempts, next_retry, why, active }) => [
-    delivery_id,
-    event,
-    active ? webhook_id : `${webhook_id} (inactive)`,
-    status,
-    String(attempts),
-    next_retry ?? "",
-    why ?? "",
+    ...[delivery_id, event, active ? webhook_id : `${webhook_id} (inactive)`],
+    ...[status, String(attempts), next_retry ?? "", why ?? ""],
   ]);
-  const inactive = new Map(
-    items.flatMap(({ webhook_id, inactive_because: why }) =>
-      why === null ? [] : [[webhook_id, why] as const],
-    ),
-  );
-  const silent = [...inactive].map(([id, why]) => `\n${id} is inactive: ${why}.`).join("");
+  const inactive = new Map(items.map((one) => [one.webhook_id, one.inactive_because]));
+  const reasons = [...inactive].map(([id, why]) => (why === null ? "" : `\n${id} is inactive: ${why}.`));
   const more = total > items.length ? `\n… and ${total - items.length} older ones; --limit shows more` : "";
-  return (
-    table(["delivery", "event", "webhook", "status", "attempts", "next retry", "why"], rows) + silent + more
-  );
+  const head = ["delivery", "event", "webhook", "status", "attempts", "next retry", "why"];
+  return table(head, rows) + reasons.join("") + more;
 }
 
 function detailText(delivery: DeliveryDetail): string {
   const { delivery_id, event, webhook_id, url, inactive_because, status, log, exchanges, body } = delivery;
   const rows = log.map(({ at, kind, response_code, duration_ms, why, fault }) => [
-    at,
-    kind,
-    response_code === 0 ? "none" : String(response_code),
-    `${duration_ms} ms`,
+    ...[at, kind, response_code === 0 ? "none" : String(response_code), `${duration_ms} ms`],
     [why, fault].filter((text) => text !== null).join("; "),
   ]);
+  const inactive = inactive_because === null ? "" : `, inactive: ${inactive_because}`;
   return [
-    `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive_because === null ? "" : `, inactive: ${inactive_because}`}), ${status}`,
+    `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive}), ${status}`,
     "",
-    rows.length === 0 ? "No attempt is kept." : table(["at", "attempt", "answer", "took", ""], rows),
+    rows.length === 0 ? "No attempt is stored." : table(["at", "attempt", "answer", "took", ""], rows),
     "",
     ...(exchanges.length === 0
-      ? [`The journal holds none of its attempts; each sends:\n${body}`]
-      : exchanges.map(wireText)),
+      ? [`The journal has none of its attempts; each sends:\n${body}`]
+      : exchanges.map(exchangeText)),
   ].join("\n");
 }
 
-/** The wire of one attempt, as a person reads it. */
-function wireText({ id, delivery, request, response, status, reasons }: JournalEntry): string {
-  const header = ({ name, value }: { name: string; value: string }) => `  ${name}: ${value}`;
-  const shown = (body: unknown) =>
-    body === undefined ? [] : ["", `  ${typeof body === "string" ? body : JSON.stringify(body)}`];
+/** The request and response of one attempt. */
+function exchangeText({ id, delivery, request, response, status, reasons }: JournalEntry): string {
+  const message = ({ headers, body }: JournalEntry["response"]) => [
+    ...headers.map(({ name, value }) => `  ${name}: ${value}`),
+    ...(body === undefined ? [] : ["", `  ${typeof body === "string" ? body : JSON.stringify(body)}`]),
+  ];
   return [
     `> ${id}: POST ${delivery!.url}`,
-    ...request.headers.map(header),
-    ...shown(request.body),
+    ...message(request),
     `< ${status === 0 ? "no answer" : status}`,
-    ...response.headers.map(header),
-    ...shown(response.body),
+    ...message(response),
     ...reasons.map((reason) => `  ${reason}`),
     "",
   ].join("\n");

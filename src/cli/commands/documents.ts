@@ -1,39 +1,31 @@
-import type { CommandModule } from "yargs";
 import packageJson from "../../../package.json" with { type: "json" };
-import { print } from "../output.ts";
+import { command, flag } from "../command.ts";
+import { print } from "../process.ts";
 
-export const openapiCommand: CommandModule<object, { json: boolean; control: boolean }> = {
+export const openapiCommand = command({
   command: "openapi",
   describe: "Print the OpenAPI 3.1 document of the emulated API, or of the control API",
-  builder: (argv) =>
-    argv
-      .option("control", { type: "boolean", default: false, describe: "The control API's" })
-      .example("$0 openapi > openapi.json", "No server needed") as never,
-  async handler({ control }) {
-    print(true, control ? await controlDocument() : await emulatedDocument(), "");
+  options: { control: flag("The control API's document") },
+  examples: [["$0 openapi > openapi.json", "No server needed"]],
+  async run({ control }) {
+    const { controlApiDocument, openApiDocument } = await import("../../tools/reports/index.ts");
+    if (control) {
+      const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
+      return print(true, controlApiDocument(CONTROL_OPERATIONS, packageJson.version), "");
+    }
+    const { API } = await import("../../engine/resources/index.ts");
+    print(true, openApiDocument(API, packageJson.version), "");
   },
-};
+});
 
-async function emulatedDocument(): Promise<object> {
-  const { openApiDocument } = await import("../../tools/reports/index.ts");
-  const { API } = await import("../../engine/resources/index.ts");
-  return openApiDocument(API, packageJson.version);
-}
-
-async function controlDocument(): Promise<object> {
-  const { controlApiDocument } = await import("../../tools/reports/index.ts");
-  const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
-  return controlApiDocument(CONTROL_OPERATIONS, packageJson.version);
-}
-
-export const fidelityCommand: CommandModule<object, { json: boolean }> = {
+export const fidelityCommand = command({
   command: "fidelity",
-  describe: "Print what is specified and what is assumed",
-  builder: (argv) => argv.example("$0 fidelity --json", "The ledger for machines") as never,
-  async handler({ json }) {
+  describe: "Print which behaviour is specified and which is assumed",
+  examples: [["$0 fidelity --json", "The ledger for machines"]],
+  async run() {
     const { fidelityLedger, fidelityMarkdown } = await import("../../tools/reports/index.ts");
     const { API } = await import("../../engine/resources/index.ts");
     const ledger = fidelityLedger(API.operations);
-    print(json, ledger, fidelityMarkdown(ledger).trimEnd());
+    return { value: ledger, text: fidelityMarkdown(ledger).trimEnd() };
   },
-};
+});

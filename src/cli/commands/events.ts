@@ -1,59 +1,54 @@
-import type { CommandModule } from "yargs";
 import { nearest } from "../../engine/contract/text.ts";
+import { choice, command, flag } from "../command.ts";
 import { UsageError } from "../failure.ts";
-import { print, table } from "../output.ts";
+import { print, table } from "../process.ts";
 
-interface Options {
-  name: string | undefined;
-  schema: boolean;
-  sample: boolean;
-  types: "ts" | "py" | undefined;
-  json: boolean;
-}
-
-export const eventsCommand: CommandModule<object, Options> = {
+export const eventsCommand = command({
   command: "events [name]",
-  describe: "What webhooks are sent: the catalogue of events, without a server",
-  builder: (argv) =>
-    argv
-      .positional("name", { type: "string", describe: "One of them" })
-      .option("schema", { type: "boolean", default: false, describe: "JSON Schema of the payload" })
-      .option("sample", { type: "boolean", default: false, describe: "A payload, always the same one" })
-      .option("types", { choices: ["ts", "py"], describe: "Types of the payloads, in TypeScript or Python" })
-      .example("$0 events file.processed --sample", "What arrives")
-      .example("$0 events --types ts > webhook-events.ts", "For a receiver") as never,
-  async handler({ name, schema, sample, types, json }) {
+  describe: "Describe the webhook events, without a server",
+  args: { name: "One event" },
+  options: {
+    schema: flag("JSON Schema of the payload"),
+    sample: flag("A payload, the same one each time"),
+    types: choice(["ts", "py"], "Types of the payloads, in TypeScript or Python"),
+  },
+  examples: [
+    ["$0 events file.processed --sample", "What arrives"],
+    ["$0 events --types ts > webhook-events.ts", "For a receiver"],
+  ],
+  async run({ name, schema, sample, types }) {
     if ([schema, sample, types !== undefined].filter(Boolean).length > 1)
       throw new UsageError("--schema, --sample and --types exclude each other");
-    const [{ eventCatalogue, eventTypes }, { API }] = await Promise.all([
-      import("../../tools/reports/index.ts"),
-      import("../../engine/resources/index.ts"),
-    ]);
+    const { eventCatalogue, eventTypes } = await import("../../tools/reports/index.ts");
+    const { API } = await import("../../engine/resources/index.ts");
     const all = eventCatalogue(API.events);
     const chosen = name === undefined ? all : all.filter((event) => event.name === name);
-    if (chosen.length === 0) throw unknown(name!, all);
+    if (chosen.length === 0) throw unknownEvent(name!, all);
     const one = name === undefined ? undefined : chosen[0];
-    if (types !== undefined)
-      return print(json, { types: eventTypes(chosen, types) }, eventTypes(chosen, types));
+    if (types !== undefined) {
+      const source = eventTypes(chosen, types as "ts" | "py");
+      return { value: { types: source }, text: source };
+    }
     if (schema || sample) {
       const part = (event: (typeof all)[number]) => (schema ? event.schema : event.sample);
       const value = one ? part(one) : Object.fromEntries(chosen.map((event) => [event.name, part(event)]));
       return print(true, value, "");
     }
-    if (one !== undefined)
-      return print(
-        json,
-        one,
-        `${one.name}  ${one.summary} (section ${one.section})\n\n${JSON.stringify(one.sample, null, 2)}`,
-      );
+    if (one !== undefined) {
+      const text = `${one.name}  ${one.summary} (section ${one.section})\n\n${JSON.stringify(one.sample, null, 2)}`;
+      return { value: one, text };
+    }
     const rows = chosen.map((event) => [event.name, event.summary, event.fields.join(", ")]);
-    print(json, { items: chosen, total: chosen.length }, table(["event", "tells that", "data"], rows));
+    return {
+      value: { items: chosen, total: chosen.length },
+      text: table(["event", "meaning", "data"], rows),
+    };
   },
-};
+});
 
-function unknown(name: string, all: readonly { name: string }[]): UsageError {
+function unknownEvent(name: string, all: readonly { name: string }[]): UsageError {
   const names = all.map((event) => event.name);
   const meant = nearest(name, names);
-  const hint = meant === undefined ? `There are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
+  const hint = meant === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
   return new UsageError(`"${name.slice(0, 80)}" is no event of the service. ${hint}`);
 }

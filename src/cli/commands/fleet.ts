@@ -1,53 +1,34 @@
-import type { CommandModule } from "yargs";
+import { group, number, serverCommand } from "../command.ts";
 import { CheckFailed } from "../failure.ts";
-import { print, table } from "../output.ts";
-import { server, type Target, targetOptions } from "../target.ts";
+import { table } from "../process.ts";
 
-type Options = Target & { limit: number };
+const status = serverCommand({
+  command: "status",
+  describe: "Show the nodes, and which node owns each sandbox",
+  options: { limit: number("Maximum number of leases, in order of creation", { default: 100 }) },
+  examples: [["$0 fleet status --url http://10.0.0.5:4747", "Any node knows all of them"]],
+  async run({ limit, url }, server) {
+    const fleet = await server.fleet(limit);
+    if (fleet.store === null)
+      throw new CheckFailed(`the server at ${url} is no node of a fleet; start nodes with --store`);
+    const { total, free } = fleet.sandboxes;
+    const nodes = fleet.nodes.map((node) => [node.url, node.version, node.started_at, String(node.owned)]);
+    const leases = fleet.leases.map(({ sandbox, node, epoch }) => [sandbox, node ?? "none", String(epoch)]);
+    const text = [
+      `${fleet.nodes.length} node(s) on ${fleet.store}; ${total} sandbox(es), ${free} without an owner`,
+      "",
+      table(["node", "version", "started", "owns"], nodes),
+      "",
+      table(["sandbox", "owner", "epoch"], leases),
+      ...(leases.length < total ? [`… and ${total - leases.length} more: --limit ${total}`] : []),
+    ].join("\n");
+    return { value: fleet, text };
+  },
+});
 
-export const fleetCommand: CommandModule = {
-  command: "fleet",
-  describe: "Look at a fleet of servers that share one Redis",
-  builder: (argv) =>
-    argv
-      .command({
-        command: "status",
-        describe: "Its nodes, its sandboxes, and who owns which",
-        builder: (status) =>
-          targetOptions(status)
-            .option("limit", {
-              type: "number",
-              default: 100,
-              requiresArg: true,
-              describe: "Maximum number of leases, in order of creation",
-            })
-            .example("$0 fleet status --url http://10.0.0.5:4747", "Any node knows all of them"),
-        async handler({ limit, ...target }: Options) {
-          const fleet = await server(target).fleet(limit);
-          if (fleet.store === null)
-            throw new CheckFailed(`the server at ${target.url} stands alone; a node is started with --store`);
-          const { total, free } = fleet.sandboxes;
-          const nodes = fleet.nodes.map(({ url, version, started_at, owned }) => [
-            ...[url, version, started_at, String(owned)],
-          ]);
-          const leases = fleet.leases.map(({ sandbox, node, epoch }) => [
-            ...[sandbox, node ?? "none", String(epoch)],
-          ]);
-          print(
-            target.json,
-            fleet,
-            [
-              `${fleet.nodes.length} node(s) on ${fleet.store}; ${total} sandbox(es), ${free} without an owner`,
-              "",
-              table(["node", "version", "started", "owns"], nodes),
-              "",
-              table(["sandbox", "owner", "epoch"], leases),
-              ...(leases.length < total ? [`… and ${total - leases.length} more: --limit ${total}`] : []),
-            ].join("\n"),
-          );
-        },
-      } as CommandModule<object, Options>)
-      .demandCommand(1, "fleet needs an action: status")
-      .example("$0 fleet status", "The nodes, and who owns which sandbox"),
-  handler: () => {},
-};
+export const fleetCommand = group(
+  "fleet",
+  "Look at a fleet of servers that share one Redis",
+  [status],
+  ["$0 fleet status", "The nodes, and the sandboxes that each owns"],
+);

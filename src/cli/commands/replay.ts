@@ -1,41 +1,30 @@
 import { readFileSync } from "node:fs";
-import type { CommandModule } from "yargs";
 import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
-import { CheckFailed, EXIT_FAILED, UsageError } from "../failure.ts";
-import { isInteractive, print } from "../output.ts";
-import { untilStopped } from "../until-ended.ts";
+import { command } from "../command.ts";
+import { CheckFailed, UsageError } from "../failure.ts";
+import { isInteractive, untilStopped } from "../process.ts";
 
-interface Options {
-  bundle: string;
-  json: boolean;
-}
-
-export const replayCommand: CommandModule<object, Options> = {
+export const replayCommand = command({
   command: "replay <bundle>",
-  describe: "Repeat a bundle, and compare every answer byte for byte",
-  builder: (argv) =>
-    argv
-      .positional("bundle", { type: "string", demandOption: true, describe: "A file made by POST S/bundle" })
-      .example(
-        "curl -X POST http://127.0.0.1:4747/_control/sandboxes/default/bundle > bug.json && $0 replay bug.json",
-        "From a failure to its replay",
-      ) as never,
-  async handler({ bundle: file, json }) {
-    const text = read(file);
+  describe: "Replay a bundle, and compare every answer byte for byte",
+  args: { bundle: "A file of `understudy bundle`, or of POST S/bundle" },
+  examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
+  async run({ bundle: file, json }) {
+    const text = readBundleFile(file);
     const { readBundle } = await import("../../tools/bundle/read-bundle.ts");
     const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
-    const live = !json && isInteractive(process.stderr);
+    const isLive = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
     const result = await untilStopped(async (signal) => {
-      const replayed = await replayBundle(readBundle(text, file), { signal, ...(live ? { onStep } : {}) });
-      if (live) process.stderr.write("\r\u001b[K");
+      const replayed = await replayBundle(readBundle(text, file), { signal, ...(isLive ? { onStep } : {}) });
+      if (isLive) process.stderr.write("\r\u001b[K");
       if (signal.aborted) throw new CheckFailed("the replay was interrupted");
       return replayed;
     });
-    print(json, { ok: result.difference === undefined, ...result }, resultText(result));
-    if (result.difference !== undefined) process.exitCode = EXIT_FAILED;
+    const ok = result.difference === undefined;
+    return { value: { ok, ...result }, text: resultText(result), failed: !ok };
   },
-};
+});
 
 function resultText({ requests, control_calls, difference }: ReplayResult): string {
   const counts = `${requests} request(s) and ${control_calls} control call(s)`;
@@ -51,7 +40,7 @@ function resultText({ requests, control_calls, difference }: ReplayResult): stri
 }
 
 /** @throws UsageError */
-function read(file: string): string {
+function readBundleFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {

@@ -1,29 +1,21 @@
-import type { CommandModule } from "yargs";
-import { givenFixture } from "../given-fixture.ts";
-import { print } from "../output.ts";
-import { openSandbox, type Target, targetOptions } from "../target.ts";
+import { number, openSandbox, readFixture, serverCommand, text } from "../command.ts";
 
-type Options = Target & { fixture: string | undefined; seed: number | undefined };
-
-export const resetCommand: CommandModule<object, Options> = {
+export const resetCommand = serverCommand({
   command: "reset",
-  describe: "Put a sandbox back to its first day",
-  builder: (argv) =>
-    targetOptions(argv)
-      .option("fixture", {
-        type: "string",
-        requiresArg: true,
-        describe: "Start from another fixture, by name or file",
-      })
-      .option("seed", { type: "number", requiresArg: true, describe: "Start from another seed" })
-      .example("$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start") as never,
-  async handler(target) {
-    const fixture = await givenFixture(target.fixture);
-    const state = await (await openSandbox(target)).reset({ fixture, seed: target.seed });
-    print(
-      target.json,
-      state,
-      `${state.name} is back to ${target.fixture ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
-    );
+  describe: "Reset a sandbox to its first day",
+  options: {
+    fixture: text("Start from another fixture, by name or file"),
+    seed: number("Start from another seed"),
   },
-};
+  examples: [["$0 reset --sandbox ci-42", "Data, clock, retries and journal as at the start"]],
+  async run(given) {
+    const { fixture: named, seed } = given;
+    // Read first: a broken file is reported even if no server runs.
+    const fixture = await readFixture(named);
+    const state = await (await openSandbox(given)).reset({ fixture, seed });
+    return {
+      value: state,
+      text: `${state.name} is back to ${named ?? state.fixture}, seed ${state.seed}, at ${state.clock.now}`,
+    };
+  },
+});

@@ -1,128 +1,81 @@
-import type { CommandModule } from "yargs";
-import type { SandboxOptions, SandboxState, ScenarioName } from "../../client/types.ts";
-import { givenFixture } from "../given-fixture.ts";
-import { keyedValues, typedValue } from "../option-values.ts";
-import { print, table } from "../output.ts";
-import { clockChange } from "../start-options.ts";
-import { server, type Target, targetOptions } from "../target.ts";
+import type { SandboxClient } from "../../client/sandbox.ts";
+import type { ScenarioName } from "../../client/types.ts";
+import {
+  group,
+  keyedValues,
+  number,
+  readFixture,
+  serverCommand,
+  text,
+  texts,
+  typedValue,
+} from "../command.ts";
+import { table } from "../process.ts";
+import { toClockChange } from "../start-options.ts";
 
-type CreateOptions = Target & {
-  name: string | undefined;
-  fixture: string | undefined;
-  seed: number | undefined;
-  clock: string | undefined;
-  scenario: string[] | undefined;
-  setting: string[] | undefined;
-};
+const list = serverCommand({
+  command: "list",
+  describe: "List all sandboxes of the server",
+  async run(_given, server) {
+    const items = await server.list();
+    const rows = items.map(({ name, fixture, clock, scenarios, base_url }) => [
+      ...[name, fixture, clock.mode, scenarios.join(", "), base_url],
+    ]);
+    const text = table(["name", "fixture", "clock", "scenarios", "base URL"], rows);
+    return { value: { items, total: items.length }, text };
+  },
+});
 
-export const sandboxCommand: CommandModule = {
-  command: "sandbox",
-  describe: "Make, list, copy and delete sandboxes: a world each",
-  builder: (argv) =>
-    argv
-      .command({
-        command: "list",
-        describe: "All sandboxes of the server",
-        builder: targetOptions,
-        async handler(target: Target) {
-          const items = await server(target).list();
-          const rows = items.map(({ name, fixture, clock, scenarios, base_url }) => [
-            name,
-            fixture,
-            clock.mode,
-            scenarios.join(", "),
-            base_url,
-          ]);
-          const total = items.length;
-          print(
-            target.json,
-            { items, total },
-            table(["name", "fixture", "clock", "scenarios", "base URL"], rows),
-          );
-        },
-      } as CommandModule<object, Target>)
-      .command({
-        command: "create [name]",
-        describe: "Make one; without a name it is given one",
-        builder: (create) =>
-          targetOptions(create)
-            .option("fixture", {
-              type: "string",
-              requiresArg: true,
-              describe: "Its world: a fixture's name or file",
-            })
-            .option("seed", { type: "number", requiresArg: true, describe: "Of everything generated" })
-            .option("clock", {
-              type: "string",
-              requiresArg: true,
-              describe: "real, frozen, frozen@ISO, or xN",
-            })
-            .option("scenario", {
-              type: "string",
-              array: true,
-              requiresArg: true,
-              describe: "In force from the start; repeatable",
-            })
-            .option("setting", {
-              type: "string",
-              array: true,
-              requiresArg: true,
-              describe: "NAME=VALUE; repeatable",
-            })
-            .example("$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42") as never,
-        handler: create,
-      } as CommandModule<object, CreateOptions>)
-      .command({
-        command: "delete <name>",
-        describe: "Delete one; `default`, which always exists, is reset instead",
-        builder: targetOptions,
-        async handler({ name, ...target }: Target & { name: string }) {
-          await (await server(target).open(name)).delete();
-          print(
-            target.json,
-            { deleted: name },
-            name === "default" ? "default is as on its first day." : `Deleted ${name}.`,
-          );
-        },
-      } as CommandModule<object, Target & { name: string }>)
-      .command({
-        command: "fork <source> <name>",
-        describe: "Make a second one with the same state",
-        builder: targetOptions,
-        async handler({ source, name, ...target }: Target & { source: string; name: string }) {
-          const state = await (await server(target).fork(source, name)).info();
-          print(target.json, state, madeText(state));
-        },
-      } as CommandModule<object, Target & { source: string; name: string }>)
-      .demandCommand(1, "sandbox needs an action: list, create, delete or fork")
-      .example("$0 sandbox fork default before-upgrade", "Try something in a copy"),
-  handler: () => {},
-};
+const create = serverCommand({
+  command: "create [name]",
+  describe: "Create a sandbox; the name is generated if it is left out",
+  options: {
+    fixture: text("Initial data: name or file of a fixture"),
+    seed: number("Seed of all generated ids and text"),
+    clock: text("real, frozen, frozen@ISO, or xN"),
+    scenario: texts("Scenario that is active from the start; repeatable"),
+    setting: texts("NAME=VALUE; repeatable"),
+  },
+  examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
+  async run({ name, fixture, seed, clock, scenario, setting }, server) {
+    const settings = Object.entries(keyedValues("--setting", setting) ?? {});
+    const sandbox = await server.sandbox({
+      name,
+      fixture: await readFixture(fixture),
+      seed,
+      clock: toClockChange(clock),
+      // The server knows the scenarios, and suggests the nearest.
+      scenarios: scenario as ScenarioName[] | undefined,
+      settings: setting && Object.fromEntries(settings.map(([key, value]) => [key, typedValue(value)])),
+    });
+    return describeSandbox(sandbox);
+  },
+});
 
-async function create({
-  name,
-  fixture,
-  seed,
-  clock,
-  scenario,
-  setting,
-  ...target
-}: CreateOptions): Promise<void> {
-  const settings = Object.entries(keyedValues("--setting", setting) ?? {}).map(([key, text]) => [
-    key,
-    typedValue(text),
-  ]);
-  const options: SandboxOptions = {
-    name,
-    fixture: await givenFixture(fixture),
-    seed,
-    clock: clockChange(clock),
-    // The server knows better which there are, and which was meant.
-    scenarios: scenario as ScenarioName[] | undefined,
-    settings: setting === undefined ? undefined : Object.fromEntries(settings),
-  };
-  const state = await (await server(target).sandbox(options)).info();
-  print(target.json, state, madeText(state));
+const remove = serverCommand({
+  command: "delete <name>",
+  describe: "Delete a sandbox; `default`, which always exists, is reset instead",
+  async run({ name }, server) {
+    await (await server.open(name)).delete();
+    const text = name === "default" ? "default was reset to its first day." : `Deleted ${name}.`;
+    return { value: { deleted: name }, text };
+  },
+});
+
+const fork = serverCommand({
+  command: "fork <source> <name>",
+  describe: "Create a second sandbox with the same state",
+  run: async ({ source, name }, server) => describeSandbox(await server.fork(source, name)),
+});
+
+async function describeSandbox(sandbox: SandboxClient) {
+  const state = await sandbox.info();
+  return { value: state, text: `${state.name} is at ${state.base_url}` };
 }
 
-const madeText = ({ name, base_url }: SandboxState) => `${name} is at ${base_url}`;
+export const sandboxCommand = group(
+  "sandbox",
+  "Create, list, fork and delete sandboxes, each with its own world",
+  [list, create, remove, fork],
+  ["$0 sandbox fork default before-upgrade", "Try something in a copy"],
+);

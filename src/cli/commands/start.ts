@@ -4,26 +4,16 @@ import { START_FLAGS, type StartFlags } from "../start-flags.ts";
 export const startCommand: CommandModule<object, StartFlags> = {
   command: ["start", "$0"],
   describe: "Start the server",
-  builder: (argv) =>
-    argv
-      .options(
-        Object.fromEntries(
-          Object.entries(START_FLAGS as Record<string, Options>).map(([name, flag]) => [
-            name,
-            { ...flag, requiresArg: flag.type !== "boolean" },
-          ]),
-        ),
-      )
+  builder: (argv) => {
+    const flags = Object.entries(START_FLAGS as Record<string, Options>);
+    const options = flags.map(([name, flag]) => [name, { ...flag, requiresArg: flag.type !== "boolean" }]);
+    return argv
+      .options(Object.fromEntries(options))
       .example("$0", "The reference world at http://127.0.0.1:4747")
-      .example(
-        "$0 start --fixture ./my.yaml --clock frozen@2026-03-15T12:00:00Z",
-        "A world of your own, time standing still",
-      )
-      .example("$0 start --persist ./data --durable", "A world that survives restarts, also after kill -9")
-      .example(
-        "$0 start --persist worlds.json",
-        "The same in one document to read, edit and commit",
-      ) as never,
+      .example("$0 start --fixture ./my.yaml --clock frozen@2026-03-15T12:00:00Z", "Your own world and time")
+      .example("$0 start --persist ./data --durable", "Data survives restarts, and kill -9")
+      .example("$0 start --persist worlds.json", "Data in one file that you can read and commit") as never;
+  },
   async handler(flags) {
     // The server's parts are only loaded by the command that needs them.
     const { startServer } = await import("../start-server.ts");

@@ -1,31 +1,25 @@
-import type { CommandModule } from "yargs";
-import { print, table } from "../output.ts";
-import { server, type Target, targetOptions } from "../target.ts";
+import { serverCommand } from "../command.ts";
+import { table } from "../process.ts";
 
-export const statusCommand: CommandModule<object, Target> = {
+export const statusCommand = serverCommand({
   command: "status",
-  describe: "Show a running server and its sandboxes",
-  builder: (argv) => targetOptions(argv).example("$0 status", "What runs at http://127.0.0.1:4747"),
-  async handler(target) {
-    const client = server(target);
-    const health = await client.health();
-    const sandbox = await (await client.open(target.sandbox)).info();
+  describe: "Show a running server and a sandbox",
+  examples: [["$0 status", "The server at http://127.0.0.1:4747"]],
+  async run({ sandbox: name }, server) {
+    const health = await server.health();
+    const sandbox = await (await server.open(name)).info();
+    const { fixture, seed, clock, scenarios, base_url } = sandbox;
     const counts = Object.entries(sandbox.counts).filter(([, count]) => count > 0);
-    print(
-      target.json,
-      { ...health, sandbox },
-      [
-        `Understudy ${health.version} at ${client.url}, up ${Math.round(health.uptime_seconds)} s, ${health.sandboxes} sandbox(es)`,
-        "",
-        `${sandbox.name}  ${sandbox.base_url}`,
-        `  fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.clock.mode} at ${sandbox.clock.now}`,
-        `  scenarios ${sandbox.scenarios.join(", ") || "none"}`,
-        "",
-        table(
-          ["collection", "records"],
-          counts.map(([name, count]) => [name, String(count)]),
-        ),
-      ].join("\n"),
-    );
+    const rows = counts.map(([collection, count]) => [collection, String(count)]);
+    const text = [
+      `Understudy ${health.version} at ${server.url}, up ${Math.round(health.uptime_seconds)} s, ${health.sandboxes} sandbox(es)`,
+      "",
+      `${sandbox.name}  ${base_url}`,
+      `  fixture ${fixture}, seed ${seed}, clock ${clock.mode} at ${clock.now}`,
+      `  scenarios ${scenarios.join(", ") || "none"}`,
+      "",
+      table(["collection", "records"], rows),
+    ].join("\n");
+    return { value: { ...health, sandbox }, text };
   },
-};
+});

@@ -1,125 +1,69 @@
-import type { CommandModule } from "yargs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError } from "../../client/http.ts";
 import type { SandboxClient } from "../../client/sandbox.ts";
-import type { EventName } from "../../client/types.ts";
-import { EXIT_FAILED, UsageError } from "../failure.ts";
-import { typedValue } from "../option-values.ts";
-import { complain, print, table } from "../output.ts";
-import { failureReasons } from "../ran-timers.ts";
-import { sendEvents } from "../send-events.ts";
-import { openSandbox, type Target, targetOptions } from "../target.ts";
+import type { EventName, Triggered, TriggerOptions } from "../../client/types.ts";
+import { choice, flag, number, sandboxCommand, text, texts, typedValue } from "../command.ts";
+import { UsageError } from "../failure.ts";
+import { table } from "../process.ts";
 
-type Options = Target & {
-  event: string;
-  for: string | undefined;
-  set: string[] | undefined;
-  organization: string | undefined;
-  count: number;
-  rate: string | undefined;
-  duplicate: boolean;
-  shuffle: boolean;
-  expect: "success" | undefined;
-};
+const MAX_COUNT = 10_000;
 
-export const triggerCommand: CommandModule<object, Options> = {
+export const triggerCommand = sandboxCommand({
   command: "trigger <event>",
-  describe: "Emit a webhook event through the path of a real change",
-  builder: (argv) =>
-    targetOptions(argv)
-      .positional("event", {
-        type: "string",
-        describe: "An event name such as user.created",
-        demandOption: true,
-      })
-      .option("for", { type: "string", requiresArg: true, describe: "Id of the object that fills the data" })
-      .option("set", {
-        type: "string",
-        requiresArg: true,
-        array: true,
-        describe: "path=value, overrides a field of the data",
-      })
-      .option("organization", {
-        type: "string",
-        requiresArg: true,
-        describe: "Whose webhooks hear of it, by id",
-      })
-      .option("count", {
-        type: "number",
-        default: 1,
-        requiresArg: true,
-        describe: "How many times, one event each",
-      })
-      .option("rate", {
-        type: "string",
-        requiresArg: true,
-        describe: "With --count: at most so many a second, such as 5/s",
-      })
-      .option("duplicate", {
-        type: "boolean",
-        default: false,
-        describe: "Deliver each twice, with the same id and bytes, as a sender does whom no receipt reached",
-      })
-      .option("shuffle", {
-        type: "boolean",
-        default: false,
-        describe: "With --count: deliver in another order than that in which they happened",
-      })
-      .option("expect", {
-        choices: ["success"],
-        describe: "Exit 1 when an attempt fails, or when nobody listens",
-      })
-      .example(
-        "$0 trigger user.created --count 100 --rate 20/s --expect success",
-        "Does the receiver keep up?",
-      )
-      .example(
-        "$0 trigger user.created --count 9 --duplicate --shuffle",
-        "Is each processed once, whatever the order?",
-      )
-      .example("$0 trigger file.processed --for file_handbook", "As if its processing had just ended")
-      .example("$0 trigger user.created --set email=new@acme.test", "With a field of your own") as never,
-  async handler(options) {
-    const { count, expect, organization, duplicate, shuffle } = options;
+  describe: "Emit a webhook event as a real change would",
+  args: { event: "An event name such as user.created" },
+  options: {
+    for: text("Id of the object that fills the data"),
+    set: texts("path=value, overrides a field of the data"),
+    organization: text("The organization whose webhooks receive it, by id"),
+    count: number("How many events", { default: 1 }),
+    rate: text("With --count: the maximum per second, such as 5/s"),
+    duplicate: flag("Deliver each twice, with the same id and bytes, as if a receipt was lost"),
+    shuffle: flag("With --count: deliver in another order than that of the events"),
+    expect: choice(["success"], "Exit 1 if an attempt fails, or if no webhook receives the event"),
+  },
+  examples: [
+    ["$0 trigger user.created --count 100 --rate 20/s --expect success", "Does the receiver keep up?"],
+    ["$0 trigger user.created --count 9 --duplicate --shuffle", "Is each processed once, in any order?"],
+    ["$0 trigger file.processed --for file_handbook", "As if its processing had just ended"],
+    ["$0 trigger user.created --set email=new@acme.test", "With a field of your own"],
+  ],
+  check({ count, shuffle, rate, set }) {
     if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
       throw new UsageError(`--count takes a whole number from 1 to ${MAX_COUNT}`);
     if (shuffle && count < 2) throw new UsageError("--shuffle needs --count of 2 or more");
-    const apart = options.rate === undefined ? 0 : apartOf(options.rate);
-    const data = dataOf(options.set);
-    const sandbox = await openSandbox(options);
-    const deliveries = await sendEvents(sandbox, {
-      // The server knows better which events there are, and which was meant.
-      event: options.event as EventName,
-      options: { for: options.for, data, organization },
-      ...{ count, apart, duplicate, shuffle },
-    }).catch(inFlags);
-    const whys = await failureReasons(sandbox, deliveries);
-    const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code }) => [
-      delivery_id,
-      webhook_id,
-      status,
-      String(response_code),
-      whys.get(delivery_id) ?? "",
+    parseRate(rate);
+    parseData(set);
+  },
+  async run({ event, for: subject, set, organization, count, rate, duplicate, shuffle, expect }, sandbox) {
+    const send = shuffle ? sendOutOfOrder : sendInOrder;
+    const sent = await send(sandbox, {
+      // The server knows the events, and suggests the nearest.
+      event: event as EventName,
+      options: { for: subject, data: parseData(set), organization },
+      ...{ count, duplicate, intervalMs: parseRate(rate) },
+    }).catch(throwInFlags);
+    const reasons = await findFailureReasons(sandbox, sent);
+    const deliveries = sent.map((one) => ({ ...one, why: reasons.get(one.delivery_id) ?? null }));
+    const rows = deliveries.map(({ delivery_id, webhook_id, status, response_code, why }) => [
+      ...[delivery_id, webhook_id, status, String(response_code), why ?? ""],
     ]);
     const text =
       rows.length === 0
-        ? `${options.event} was emitted; no active webhook is registered for it.${await inactiveText(sandbox, options.event)}`
+        ? `${event} was emitted; no active webhook is registered for it.${await inactiveText(sandbox, event)}`
         : table(["delivery", "webhook", "status", "code", "why"], rows);
-    const told = deliveries.map((one) => ({ ...one, why: whys.get(one.delivery_id) ?? null }));
-    print(options.json, { deliveries: told }, text);
-    const failed = deliveries.filter(({ status }) => status !== "success").length;
-    if (expect === undefined || (deliveries.length > 0 && failed === 0)) return;
-    const what =
-      deliveries.length === 0 ? "nobody listens" : `${failed} of ${deliveries.length} attempts failed`;
-    complain(what);
-    process.exitCode = EXIT_FAILED;
+    const failed = sent.filter(({ status }) => status !== "success").length;
+    const why = sent.length === 0 ? "no webhook received it" : `${failed} of ${sent.length} attempts failed`;
+    const isFailed = expect !== undefined && (sent.length === 0 || failed > 0);
+    return { value: { deliveries }, text, ...(isFailed && { failed: why }) };
   },
-};
+});
 
-/** Webhooks that would have heard of it, a line each. */
+/** Inactive webhooks that are subscribed to the event, a line each. */
 async function inactiveText(sandbox: SandboxClient, event: string): Promise<string> {
   const { items } = await sandbox.state("webhooks").list({ active: false, limit: 1000 });
-  return items
-    .filter(({ events }) => (events as readonly string[]).includes(event))
+  const subscribed = items.filter(({ events }) => (events as readonly string[]).includes(event));
+  return subscribed
     .map(
       ({ webhook_id, inactive_because: why }) =>
         `\n${webhook_id} is inactive: ${why ?? "it was created so"}.`,
@@ -127,45 +71,121 @@ async function inactiveText(sandbox: SandboxClient, event: string): Promise<stri
     .join("");
 }
 
-const MAX_COUNT = 10_000;
+/** The maximum number of deliveries whose reasons are looked up. */
+const MAX_LOOKED_UP = 200;
 
-/** Milliseconds between two events: `5/s`, `5`. @throws UsageError */
-function apartOf(rate: string): number {
+/** Why the last attempt failed, by the ids of deliveries that failed. */
+async function findFailureReasons(
+  sandbox: SandboxClient,
+  deliveries: Deliveries,
+): Promise<Map<string, string>> {
+  const reasons = new Map<string, string>();
+  const failed = deliveries.filter(({ status }) => status !== "success");
+  for (const { delivery_id } of failed.slice(0, MAX_LOOKED_UP)) {
+    // A delivery that was deleted with its webhook since then has none.
+    const found = await sandbox.deliveries.get(delivery_id).catch(() => undefined);
+    if (found?.why) reasons.set(delivery_id, found.why);
+  }
+  return reasons;
+}
+
+type Deliveries = Triggered["deliveries"];
+
+interface Sending {
+  event: EventName;
+  options: TriggerOptions;
+  count: number;
+  /** Between the starts of two deliveries. */
+  intervalMs: number;
+  /** Send each delivery a second time, with its id and its bytes. */
+  duplicate: boolean;
+}
+
+async function sendInOrder(sandbox: SandboxClient, sending: Sending): Promise<Deliveries> {
+  const { event, options, count, intervalMs, duplicate } = sending;
+  const sent: Deliveries = [];
+  const nextTurn = createPacer(intervalMs);
+  for (let i = 0; i < count; i++) {
+    await nextTurn();
+    const { deliveries } = await sandbox.events.trigger(event, options);
+    const ids = deliveries.map(({ delivery_id }) => delivery_id);
+    if (duplicate && ids.length > 0) await sandbox.deliveries.redeliver({ ids, again: true });
+    for (const delivery of deliveries) sent.push(delivery);
+  }
+  return sent;
+}
+
+/** A rule makes the first attempts fail, as an outage would; then each delivery is sent again (interfaces 14). */
+async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise<Deliveries> {
+  const { event, options, count, intervalMs, duplicate } = sending;
+  const match = { event };
+  const outage = await sandbox.faults.add({ match, effect: { status: 503 }, lease: { ttl: "1m" } });
+  const failed: string[] = [];
+  try {
+    for (let i = 0; i < count; i++) {
+      const { deliveries } = await sandbox.events.trigger(event, options);
+      for (const { delivery_id } of deliveries) failed.push(delivery_id);
+    }
+  } finally {
+    await sandbox.faults.remove(outage.id);
+  }
+  const sent = new Map<string, Deliveries[number]>();
+  const nextTurn = createPacer(intervalMs);
+  for (const id of shuffled(duplicate ? [...failed, ...failed] : failed)) {
+    await nextTurn();
+    const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
+    for (const one of items) sent.set(id, one);
+  }
+  return failed.flatMap((id) => sent.get(id) ?? []);
+}
+
+/** Returns a function that resolves when the next delivery may start. */
+function createPacer(intervalMs: number): () => Promise<void> {
+  let due = performance.now();
+  return async () => {
+    const wait = due - performance.now();
+    if (wait > 0) await sleep(wait);
+    due = Math.max(due, performance.now() - intervalMs) + intervalMs;
+  };
+}
+
+/** Always the same order for a length, and never the original: the last third, then every other one of the rest. */
+function shuffled<T>(items: readonly T[]): T[] {
+  const third = Math.ceil(items.length / 3);
+  const [rest, last] = [items.slice(0, -third), items.slice(-third)];
+  const every = (odd: number) => rest.filter((_, position) => position % 2 === odd);
+  return [...last, ...every(1), ...every(0)];
+}
+
+/** Milliseconds between two events of a rate such as `5/s` or `5`. @throws UsageError */
+function parseRate(rate: string | undefined): number {
+  if (rate === undefined) return 0;
   const perSecond = Number(/^(\d+(?:\.\d+)?)(?:\/s)?$/.exec(rate)?.[1] ?? Number.NaN);
   if (!(perSecond > 0)) throw new UsageError(`--rate takes events a second such as 5/s, not "${rate}"`);
   return 1000 / perSecond;
 }
 
-/** The server names the fields of its request; whoever sits at a terminal has typed flags. */
-function inFlags(error: unknown): never {
+/** The server names fields of its request; the message names the flags that the user typed. */
+function throwInFlags(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const { status, problem } = error;
   const { detail, field = "" } = problem;
-  const flag =
-    field === "for" || field === "organization"
-      ? `--${field}`
-      : field.startsWith("data.")
-        ? `--set ${field.slice(5)}`
-        : field;
   if (field === "" || !detail.startsWith(field)) throw error;
+  const option = field.startsWith("data.") ? `--set ${field.slice(5)}` : field;
+  const flag = field === "for" || field === "organization" ? `--${field}` : option;
   throw new ControlError(status, { ...problem, detail: flag + detail.slice(field.length) });
 }
 
 /** `a.b=1` becomes `{a: {b: 1}}`; a value that is JSON is read as JSON. @throws UsageError */
-function dataOf(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
+function parseData(assignments: readonly string[] | undefined): Record<string, unknown> | undefined {
   if (assignments === undefined) return undefined;
   const data: Record<string, unknown> = {};
   for (const assignment of assignments) {
     const mark = assignment.indexOf("=");
     if (mark < 1) throw new UsageError(`--set takes path=value, not "${assignment}"`);
     const path = assignment.slice(0, mark).split(".");
-    if (
-      path.some(
-        (part) => part === "" || part === "__proto__" || part === "constructor" || part === "prototype",
-      )
-    ) {
+    if (path.some((part) => ["", "__proto__", "constructor", "prototype"].includes(part)))
       throw new UsageError(`--set cannot address "${assignment.slice(0, mark)}"`);
-    }
     let place = data;
     for (const part of path.slice(0, -1)) {
       if (typeof place[part] !== "object" || place[part] === null) place[part] = {};

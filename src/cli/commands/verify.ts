@@ -1,57 +1,27 @@
-import type { CommandModule } from "yargs";
-import type { VerifyCommandOptions } from "../run-verify-command.ts";
+import { command, flag, number, REPORT, text, texts } from "../command.ts";
 
-export const verifyCommand: CommandModule<object, VerifyCommandOptions> = {
+export const verifyCommand = command({
   command: "verify",
-  describe: "Run the portable contract suite against any base URL, as the key's user",
-  builder: (argv) =>
-    argv
-      .option("target", {
-        type: "string",
-        requiresArg: true,
-        describe: "Base URL of an Understudy or of the real service, without the version",
-      })
-      .option("key", {
-        type: "string",
-        requiresArg: true,
-        describe: "API key; the suite acts as its user",
-      })
-      .option("har", {
-        type: "string",
-        requiresArg: true,
-        describe: "HTTP Archive to judge instead; sends nothing",
-      })
-      .option("write", {
-        type: "boolean",
-        default: false,
-        describe: "Also what changes something; without it nothing is changed",
-      })
-      .option("use", {
-        type: "string",
-        array: true,
-        requiresArg: true,
-        describe: "NAME=ID of what cannot be found by asking, or a YAML file of them; repeatable",
-      })
-      .option("report", {
-        type: "string",
-        array: true,
-        requiresArg: true,
-        describe: "junit=FILE and html=FILE, repeatable or comma-separated",
-      })
-      .option("timeout", {
-        type: "number",
-        default: 600,
-        requiresArg: true,
-        describe: "Seconds that the whole run may take",
-      })
-      .example("$0 verify --target http://127.0.0.1:4747 --key ak_… --write", "An Understudy, in full")
-      .example(
-        "$0 verify --target https://api.example.com --key ak_… --use transcription_id=trans_… --report html=out.html",
-        "The real service, reading only",
-      )
-      .example("$0 verify --har traffic.har", "What somebody recorded of it") as never,
-  async handler(options) {
-    const { runVerifyCommand } = await import("../run-verify-command.ts");
-    await runVerifyCommand(options);
+  describe: "Check a server against the contract, as the key's user",
+  options: {
+    target: text("Base URL of an Understudy or of the real service, without the version"),
+    key: text("API key; the checks act as its user"),
+    har: text("Check this HTTP Archive instead; sends nothing"),
+    write: flag("Also run checks that change something"),
+    use: texts("NAME=ID of an object that no call lists, or a YAML file of them; repeatable"),
+    ...REPORT,
+    timeout: number("Seconds that the whole run may take", { default: 600 }),
   },
-};
+  examples: [
+    ["$0 verify --target http://127.0.0.1:4747 --key ak_… --write", "An Understudy, in full"],
+    [
+      "$0 verify --target https://api.example.com --key ak_… --use transcription_id=trans_… --report html=out.html",
+      "The real service, reading only",
+    ],
+    ["$0 verify --har traffic.har", "A recording"],
+  ],
+  async run(options) {
+    const { runVerifyCommand } = await import("../run-verify-command.ts");
+    return runVerifyCommand(options);
+  },
+});

@@ -13,8 +13,8 @@ const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): Compar
 const between = (first: Parameters<typeof answer>[0], second: Parameters<typeof answer>[0]) =>
   answerDifferences(answer(first), answer({ id: "req_2", ...second }));
 
-describe("interfaces 10 in what the answer to a repeated request differs", () => {
-  it("interfaces 10 not in its id, the time it took, nor what is left of the rate window", () => {
+describe("in what the answer to a repeated request differs", () => {
+  it("not in its id, the time it took, nor what is left of the rate window [interfaces 10]", () => {
     const headers = (id: string, rest: string) => [
       ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
       ...["keep-alive", rest, "Content-Length", rest, "X-RateLimit-Remaining", rest],
@@ -27,7 +27,7 @@ describe("interfaces 10 in what the answer to a repeated request differs", () =>
     expect(between(odd("a"), odd("b")).map(({ what }) => what)).toEqual(["header update", "header dates"]);
   });
 
-  it("interfaces 10 in status and headers, where one has none in null, secrets masked", () => {
+  it("in status and headers, where one has none in null, secrets masked [interfaces 10]", () => {
     const first = { status: 200, response_head: formatHeaders(["ETag", "a", "Set-Cookie", "s=1"]) };
     const second = { status: 404, response_head: formatHeaders(["etag", "b", "Location", "/x"]) };
     expect(between(first, second)).toEqual([
@@ -56,11 +56,11 @@ describe("interfaces 10 in what the answer to a repeated request differs", () =>
     [null, {}, [{ what: "body", before: null, after: {} }]],
     [{ a: {} }, { a: 1 }, [{ what: "body.a", before: {}, after: 1 }]],
     [{ password: "a" }, { password: "b" }, [{ what: "body.password", before: "***", after: "***" }]],
-  ])("interfaces 10 %j and %j", (was, is, differences) => {
+  ])("%j and %j [interfaces 10]", (was, is, differences) => {
     expect(between({ body: was }, { body: is })).toEqual(differences);
   });
 
-  it("interfaces 10 texts that are no JSON, streams by their digests, and no body at all", () => {
+  it("texts that are no JSON, streams by their digests, and no body at all [interfaces 10]", () => {
     const text = (response_body: string | undefined) => ({ response_body });
     expect(between(text("a,b"), text("a,c"))).toEqual([{ what: "body", before: "a,b", after: "a,c" }]);
     expect(between(text(""), text(undefined))).toEqual([]);
@@ -71,7 +71,7 @@ describe("interfaces 10 in what the answer to a repeated request differs", () =>
     expect(between({ ...stream("x"), streamed: "cut" }, { ...stream("x"), streamed: "cut" })).toEqual([]);
   });
 
-  it("interfaces 10 a hundred differences are enough", () => {
+  it("a hundred differences are enough [interfaces 10]", () => {
     const body = (value: number) =>
       Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`f${i}`, value]));
     const found = between({ body: body(1) }, { status: 500, body: body(2) });

@@ -7,7 +7,7 @@ import type { ControlServer } from "../operation.ts";
 import { RemoteSandbox } from "../remote-sandbox.ts";
 import { repeatRequest } from "./repeat-request.ts";
 
-describe("interfaces 10 a request that is repeated in a sandbox of another node", () => {
+describe("a request that is repeated in a sandbox of another node", () => {
   const entry = {
     ...{ id: "req_1", method: "POST", path: "/v1/x", query: "a=1", operation: "models.list" },
     request_headers: [
@@ -22,7 +22,7 @@ describe("interfaces 10 a request that is repeated in a sandbox of another node"
     streamed: undefined,
   };
 
-  it("interfaces 10 goes there as it came, under a rule that it alone meets, which is taken away again", async () => {
+  it("goes there as it came, under a rule that it alone meets, which is taken away again [interfaces 10]", async () => {
     const heard: { line: string; headers: string[]; body: string }[] = [];
     const owner = createServer(async (request, response) => {
       let body = "";
@@ -67,7 +67,7 @@ describe("interfaces 10 a request that is repeated in a sandbox of another node"
     expect([plain!.line, heard.length]).toEqual(["POST /_s/there/v1/x", 4]);
   });
 
-  it("interfaces 10 says so where not all of it was kept, or no answer comes", async () => {
+  it("says so where not all of it was kept, or no answer comes [interfaces 10]", async () => {
     const server = { address: () => ({ host: "127.0.0.1", port: 1 }) } as ControlServer;
     const target = new RemoteSandbox("there", server, {});
     const repeated = (more: object) =>

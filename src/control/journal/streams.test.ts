@@ -82,7 +82,7 @@ function follow(log: Log, kind: Kind, after: number | undefined, wanted = (_: ob
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it.each<Kind>(["journal", "history"])(
-  "interfaces 10 the %s is followed from its end, or from where somebody was",
+  "the %s is followed from its end, or from where somebody was [interfaces 10]",
   async (kind) => {
     const log = new Log();
     log.add();
@@ -112,7 +112,7 @@ it.each<Kind>(["journal", "history"])(
 );
 
 it.each<Kind>(["journal", "history"])(
-  "interfaces 10 who follows the %s is told what was lost, and when it ends",
+  "who follows the %s is told what was lost, and when it ends [interfaces 10]",
   async (kind) => {
     const log = new Log();
     for (let i = 0; i < 5; i++) log.add();
@@ -135,7 +135,7 @@ it.each<Kind>(["journal", "history"])(
   },
 );
 
-it("interfaces 4 the journal's stream tells what is wanted, and goes on after a clear", async () => {
+it("the journal's stream tells what is wanted, and goes on after a clear [interfaces 4]", async () => {
   const log = new Log();
   const even = follow(log, "journal", 0, (one) => (one as { sequence: number }).sequence % 2 === 0);
   await even.next();
@@ -149,7 +149,7 @@ it("interfaces 4 the journal's stream tells what is wanted, and goes on after a 
   expect(await next).toBe("id: 6\ne_6");
 });
 
-it("interfaces 4 nobody waits for an entry of a journal that is closed, nor once they have left", async () => {
+it("nobody waits for an entry of a journal that is closed, nor once they have left [interfaces 4]", async () => {
   const log = new Log();
   const wait = (signal: AbortSignal) => nextEntry(log as unknown as Journal, signal);
   await wait(AbortSignal.abort());
@@ -175,7 +175,7 @@ function sandboxOf(journal: Log, history: Log): Sandbox {
   return { journal, history, timeline } as unknown as Sandbox;
 }
 
-it("interfaces 11 a page is told all that is kept, then what comes, and when to forget it", async () => {
+it("a page is told all that is kept, then what comes, and when to forget it [interfaces 11]", async () => {
   const [journal, history] = [new Log(), new Log()];
   journal.dropped = 7;
   for (let i = 0; i < 251; i++) journal.add(i === 0 ? { reasons: ["why"], warnings: ["a", "b"] } : {});
@@ -229,7 +229,7 @@ it("interfaces 11 a page is told all that is kept, then what comes, and when to 
   expect(await live()()).toBeUndefined();
 });
 
-it("interfaces 11 a page of a sandbox that is deleted comes to its end", async () => {
+it("a page of a sandbox that is deleted comes to its end [interfaces 11]", async () => {
   const [journal, history] = [new Log(), new Log()];
   const { signal } = new AbortController();
   const pieces = streamLive(sandboxOf(journal, history), undefined, signal)[Symbol.asyncIterator]();
@@ -244,18 +244,18 @@ it.each([
   [undefined, undefined],
   ["0", 0],
   ["123456789012345", 123_456_789_012_345],
-])("interfaces 10 Last-Event-ID: %s is the position %s", (text, position) => {
+])("Last-Event-ID: %s is the position %s [interfaces 10]", (text, position) => {
   expect(lastEventOf(text === undefined ? {} : { "last-event-id": text })).toBe(position);
 });
 
 it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
-  "interfaces 10 Last-Event-ID: %s is none",
+  "Last-Event-ID: %s is none [interfaces 10]",
   (text) => {
     expect(() => lastEventOf({ "last-event-id": text })).toThrow("must be the id of an event of this stream");
   },
 );
 
-it("interfaces 4 lists begin with the newest of those that are wanted", () => {
+it("lists begin with the newest of those that are wanted [interfaces 4]", () => {
   const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
   const listed = (since: string | undefined, limit: number, wanted = (_: { at: number }) => true) =>
     newestFirst(log, { since, limit, wanted, render: ({ at }) => at / 86_400_000 });

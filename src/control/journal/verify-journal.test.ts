@@ -32,7 +32,7 @@ const sequenced = (steps: string[], entries: readonly JournalEntry[], strict = f
   sequenceVerifier({ sequence: steps.map((operation) => ({ operation })), strict }, KNOWN)(entries);
 const delivery = { event: "user.created", webhook_id: "wh_ops", attempt: 2 };
 
-describe("interfaces 4 how many requests came", () => {
+describe("how many requests came", () => {
   const three = journal("models.list 200", "models.list 404", "threads.delete 200");
 
   it.each<[Count, boolean, boolean]>([
@@ -44,14 +44,14 @@ describe("interfaces 4 how many requests came", () => {
     [{ max: 2 }, true, false],
     [{ max: 1 }, false, true],
     [{ min: 1, max: 3 }, true, false],
-  ])("interfaces 4 of two, %j is %j", (count, ok, hopeless) => {
+  ])("of two, %j is %j [interfaces 4]", (count, ok, hopeless) => {
     const found = counted({ operation: "models.list" }, count, three);
     expect([found.ok, found.found, found.hopeless ?? false]).toEqual([ok, 2, hopeless]);
     // Only where too few came is it a help to see what came nearest.
     expect(found.nearest.length).toBe(ok || hopeless ? 0 : 1);
   });
 
-  it("interfaces 4 the nearest come first: a wrong operation, path or event is farther than three other differences", () => {
+  it("the nearest come first: a wrong operation, path or event is farther than three other differences [interfaces 4]", () => {
     const entries = [
       entry(1, "threads.delete 200"),
       entry(2, "models.list 500", { code: "HTTP_500" }),
@@ -77,7 +77,7 @@ describe("interfaces 4 how many requests came", () => {
     ]);
   });
 
-  it("interfaces 4 no more than five are shown", () => {
+  it("no more than five are shown [interfaces 4]", () => {
     const many = journal(...Array.from({ length: 9 }, () => "models.list 200"));
     const { nearest } = counted({ operation: "threads.delete" }, 1, many);
     expect(nearest.map(({ id }) => id)).toEqual(["req_9", "req_8", "req_7", "req_6", "req_5"]);
@@ -102,18 +102,18 @@ describe("interfaces 4 how many requests came", () => {
     [{ body: { a: 1 } }, { request_body: Buffer.from('{"a":1,"b":2}') }, []],
     [{ body: { a: 1 } }, { request_body: Buffer.from("a=1") }, ["body is missing, not an object"]],
     [{ body: { a: 1 } }, { request_body: undefined }, ["body is missing, not an object"]],
-  ])("interfaces 14 %j beside %j", (match, more, differences) => {
+  ])("%j beside %j [interfaces 14]", (match, more, differences) => {
     const { ok, nearest } = counted(match, 1, [entry(1, "models.list 200", more)]);
     expect([ok, nearest[0]?.differences ?? []]).toEqual([differences.length === 0, differences]);
   });
 
-  it("interfaces 14 a request is not near to an attempt to deliver, nor the other way round", () => {
+  it("a request is not near to an attempt to deliver, nor the other way round [interfaces 14]", () => {
     expect(counted({ attempt: 1 }, 1, journal("models.list 200")).nearest).toEqual([]);
     expect(counted({ status: 404 }, 1, [entry(1, "models.list 200", { delivery })]).nearest).toEqual([]);
   });
 });
 
-describe("interfaces 11 in which order they came", () => {
+describe("in which order they came", () => {
   const [M, D, R] = ["models.list", "threads.delete", "departments.reparent"];
   const came = (...operations: string[]) => journal(...operations.map((operation) => `${operation} 200`));
 
@@ -131,13 +131,13 @@ describe("interfaces 11 in which order they came", () => {
       true,
       "step 3 of 3 is missing: nothing that it matches came behind req_2; what came there instead is req_3",
     ],
-  ])("interfaces 11 strict: %j of %j", (steps, operations, strict, why) => {
+  ])("strict: %j of %j [interfaces 11]", (steps, operations, strict, why) => {
     const found = sequenced(steps, came(...operations), strict);
     expect([found.ok, found.why]).toEqual([why === undefined, why]);
     if (why === undefined) expect(found).toEqual({ ok: true, found: steps.length, nearest: [] });
   });
 
-  it("interfaces 11 not strict: others in between do not matter, and why it breaks names none of them", () => {
+  it("not strict: others in between do not matter, and why it breaks names none of them [interfaces 11]", () => {
     expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
     expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },
@@ -145,12 +145,12 @@ describe("interfaces 11 in which order they came", () => {
     });
   });
 
-  it("interfaces 11 the nearest are looked for behind the step before", () => {
+  it("the nearest are looked for behind the step before [interfaces 11]", () => {
     const { nearest } = sequenced([M, D], came(R, M, R));
     expect(nearest.map(({ id }) => id)).toEqual(["req_3"]);
   });
 
-  it("interfaces 4 a problem of a step names the step", () => {
+  it("a problem of a step names the step [interfaces 4]", () => {
     expect(() => sequenced([M, "zzz"], [])).toThrow('sequence[1].operation "zzz" matches no operation');
     expect(() => counted({ operation: "zzz" }, 1, [])).toThrow('match.operation "zzz" matches no operation');
   });
@@ -174,6 +174,6 @@ it.each<[unknown, unknown, string | undefined]>([
   [{ password: "a" }, { password: "b" }, 'body.password is "***", not "***"'],
   [{ a: "x" }, { a: "y".repeat(78) }, `body.a is "${"y".repeat(78)}", not "x"`],
   [{ a: "x" }, { a: "y".repeat(79) }, `body.a is "${"y".repeat(78)}…, not "x"`],
-])("interfaces 4 the body %j of which %j came", (wanted, found, difference) => {
+])("the body %j of which %j came [interfaces 4]", (wanted, found, difference) => {
   expect(bodyDifference(wanted, found)).toBe(difference);
 });

@@ -1,8 +1,7 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
 import { Closed, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
-import type { AdvanceTarget } from "../../engine/state/clock.ts";
-import { TIMER_KINDS } from "../../engine/state/clock.ts";
+import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";

@@ -1,8 +1,7 @@
 import Type, { type Static } from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, typed, Words } from "../../engine/contract/schema.ts";
-import type { GradeReceiverOptions } from "../../tools/grader/report.ts";
-import { type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
+import { type GradeReceiverOptions, type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { Problem } from "../problem.ts";

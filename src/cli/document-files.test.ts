@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expandFiles } from "./expand-files.ts";
+import { expandFiles } from "./document-files.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -22,11 +22,11 @@ describe("files by path and glob", () => {
     ["{plain,other}/*.yaml", ["plain/d.yaml"]],
     ["*/*.yaml", ["plain/d.yaml", "sc [x]/a one.yaml", "sc [x]/b.yaml"]],
     ["sc [x]/**/*.yaml", ["sc [x]/a one.yaml", "sc [x]/b.yaml", "sc [x]/deep/c.yaml"]],
-  ])("interfaces 2 suite takes %j, blanks and brackets in names and all", (pattern, expected) => {
+  ])("suite takes %j, blanks and brackets in names and all [interfaces 2]", (pattern, expected) => {
     expect(expandFiles([`${folder}/${pattern}`])).toEqual(expected.map((name) => `${folder}/${name}`));
   });
 
-  it("interfaces 2 a glob that matches nothing and a path that is not there are wrong usage", () => {
+  it("a glob that matches nothing and a path that is not there are wrong usage [interfaces 2]", () => {
     expect(() => expandFiles([`${folder}/nope/*.yaml`])).toThrow("no file matches");
     expect(() => expandFiles([`${folder}/nope.yaml`])).toThrow("there is no file");
     expect(() => expandFiles([`${folder}/plain`])).toThrow("is a folder");

@@ -1,0 +1,227 @@
+import type { CommandModule, InferredOptionTypes, Options } from "yargs";
+import { connect, type UnderstudyClient, usualUrl } from "../client/connect.ts";
+import type { SandboxClient } from "../client/sandbox.ts";
+import type { FixtureInput } from "../client/types.ts";
+import { isPath } from "../documents/files.ts";
+import { EXIT_FAILED, UsageError } from "./failure.ts";
+import { complain, print } from "./process.ts";
+
+/** An option that is off unless it is given. */
+export const flag = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
+
+/** An option with one text as its value. */
+export const text = <const O extends Options = object>(describe: string, more?: O) =>
+  ({ type: "string", requiresArg: true, describe, ...more }) as { type: "string" } & O;
+
+/** An option that may be given several times. */
+export const texts = <const O extends Options = object>(describe: string, more?: O) =>
+  ({ type: "string", array: true, requiresArg: true, describe, ...more }) as {
+    type: "string";
+    array: true;
+  } & O;
+
+export const number = <const O extends Options = object>(describe: string, more?: O) =>
+  ({ type: "number", requiresArg: true, describe, ...more }) as { type: "number" } & O;
+
+export const choice = <const C extends string, const O extends Options = object>(
+  choices: readonly C[],
+  describe: string,
+  more?: O,
+) => ({ choices, describe, ...more }) as { choices: readonly C[] } & O;
+
+export const FORCE = { force: flag("Replace a file that exists") };
+export const REPORT = { report: texts("junit=FILE and html=FILE, repeatable or comma-separated") };
+
+/** The arguments that a command line names: `<name>`, `[name]`, `<names..>` or `[names..]`. */
+type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}`
+  ? Arguments<First> & Arguments<Rest>
+  : Line extends `<${infer Name}..>` | `[${infer Name}..]`
+    ? { [K in Name]: string[] }
+    : Line extends `<${infer Name}>`
+      ? { [K in Name]: string }
+      : Line extends `[${infer Name}]`
+        ? { [K in Name]?: string }
+        : object;
+
+/** What a command prints: the value with `--json`, otherwise the text. If it failed, it exits with 1. */
+export interface Result {
+  value: unknown;
+  text: string;
+  /** A text is also printed on standard error. */
+  failed?: boolean | string;
+}
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a command that prints as it goes returns nothing
+type Outcome = Result | void;
+
+interface Declaration<Line extends string, O extends Record<string, Options>, Given, On extends unknown[]> {
+  /** In the notation of yargs: `export <name> <file>`. */
+  command: Line;
+  describe: string;
+  /** Help for arguments that do not explain themselves. */
+  args?: { [K in keyof Arguments<Line>]?: string };
+  options?: O;
+  examples?: readonly (readonly [line: string, says: string])[];
+  /** Runs before the server is called. @throws UsageError */
+  check?(given: Given): void;
+  run(given: Given, ...on: On): Outcome | Promise<Outcome>;
+}
+
+type Given<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
+  InferredOptionTypes<O> & { json: boolean; "--"?: string[] };
+
+/** The running server and sandbox that a command acts on (interfaces 2). */
+export interface Target {
+  url: string;
+  sandbox: string;
+  token: string | undefined;
+  json: boolean;
+}
+
+const targetOptions = () => ({
+  url: text("The server's address (or UNDERSTUDY_URL)", { default: usualUrl() }),
+  sandbox: text("The sandbox to act on (or UNDERSTUDY_SANDBOX)", {
+    default: process.env["UNDERSTUDY_SANDBOX"] || "default",
+  }),
+  token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
+});
+
+type NoOptions = Record<never, Options>;
+
+/** A command that needs no running server. */
+export function command<const Line extends string, const O extends Record<string, Options> = NoOptions>(
+  declaration: Declaration<Line, O, Given<Line, O>, []>,
+): CommandModule {
+  return toModule(declaration, () => ({}), declaration.run);
+}
+
+/** A command of a running server. */
+export function serverCommand<const Line extends string, const O extends Record<string, Options> = NoOptions>(
+  declaration: Declaration<Line, O, Given<Line, O> & Target, [client: UnderstudyClient]>,
+): CommandModule {
+  return toModule(declaration, targetOptions, (given) => declaration.run(given, connectTo(given)));
+}
+
+/** A command of one sandbox. */
+export function sandboxCommand<
+  const Line extends string,
+  const O extends Record<string, Options> = NoOptions,
+>(declaration: Declaration<Line, O, Given<Line, O> & Target, [sandbox: SandboxClient]>): CommandModule {
+  return toModule(declaration, targetOptions, async (given) =>
+    declaration.run(given, await openSandbox(given)),
+  );
+}
+
+function toModule(
+  // biome-ignore lint/suspicious/noExplicitAny: a declaration of any command
+  declared: Declaration<any, any, any, any>,
+  common: () => object,
+  // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
+  run: (given: any) => Outcome | Promise<Outcome>,
+): CommandModule {
+  const { command: line, describe, args = {}, options, examples = [], check } = declared;
+  const module: CommandModule<object, { json: boolean }> = {
+    command: line,
+    describe,
+    builder(argv) {
+      for (const [, name, many] of String(line).matchAll(/[<[](\w+)(\.\.)?[>\]]/g))
+        argv.positional(name!, {
+          type: "string",
+          array: many !== undefined,
+          describe: (args as Record<string, string>)[name!],
+        });
+      argv.options({ ...common(), ...options });
+      for (const [example, says] of examples) argv.example(example, says);
+      return argv as never;
+    },
+    async handler(given) {
+      check?.(given);
+      const result = await run(given);
+      if (!result) return;
+      print(given.json, result.value, result.text);
+      if (!result.failed) return;
+      if (typeof result.failed === "string") complain(result.failed);
+      process.exitCode = EXIT_FAILED;
+    },
+  };
+  return module as CommandModule;
+}
+
+/** A command with actions, such as `snapshot save`. */
+export function group(
+  name: string,
+  describe: string,
+  actions: readonly CommandModule[],
+  example: readonly [line: string, says: string],
+): CommandModule {
+  const names = actions.map(({ command: line }) => String(line).split(" ")[0]!);
+  const listed = names.join(", ").replace(/, (?=[^,]+$)/, " or ");
+  return {
+    command: name,
+    describe,
+    builder: (argv) =>
+      actions
+        .reduce((built, action) => built.command(action), argv)
+        .demandCommand(1, `${name} needs an action: ${listed}`)
+        .example(...example),
+    handler: () => {},
+  };
+}
+
+/** `url` is that of UNDERSTUDY_URL, or of a local server, unless given. */
+export function connectTo({ url, token }: Partial<Pick<Target, "url" | "token">>): UnderstudyClient {
+  return connect(url, { token });
+}
+
+/** @throws UnreachableError if no Understudy answers; ControlError if it has no such sandbox */
+export async function openSandbox(target: Target): Promise<SandboxClient> {
+  const client = connectTo(target);
+  await client.health();
+  return client.open(target.sandbox);
+}
+
+/**
+ * The fixture of `--fixture` for a server: a file is read here, with everything it extends, since the control API reads
+ * no files (interfaces 4); a name is passed on.
+ * @throws DocumentError
+ */
+export async function readFixture(fixture: string | undefined): Promise<FixtureInput | undefined> {
+  if (fixture === undefined || !isPath(fixture)) return fixture as FixtureInput | undefined;
+  const [{ FixtureLibrary }, { RESOURCES }] = await Promise.all([
+    import("../documents/fixture-library.ts"),
+    import("../engine/resources/index.ts"),
+  ]);
+  return new FixtureLibrary({ resources: RESOURCES }).data(fixture);
+}
+
+/** A value from the command line: parsed as JSON if possible, otherwise the text itself. */
+export function typedValue(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Options of the form `name=value`; undefined if none was given. @throws UsageError */
+export function keyedValues(
+  option: string,
+  given: readonly string[] | undefined,
+  form = "name=value",
+): Record<string, string> | undefined {
+  if (given === undefined) return undefined;
+  return Object.fromEntries(
+    given.map((pair) => {
+      const equals = pair.indexOf("=");
+      if (equals < 1)
+        throw new UsageError(`${option} takes ${form}, not ${JSON.stringify(pair.slice(0, 80))}`);
+      return [pair.slice(0, equals), pair.slice(equals + 1)];
+    }),
+  );
+}
+
+/** @throws UsageError */
+export function requirePort(port: number): void {
+  if (!Number.isInteger(port) || port < 0 || port > 65535)
+    throw new UsageError(`--port takes a whole number from 0 to 65535, not ${port}`);
+}

@@ -1,0 +1,161 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import picomatch from "picomatch";
+import { stringify } from "yaml";
+import { isPath, readFileText } from "../documents/files.ts";
+import { checkFixture } from "../documents/fixture-library.ts";
+import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
+import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
+import { API, RESOURCES } from "../engine/resources/index.ts";
+import type { Result } from "./command.ts";
+import { UsageError } from "./failure.ts";
+import { findOwnScenarios } from "./start-options.ts";
+
+/** Checks fixtures, given by name or by path. */
+export function checkFixtureFiles(patterns: readonly string[]): Result {
+  const files = patterns.flatMap((pattern) => (isPath(pattern) ? expandFiles([pattern]) : [pattern]));
+  return checkFiles(files, (file) => checkFixture(file, { resources: RESOURCES }));
+}
+
+export function checkScenarioFiles(patterns: readonly string[]): Result {
+  const library = new ScenarioLibrary({ api: API });
+  return checkFiles(expandFiles(patterns), (file) => {
+    try {
+      library.addFile(file);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DocumentError) return error;
+      throw error;
+    }
+  });
+}
+
+function checkFiles(files: readonly string[], check: (file: string) => DocumentError | undefined): Result {
+  const results = files.map((file) => ({ file, error: check(file) }));
+  const broken = results.filter(({ error }) => error !== undefined).length;
+  const items = results.map(({ file, error }) => ({
+    file,
+    ok: error === undefined,
+    problems: error?.problems ?? [],
+  }));
+  const lines = results.map(({ file, error }) => error?.formatWithFrames() ?? `${file}: ok`);
+  return {
+    value: { items, total: files.length, ok: broken === 0 },
+    text: [...lines, `${files.length} checked, ${broken} with problems`].join("\n"),
+    failed: broken > 0,
+  };
+}
+
+/** A scenario and its file as the user wrote it, or as lists show it. */
+export interface NamedScenario {
+  file: string;
+  scenario: Scenario;
+}
+
+/** All scenarios that a command can name. */
+const openLibrary = () =>
+  new ScenarioLibrary({ api: API, folders: scenarioFolders(findOwnScenarios(undefined)) });
+
+/**
+ * The scenarios of files, names and globs of either, in their order.
+ * @throws UsageError, DocumentError
+ */
+export function loadScenarios(patterns: readonly string[]): NamedScenario[] {
+  const library = openLibrary();
+  const found = patterns.flatMap((pattern) => findScenarios(pattern, library));
+  const scenarios = [...new Map(found.map((one) => [one.file, one])).values()];
+  const byName = new Map<string, string>();
+  for (const { file, scenario } of scenarios) {
+    const other = byName.get(scenario.name);
+    if (other !== undefined) throw new UsageError(`${other} and ${file} are both called ${scenario.name}`);
+    byName.set(scenario.name, file);
+  }
+  return scenarios;
+}
+
+/**
+ * A scenario as YAML, by its name; also one whose file has problems.
+ * @throws UnknownScenario, DocumentError for a file that cannot be read
+ */
+export function showScenario(name: string): Result {
+  const library = openLibrary();
+  const { files } = library;
+  const file = files.find(name)?.file;
+  const shown = file === undefined ? showDerived(name) : files.shown(file);
+  const text =
+    file === undefined
+      ? stringify(library.get(name).document)
+      : readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES }).text;
+  return { value: { name, file: shown, text }, text: text.trimEnd() };
+}
+
+/** A file goes before a name, and the user's own scenario before the shipped or derived one of the same name. */
+function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario[] {
+  const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
+  const listed = library.list().filter(({ name }) => matches(name));
+  if (listed.length > 0) {
+    const own = listed.filter(({ origin }) => origin === "own");
+    const others = listed.filter(({ origin }) => origin !== "own");
+    return [...own, ...others].map(({ name, file }) => ({ file, scenario: library.get(name) }));
+  }
+  try {
+    return expandFiles([pattern]).map((file) => ({ file, scenario: library.addFile(file) }));
+  } catch (error) {
+    if (!(error instanceof UsageError) || /[\\/.]/.test(pattern)) throw error;
+    throw new UsageError(
+      `no scenario and no file is called ${pattern}; \`understudy scenario list\` has the names`,
+    );
+  }
+}
+
+/**
+ * Expands paths and globs to files, sorted within each pattern, each once. Users quote globs for shells that do not expand
+ * them, or not in the same way.
+ * @throws UsageError if a path does not exist or a glob matches no file
+ */
+export function expandFiles(patterns: readonly string[]): string[] {
+  const files = new Set<string>();
+  for (const pattern of patterns) {
+    for (const file of existsSync(pattern) ? [pattern] : matching(pattern)) {
+      if (statSync(file).isDirectory())
+        throw new UsageError(`${file} is a folder; name its files, for example ${file}/*.yaml`);
+      files.add(file);
+    }
+  }
+  return [...files];
+}
+
+function matching(pattern: string): string[] {
+  // On other systems a backslash escapes the next character.
+  const normal = (process.platform === "win32" ? pattern.replaceAll("\\", "/") : pattern).replace(
+    /^\.\//,
+    "",
+  );
+  const { folder, glob } = literalFolder(normal);
+  const { base: literal, isGlob } = picomatch.scan(glob);
+  const base = literal.replace(/\\(.)/g, "$1");
+  if (!isGlob) throw new UsageError(`there is no file ${pattern}`);
+  const matches = picomatch(glob);
+  const start = join(folder, base);
+  const found = existsSync(start)
+    ? (readdirSync(start, { recursive: true }) as string[])
+        .map((name) => join(base, name))
+        .filter((name) => matches(name.replaceAll("\\", "/")))
+        .map((name) => join(folder, name).replaceAll("\\", "/"))
+        .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile())
+        .sort()
+    : [];
+  if (found.length === 0) throw new UsageError(`no file matches ${pattern}`);
+  return found;
+}
+
+/** Existing folders are taken literally: `runs [1]/*.yaml` is in a folder with brackets. */
+function literalFolder(pattern: string): { folder: string; glob: string } {
+  for (let at = pattern.lastIndexOf("/"); at >= 0; at = pattern.lastIndexOf("/", at - 1)) {
+    const folder = pattern.slice(0, at + 1);
+    if (existsSync(folder)) return { folder, glob: pattern.slice(at + 1) };
+    if (at === 0) break;
+  }
+  return { folder: "", glob: pattern };
+}

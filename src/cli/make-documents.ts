@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, extname, join } from "node:path";
+import { stringify } from "yaml";
+import { checkFixture } from "../documents/fixture-library.ts";
+import { fixtureText, generateFixture } from "../documents/generate-fixture.ts";
+import type { FixtureData } from "../engine/contract/resource.ts";
+import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
+import { pluralize } from "../engine/contract/text.ts";
+import { RESOURCES } from "../engine/resources/index.ts";
+import { HarError } from "../tools/har/read-har.ts";
+import { fixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
+import { scenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
+import { Contract } from "../tools/verify/contract.ts";
+import { TargetUnusable } from "../tools/verify/run-verify.ts";
+import type { Result } from "./command.ts";
+import { CheckFailed, UsageError } from "./failure.ts";
+import { writeNewFile } from "./write-files.ts";
+
+interface Recording {
+  file: string;
+  out: string | undefined;
+  force: boolean;
+}
+
+const MAX_DROPPED_SHOWN = 5;
+
+/** Prints or writes a fixture of a recording. @throws UsageError, CheckFailed, DocumentError */
+export async function writeFixture({ file, out, force }: Recording): Promise<Result> {
+  const contract = new Contract(RESOURCES);
+  const { fixture, base, counts, dropped, key } = await readRecording(() =>
+    fixtureFromHar({ file, contract, resources: RESOURCES }),
+  );
+  const text = await fixtureText(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
+  if (out === undefined) return { value: fixture, text: text.trimEnd() };
+  writeNewFile(out, text, { force });
+  const epoch = fixture["epoch"];
+  const seen = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
+  const values = dropped.length === 1 ? "1 value was" : `${dropped.length} values were`;
+  const shown = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
+  const lines = [
+    `Wrote ${out}: ${seen.join(", ")}.`,
+    ...(dropped.length === 0 ? [] : [`${values} left out, such as ${shown}.`]),
+    `Start it with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
+  ];
+  return { value: { file: out, counts, dropped, key, epoch }, text: lines.join("\n") };
+}
+
+/** Prints or writes a scenario of a recording, named after its file. @throws UsageError, CheckFailed */
+export async function writeScenario({ file, out, force }: Recording): Promise<Result> {
+  const named = out ?? file;
+  const plain = basename(named, extname(named)).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
+  const name = plain.replace(/^[^A-Za-z0-9]+/, "").slice(0, 80) || "recorded";
+  const contract = new Contract(RESOURCES);
+  const scenario = await readRecording(() => scenarioFromHar({ file, contract, name }));
+  const text = stringify(scenario, { lineWidth: 100 });
+  if (out === undefined) return { value: scenario, text: text.trimEnd() };
+  writeNewFile(out, text, { force });
+  const rules = scenario.rules.length;
+  return { value: { file: out, name, rules }, text: `Wrote ${out}: ${pluralize(rules, "rule")}.` };
+}
+
+/** @throws UsageError for a file that is no archive; CheckFailed if it has nothing of this API */
+async function readRecording<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof HarError) throw new UsageError(error.message);
+    if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
+    throw error;
+  }
+}
+
+interface Wanted {
+  from: string | undefined;
+  seed: number;
+  locale: string;
+  count: readonly string[] | undefined;
+  /** Its extension decides between JSON and YAML. */
+  out: string | undefined;
+}
+
+/** @throws UsageError, DocumentError */
+export async function generatedFixture({ from, seed, locale, count, out }: Wanted) {
+  if (!Number.isSafeInteger(seed) || seed < 0) throw new UsageError("--seed takes a whole number from 0");
+  if (!LOCALES.includes(locale))
+    throw new UsageError(`--locale takes one of ${LOCALES.join(", ")}, not "${locale}"`);
+  const counts = parseCounts(count);
+  const fixture = generateFixture({ resources: RESOURCES, seed, locale, from, counts });
+  const command = [
+    "understudy fixture generate",
+    ...(from === undefined ? [] : [`--from ${from}`]),
+    `--seed ${seed}`,
+    ...(locale === DEFAULT_SETTINGS.locale ? [] : [`--locale ${locale}`]),
+    ...Object.entries(counts).map(([list, total]) => `--count ${list}=${total}`),
+  ].join(" ");
+  const isJson = out !== undefined && extname(out).toLowerCase() === ".json";
+  const text = isJson ? jsonText(fixture) : await fixtureText(fixture, `Made by: ${command}`);
+  requireUsable(text, isJson ? ".json" : ".yaml");
+  return { fixture, text };
+}
+
+/** One line for each record. */
+function jsonText(fixture: FixtureData): string {
+  const lines = Object.entries(fixture).map(([key, value]) => {
+    const records = Array.isArray(value) ? value.map((record) => `    ${JSON.stringify(record)}`) : undefined;
+    const text = records === undefined ? JSON.stringify(value) : `[\n${records.join(",\n")}\n  ]`;
+    return `  ${JSON.stringify(key)}: ${text}`;
+  });
+  return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+/** Reads the text as `start` does, so that no file is written that `start` refuses. @throws UsageError */
+function requireUsable(text: string, extension: string): void {
+  const folder = mkdtempSync(join(tmpdir(), "understudy-generate-"));
+  try {
+    const file = join(folder, `generated${extension}`);
+    writeFileSync(file, text, { mode: 0o600 });
+    const error = checkFixture(file, { resources: RESOURCES, cwd: folder });
+    if (error === undefined) return;
+    const [{ message }] = error.problems as [(typeof error.problems)[0]];
+    const advice =
+      extension === ".json" ? "ask for fewer records" : "ask for fewer records, or for --out FILE.json";
+    throw new UsageError(`these counts make no fixture that start takes: ${message}; ${advice}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function parseCounts(texts: readonly string[] | undefined): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const text of (texts ?? []).flatMap((one) => one.split(","))) {
+    const [, list, total] = /^([a-z_]+)=(\d{1,9})$/.exec(text.trim()) ?? [];
+    if (list === undefined) throw new UsageError(`--count takes LIST=N such as users=20, not "${text}"`);
+    if (Object.hasOwn(counts, list)) throw new UsageError(`--count names ${list} more than once`);
+    counts[list] = Number(total);
+  }
+  return counts;
+}

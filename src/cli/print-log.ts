@@ -1,0 +1,41 @@
+import { lostEntries } from "../engine/contract/text.ts";
+import { flag, number, text } from "./command.ts";
+import { onReaderGone, print, say, sayJson } from "./process.ts";
+
+/** Options of `journal` and `history`. */
+export const LOG_OPTIONS = {
+  since: text("From this time of the sandbox on"),
+  limit: number("Only the newest N"),
+  follow: flag("Continue with new entries, until Ctrl-C"),
+};
+
+interface Log<E> {
+  page(limit?: number): Promise<{ entries: E[]; dropped: number }>;
+  follow(after: number): AsyncIterable<E>;
+  format(entry: E): string;
+  /** The setting that bounds the log. */
+  limitedBy: string;
+  whenEmpty: string;
+}
+
+/** Prints a log, the newest entry last; with `--follow`, also entries that come later. */
+export async function printLog<E extends { sequence: number }>(
+  { page, follow, format, limitedBy, whenEmpty }: Log<E>,
+  options: { json: boolean; follow: boolean },
+): Promise<void> {
+  const { json } = options;
+  // Read first, so that no entry between the two calls is missed.
+  const newest = options.follow ? ((await page(1)).entries[0]?.sequence ?? 0) : 0;
+  const found = await page();
+  const entries = found.entries.toReversed();
+  if (!options.follow) {
+    const lost = found.dropped > 0 ? [`(${lostEntries(found.dropped, "older")} lost to ${limitedBy})`] : [];
+    const lines = [...lost, ...entries.map(format)];
+    return print(json, found, lines.length === 0 ? whenEmpty : lines.join("\n"));
+  }
+  // There is nothing to close, and the stream has no end.
+  onReaderGone(() => process.exit());
+  const show = (entry: E) => (json ? sayJson(entry) : say(format(entry)));
+  for (const entry of entries) if (entry.sequence <= newest) show(entry);
+  for await (const entry of follow(newest)) show(entry);
+}
