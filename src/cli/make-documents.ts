@@ -8,7 +8,7 @@ import type { FixtureData } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, LOCALES } from "../engine/contract/settings.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
-import { HarError } from "../tools/har/read-har.ts";
+import { InputError } from "../tools/har/har-file.ts";
 import { fixtureFromHar } from "../tools/traffic/fixture-from-har.ts";
 import { scenarioFromHar } from "../tools/traffic/scenario-from-har.ts";
 import { Contract } from "../tools/verify/contract.ts";
@@ -65,7 +65,7 @@ async function readRecording<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof HarError) throw new UsageError(error.message);
+    if (error instanceof InputError) throw new UsageError(error.message);
     if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
     throw error;
   }

@@ -1,6 +1,5 @@
 import { pluralize } from "../engine/contract/text.ts";
-import { BaseUrlError, readBaseUrl } from "../tools/har/read-har.ts";
-import { HarFile } from "../tools/traffic/har-file.ts";
+import { HarFile, InputError, readBaseUrl } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { complain, onEnding, say, sayJson } from "./process.ts";
@@ -63,7 +62,7 @@ function parseTarget(text: string): string {
   try {
     return readBaseUrl(text);
   } catch (error) {
-    throw error instanceof BaseUrlError ? new UsageError(error.message) : error;
+    throw error instanceof InputError ? new UsageError(error.message) : error;
   }
 }
 

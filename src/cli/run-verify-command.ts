@@ -3,14 +3,13 @@ import packageJson from "../../package.json" with { type: "json" };
 import { pluralize, printable, printableLines } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
-import { HarError } from "../tools/har/read-har.ts";
+import { InputError } from "../tools/har/har-file.ts";
 import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
+import { readUses } from "../tools/verify/known-objects.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
-import type { CheckReport, Outcome, RecordedReport, VerifyReport } from "../tools/verify/report.ts";
-import { runVerify, TargetUnusable, VerifyUsageError } from "../tools/verify/run-verify.ts";
-import { readUses, UseError } from "../tools/verify/uses.ts";
-import { verifyHtml, verifyJunit } from "../tools/verify/verify-report.ts";
+import { type CheckReport, type Outcome, type RecordedReport, type VerifyReport, verifyHtml, verifyJunit } from "../tools/verify/report.ts";
+import { TargetUnusable, runVerify } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { isInteractive, table, untilStopped } from "./process.ts";
@@ -44,8 +43,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
     writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
     return { value: result, text: verifyText(result), failed: result.verdict === "fail" };
   } catch (error) {
-    if ([VerifyUsageError, UseError, HarError].some((kind) => error instanceof kind))
-      throw new UsageError((error as Error).message);
+    if (error instanceof InputError) throw new UsageError(error.message);
     if (error instanceof TargetUnusable) throw new CheckFailed(error.message);
     throw error;
   }

@@ -8,7 +8,7 @@ import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { MANUAL_CHECKS } from "../../src/tools/grader/report.ts";
 import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
-import { verifyHtml } from "../../src/tools/verify/verify-report.ts";
+import { verifyHtml } from "../../src/tools/verify/report.ts";
 import { consoleFiles } from "../support/browser/console.ts";
 import { openPage, PATIENCE_MS, see, useChromium } from "../support/browser/with-chromium.ts";
 import { startReference } from "../support/harness.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RESOURCES } from "../../src/engine/resources/index.ts";
 import { type HarEntry, harEntry } from "../../src/tools/har/har-entry.ts";
-import { HarFile } from "../../src/tools/traffic/har-file.ts";
+import { HarFile } from "../../src/tools/har/har-file.ts";
 import { createRecorder } from "../../src/tools/traffic/recorder.ts";
 import { Contract } from "../../src/tools/verify/contract.ts";
 import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";

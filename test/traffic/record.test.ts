@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { harEntry } from "../../src/tools/har/har-entry.ts";
-import { HarFile } from "../../src/tools/traffic/har-file.ts";
+import { HarFile } from "../../src/tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry, type Recorder } from "../../src/tools/traffic/recorder.ts";
 import { eventually } from "../support/eventually.ts";
 import { KEYS } from "../support/harness.ts";

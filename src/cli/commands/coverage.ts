@@ -30,7 +30,7 @@ export const coverageCommand = serverCommand({
     const { matrix, subject, console, failure } =
       command.length > 0 ? await runCovered(command, options) : await fetchCoverage(options, options.all);
     if (html !== undefined) {
-      const { coverageHtml } = await import("../../tools/reports/index.ts");
+      const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
       writeNewFile(html, coverageHtml(matrix, `Coverage of ${subject}`, console), { force: true });
     }
     if (failure !== undefined) {

@@ -19,7 +19,7 @@ export const eventsCommand = command({
   async run({ name, schema, sample, types }) {
     if ([schema, sample, types !== undefined].filter(Boolean).length > 1)
       throw new UsageError("--schema, --sample and --types exclude each other");
-    const { eventCatalogue, eventTypes } = await import("../../tools/reports/index.ts");
+    const { eventCatalogue, eventTypes } = await import("../../tools/reports/event-catalogue.ts");
     const { API } = await import("../../engine/resources/index.ts");
     const all = eventCatalogue(API.events);
     const chosen = name === undefined ? all : all.filter((event) => event.name === name);

@@ -11,7 +11,7 @@ export const replayCommand = command({
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
   async run({ bundle: file, json }) {
     const text = readBundleFile(file);
-    const { readBundle } = await import("../../tools/bundle/read-bundle.ts");
+    const { readBundle } = await import("../../tools/bundle/bundle.ts");
     const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
     const isLive = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);

@@ -1,11 +1,9 @@
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
-import { type Difference, firstDifference } from "../../tools/bundle/compare-answers.ts";
-import { recordedAnswer } from "../../tools/bundle/recorded-message.ts";
-import { recordedOutbound } from "../../tools/bundle/recorded-outbound.ts";
-import { sendRecorded } from "../../tools/bundle/send-recorded.ts";
-import { resolveReferences, standIn, Vault } from "../../tools/bundle/vault.ts";
+import { type Difference, firstDifference, recordedAnswer } from "../../tools/bundle/recorded-message.ts";
+import { recordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
+import { resolveReferences, standIn, Vault } from "../../tools/bundle/secret-placeholders.ts";
 import { type ReplayWorld, replayWorld } from "./replay-world.ts";
 
 export interface ReplayResult {

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { pluralize } from "../../engine/contract/text.ts";
-import { type Html, html } from "../../tools/reports/html.ts";
-import { htmlPage, instantHtml } from "../../tools/reports/html-page.ts";
+import { type Html, html, htmlPage, instantHtml } from "../../tools/reports/html.ts";
 import type { ScenarioResult, SuiteRequest, SuiteResult } from "./suite-result.ts";
 import { coverageText, expectationText, ruleText, testText } from "./suite-result.ts";
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { bodyText, formatHeaders, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { sendRecorded } from "../../tools/bundle/send-recorded.ts";
+import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, ruleAt } from "../problem.ts";

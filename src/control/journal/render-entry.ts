@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
-import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/shown-message.ts";
+import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
 /** Of an attempt to deliver an event; null for a request. */

@@ -1,5 +1,4 @@
-import { Bundle } from "../../tools/bundle/bundle.ts";
-import { BundleRefusal } from "../../tools/bundle/bundle-refusal.ts";
+import { Bundle, BundleRefusal } from "../../tools/bundle/bundle.ts";
 import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
 import { conflict } from "../problem.ts";
 

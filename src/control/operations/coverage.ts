@@ -26,7 +26,7 @@ const showCoverageMap = operation({
   errors: [],
   success: { status: 200, content_types: ["text/html"] },
   async handle({ sandbox, server }) {
-    const { coverageHtml } = await import("../../tools/reports/index.ts");
+    const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
     const matrix = coverageMatrix(server.operations, sandbox.outcomes);
     return new RawBody(
       "text/html; charset=utf-8",
@@ -71,7 +71,7 @@ const showAllMap = operation({
   errors: [],
   success: { status: 200, content_types: ["text/html"] },
   async handle({ server }) {
-    const { coverageHtml } = await import("../../tools/reports/index.ts");
+    const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
     const matrix = coverageMatrix(server.operations, server.sandboxes.outcomes());
     return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, "Coverage of all sandboxes"));
   },

@@ -24,7 +24,7 @@ const showOpenApi = operation({
   success: { status: 200, schema: OpenApiDocument },
   // Loaded when asked for: the server's start must not pay for its reports.
   async handle({ server }) {
-    const { openApiDocument } = await import("../../tools/reports/index.ts");
+    const { openApiDocument } = await import("../../tools/reports/openapi.ts");
     return openApiDocument(API, server.version);
   },
 });
@@ -38,7 +38,7 @@ const listEvents = operation({
   errors: [],
   success: { status: 200, schema: ListOf(CataloguedEvent) },
   async handle() {
-    const { eventCatalogue } = await import("../../tools/reports/index.ts");
+    const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
     const items = eventCatalogue(API.events);
     return { items, total: items.length };
   },
@@ -53,7 +53,7 @@ const showFidelity = operation({
   errors: [],
   success: { status: 200, schema: FidelityLedger },
   async handle({ server }) {
-    const { fidelityLedger } = await import("../../tools/reports/index.ts");
+    const { fidelityLedger } = await import("../../tools/reports/fidelity.ts");
     return fidelityLedger(server.operations);
   },
 });
@@ -80,7 +80,7 @@ const showControlApi = (calls: () => readonly ControlOperation[]) =>
     errors: [],
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server }) {
-      const { controlApiDocument } = await import("../../tools/reports/index.ts");
+      const { controlApiDocument } = await import("../../tools/reports/control-openapi.ts");
       return controlApiDocument(calls(), server.version);
     },
   });

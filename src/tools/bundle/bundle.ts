@@ -1,4 +1,6 @@
 import Type, { type Static } from "typebox";
+import { toValidator } from "../../engine/contract/validator.ts";
+import { DocumentError } from "../../engine/documents/document-error.ts";
 import { DelaySchema } from "../../engine/faults/effects/delay.ts";
 import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
 
@@ -121,3 +123,46 @@ export const Bundle = Type.Object(
   },
 );
 export type Bundle = Static<typeof Bundle>;
+
+/**
+ * A bundle from its file's text.
+ * @throws DocumentError when it is no bundle, or one of a newer Understudy
+ */
+export function readBundle(text: string, file: string): Bundle {
+  const refuse = (field: string, message: string) => {
+    throw new DocumentError([{ file, line: 0, column: 0, field, message }]);
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse("", `this is no JSON: ${(error as Error).message}`) as never;
+  }
+  const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
+  if (format !== BUNDLE_FORMAT) refuse("format", "this is no bundle; make one with POST S/bundle");
+  if (typeof version === "number" && version > BUNDLE_VERSION) {
+    refuse(
+      "version",
+      `this bundle has version ${version}, made by a newer Understudy; this one reads up to ${BUNDLE_VERSION}`,
+    );
+  }
+  const validate = toValidator(Bundle);
+  if (!validate(value)) {
+    const { instancePath, message } = validate.errors![0]!;
+    refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${message}`);
+  }
+  return value as Bundle;
+}
+
+/** What happened to a sandbox cannot be told by a bundle; `advice` says what would help (interfaces 4). */
+export class BundleRefusal extends Error {
+  override readonly name = "BundleRefusal";
+  readonly kind: "not-replayable" | "journal-incomplete";
+  readonly advice: string;
+
+  constructor(kind: BundleRefusal["kind"], detail: string, advice: string) {
+    super(detail);
+    this.kind = kind;
+    this.advice = advice;
+  }
+}

@@ -5,8 +5,14 @@ import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
-import { BUNDLE_FORMAT, BUNDLE_VERSION, type Bundle, type ControlStep, type RequestStep } from "./bundle.ts";
-import { BundleRefusal } from "./bundle-refusal.ts";
+import {
+  BUNDLE_FORMAT,
+  BUNDLE_VERSION,
+  type Bundle,
+  BundleRefusal,
+  type ControlStep,
+  type RequestStep,
+} from "./bundle.ts";
 import { recordedAnswer, recordedBody } from "./recorded-message.ts";
 import type { RecordedCall, Recording } from "./recordings.ts";
 import { Vault } from "./vault.ts";

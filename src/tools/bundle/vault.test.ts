@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { showMessage } from "../har/shown-message.ts";
+import { showMessage } from "../har/har-entry.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 import { recordedBody } from "./recorded-message.ts";
 import { Vault } from "./vault.ts";

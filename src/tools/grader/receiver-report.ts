@@ -1,7 +1,6 @@
 import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
-import { type Html, html } from "../reports/html.ts";
-import { htmlPage, instantHtml, proseHtml } from "../reports/html-page.ts";
+import { type Html, html, htmlPage, instantHtml, proseHtml } from "../reports/html.ts";
 import { junit } from "../reports/junit.ts";
 import {
   type CheckReport,

@@ -1,6 +1,5 @@
 import type { CoverageMatrix, CoveredOperation } from "./coverage.ts";
-import { type Html, html } from "./html.ts";
-import { htmlPage } from "./html-page.ts";
+import { type Html, html, htmlPage } from "./html.ts";
 
 interface Column {
   key: string;

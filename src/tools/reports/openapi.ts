@@ -1,11 +1,11 @@
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
-import type { DeclaredApi } from "../../engine/contract/event.ts";
-import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envelopes.ts";
+import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
+import { type AnyEvent, type DeclaredApi, dataSchema } from "../../engine/contract/event.ts";
+import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
-import { type Json, openApiOf } from "./openapi-document.ts";
-import { ERROR_SCHEMAS, errorResponses } from "./openapi-errors.ts";
-import { STANDARD_HEADERS } from "./openapi-headers.ts";
-import { DELIVERY_PARAMETERS, DELIVERY_SCHEMA, webhookObjects } from "./openapi-webhooks.ts";
+import { listRefusals } from "../../engine/contract/refusals.ts";
+import { headerRefs, type Json, openApiOf, type SchemaComponents } from "./openapi-document.ts";
 
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
 
@@ -65,5 +65,183 @@ function notesOf(operation: AnyOperation): Json {
       ? { "x-assumed": Object.fromEntries(assumed.map(({ part, assumption }) => [part, assumption])) }
       : {}),
     ...(credentials === false ? { security: identify ? [...SECURITY, {}] : [] } : {}),
+  };
+}
+
+/** One response per status, with the codes that may stand in it. */
+function errorResponses(operation: AnyOperation): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of listErrorCodes(operation)) {
+    const { status } = CATALOGUE[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  byStatus.set(500, ["INTERNAL_ERROR"]);
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [status, errorResponse(operation, status, codes)]),
+  );
+}
+
+function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode[]): Json {
+  const own = operation.envelope ?? "A";
+  const envelopes = [...new Set(codes.map((code) => envelopeFor({ code, status }, own, "operation")))];
+  const schemas = envelopes.map((envelope) => errorSchema(operation, envelope, codes));
+  return {
+    description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].message}`).join(" "),
+    "x-error-codes": codes,
+    headers: {
+      ...headerRefs(STANDARD_HEADERS),
+      ...(status === 429 ? { "Retry-After": { schema: { type: "integer" } } } : {}),
+    },
+    content: { "application/json": { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } },
+  };
+}
+
+function errorSchema(operation: AnyOperation, envelope: Envelope, codes: ErrorCode[]): Json {
+  const ref = { $ref: `#/components/schemas/Error${envelope}` };
+  if (envelope === "C") return ref;
+  const error = envelope === "B" ? errorB(operation, codes) : errorA(operation, codes);
+  return { allOf: [ref, { properties: { error } }] };
+}
+
+function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json {
+  return { properties: { code: { enum: codes.map((code) => codeInB(code, spellings)) } } };
+}
+
+/** Which code comes with which details. */
+function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
+  const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
+  const reasons = refusals.map(({ code, details }): Json => {
+    const names = Object.keys(details);
+    return {
+      properties: { code: { const: code }, ...(names.length > 0 ? { details: { required: names } } : {}) },
+    };
+  });
+  if (reasons.length === 0) return { properties: { code: { enum: codes } } };
+  return reasons.length === 1 ? reasons[0]! : { anyOf: reasons };
+}
+
+const text = { type: "string" };
+const ERROR_SCHEMAS: Json = {
+  ErrorA: {
+    type: "object",
+    description: "Section 7.1",
+    required: ["success", "error"],
+    properties: {
+      success: { const: false },
+      error: {
+        type: "object",
+        required: ["code", "message", "system_message", "type", "status", "details", "trace_id", "timestamp"],
+        properties: {
+          code: text,
+          message: text,
+          system_message: text,
+          type: { enum: ["client_error", "authentication_error", "authorization_error", "server_error"] },
+          status: { type: "integer" },
+          details: { type: "object" },
+          trace_id: text,
+          timestamp: { type: "string", format: "date-time" },
+        },
+      },
+    },
+  },
+  ErrorB: {
+    type: "object",
+    description: "Section 7.2",
+    required: ["error"],
+    properties: {
+      error: {
+        type: "object",
+        required: ["message", "type", "code"],
+        properties: { message: text, type: text, code: text, param: text },
+      },
+    },
+  },
+  ErrorC: {
+    type: "object",
+    description: "Section 7.3",
+    required: ["detail", "status_code", "error_type"],
+    properties: { detail: text, status_code: { type: "integer" }, error_type: text },
+  },
+};
+
+/** Of every answer, whichever operation gave it. */
+const STANDARD_HEADERS: Json = {
+  "x-request-id": { description: "Unique id of the request; also the trace id of errors", schema: text },
+  "service-api-version": { description: "Version of the API in date form", schema: text },
+  "service-organization": { description: "Organization that the request acted in", schema: text },
+  "service-processing-ms": { description: "Server time in milliseconds", schema: text },
+  "X-RateLimit-Limit": { description: "Requests per minute of the plan", schema: { type: "integer" } },
+  "X-RateLimit-Remaining": { description: "Requests left in this window", schema: { type: "integer" } },
+  "X-RateLimit-Reset": { description: "End of the window, Unix seconds", schema: { type: "integer" } },
+  "x-ratelimit-limit-requests": { description: "As X-RateLimit-Limit", schema: { type: "integer" } },
+  "x-ratelimit-remaining-requests": { description: "As X-RateLimit-Remaining", schema: { type: "integer" } },
+  "x-ratelimit-reset-requests": { description: "Time to the end of the window, such as `41s`", schema: text },
+  "x-ratelimit-limit-tokens": { description: "Tokens per minute (G07)", schema: { type: "integer" } },
+  "x-ratelimit-remaining-tokens": { description: "Tokens left in this window", schema: { type: "integer" } },
+  "x-ratelimit-reset-tokens": { description: "As x-ratelimit-reset-requests", schema: text },
+  "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
+};
+
+/** Section 6.2; `event` and `data` are each event's own. */
+const DELIVERY_SCHEMA: Json = {
+  type: "object",
+  description: "Section 6.2",
+  required: ["event", "data", "timestamp", "webhook_id", "delivery_id"],
+  properties: {
+    event: text,
+    data: { type: "object" },
+    timestamp: { type: "string", format: "date-time" },
+    webhook_id: text,
+    delivery_id: { type: "string", description: "The same on every attempt; for telling repetitions" },
+  },
+};
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: text,
+});
+
+/** Section 6.2. */
+const DELIVERY_PARAMETERS: Json = {
+  Event: header("X-Service-Event", "The event"),
+  Signature: header(
+    "X-Service-Signature",
+    "`sha256=` and the lower-case hex HMAC-SHA256 of the body's bytes, keyed with the webhook's secret",
+  ),
+  Delivery: header("X-Service-Delivery", "The delivery's id"),
+};
+
+/** What receivers are called with, by event: the `webhooks` of OpenAPI 3.1. */
+function webhookObjects(events: readonly AnyEvent[], components: SchemaComponents): Json {
+  return Object.fromEntries(events.map((event) => [event.name, { post: deliveryObject(event, components) }]));
+}
+
+function deliveryObject(event: AnyEvent, components: SchemaComponents): Json {
+  const { name, section, assumptions, summary, description } = event;
+  const own = { properties: { event: { const: name }, data: components.place(dataSchema(event)) } };
+  return {
+    tags: ["events"],
+    summary,
+    ...(description ? { description } : {}),
+    "x-section": section,
+    ...(assumptions?.length ? { "x-assumption": assumptions } : {}),
+    security: [],
+    parameters: Object.keys(DELIVERY_PARAMETERS).map((key) => ({ $ref: `#/components/parameters/${key}` })),
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": { schema: { allOf: [{ $ref: "#/components/schemas/WebhookEvent" }, own] } },
+      },
+    },
+    responses: {
+      "2XX": { description: "Delivered" },
+      "410": { description: "The webhook becomes inactive" },
+      default: { description: "Tried again, by default after 1m, 5m, 15m, 1h and 6h" },
+    },
   };
 }

@@ -27,7 +27,7 @@ const MAX_DROPPED = 10_000;
 /**
  * interfaces 12: objects that were seen in successful answers, as a fixture that `start` takes. Values which no
  * fixture may hold are left out, what the rest refers to is added.
- * @throws HarError; TargetUnusable where nothing is of this API; DocumentError where the parts do not fit
+ * @throws InputError; TargetUnusable where nothing is of this API; DocumentError where the parts do not fit
  */
 export async function fixtureFromHar({
   file,

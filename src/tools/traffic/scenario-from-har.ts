@@ -54,7 +54,7 @@ class Waits {
 
 /**
  * interfaces 12: latency percentiles and error shares of each recorded operation, as a scenario.
- * @throws HarError; TargetUnusable where nothing is of this API
+ * @throws InputError; TargetUnusable where nothing is of this API
  */
 export async function scenarioFromHar({
   file,

@@ -1,64 +1,90 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
 import type { Contract } from "./contract.ts";
-import type { Binding, KnownObjects } from "./known-objects.ts";
-import type { Family, Outcome } from "./report.ts";
+import type { Call } from "./exchange.ts";
+import { judgeSuccess, succeeded } from "./judge-answer.ts";
+import { type Binding, describeMissing, type KnownObjects } from "./known-objects.ts";
+import type { Family, VerifyReport } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
-
-/** The assumption that a judgement rests on; undefined where the reference itself says it. */
-export type Basis = string | undefined;
-
-/** Collects the findings of one check. Only departures from the reference fail; departures from assumptions differ. */
-export class Verdict {
-  readonly failures: string[] = [];
-  readonly differences: { assumption: string; detail: string }[] = [];
-  /** Why the check's subject could not be observed; then other findings do not make it pass. */
-  readonly notObserved: string[] = [];
-  readonly notes: string[] = [];
-  /** Assumptions that were judged and fitted, with how often. */
-  readonly confirmed = new Map<string, number>();
-  private judged = 0;
-
-  /** Judges one thing; `gap` names the assumption it rests on. */
-  expect(fits: boolean, problem: string, gap?: Basis): boolean {
-    this.judged += 1;
-    if (fits) {
-      if (gap !== undefined) this.confirmed.set(gap, (this.confirmed.get(gap) ?? 0) + 1);
-    } else if (gap === undefined) this.failures.push(problem);
-    else this.differences.push({ assumption: gap, detail: problem });
-    return fits;
-  }
-
-  notObservable(reason: string): void {
-    this.notObserved.push(reason);
-  }
-
-  note(text: string): void {
-    this.notes.push(text);
-  }
-
-  /** Where nothing was judged, nothing is proven. */
-  get outcome(): Outcome {
-    if (this.failures.length > 0) return "failed";
-    if (this.differences.length > 0) return "differs";
-    return this.judged === 0 || this.notObserved.length > 0 ? "not-observable" : "passed";
-  }
-}
+import { Verdict } from "./verdict.ts";
 
 /** A change made with `--write`, for the report. */
-export interface Change {
-  done: string;
-  undone: boolean;
-  detail: string;
+export type Change = VerifyReport["changes"][number];
+
+/** The parts of a run that all its checks share. */
+export interface RunParts {
+  readonly contract: Contract;
+  readonly target: Target;
+  readonly known: KnownObjects;
+  readonly changes: Change[];
+  /** Each reading operation's first success, with the ids in its path. */
+  readonly answered: Map<string, { params: Binding; exchange: Exchange }>;
 }
 
-export interface Context {
-  contract: Contract;
-  target: Target;
-  known: KnownObjects;
-  verdict: Verdict;
-  changes: Change[];
-  /** Each reading operation's first success, with the ids in its path. */
-  answered: Map<string, { params: Binding; exchange: Exchange }>;
+/** One check's view of the run: it sends requests and collects the findings. */
+export class Context implements RunParts {
+  readonly verdict = new Verdict();
+  readonly contract: Contract;
+  readonly target: Target;
+  readonly known: KnownObjects;
+  readonly changes: Change[];
+  readonly answered: RunParts["answered"];
+
+  constructor({ contract, target, known, changes, answered }: RunParts) {
+    this.contract = contract;
+    this.target = target;
+    this.known = known;
+    this.changes = changes;
+    this.answered = answered;
+  }
+
+  /** Sends a request of the operation with this id. */
+  send(operation: string, call: Call = {}): Promise<Exchange> {
+    return this.target.send({ operation: this.contract.operation(operation), ...call });
+  }
+
+  /** Sends a request that must succeed; undefined where the answer is no success as declared. */
+  async sendAndJudge(operation: string, call: Call = {}): Promise<Exchange | undefined> {
+    const exchange = await this.send(operation, call);
+    return judgeSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;
+  }
+
+  /** Known ids that go together; undefined, and reported as not observable, where one is missing. */
+  need<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
+    const [found] = this.known.bindings(names, 1);
+    if (found === undefined) this.verdict.notObservable(describeMissing(this.known, names));
+    return found as Record<N, string> | undefined;
+  }
+
+  /** An operation's first success; undefined, and reported as not observable, where there was none. */
+  first(operation: string): { params: Binding; exchange: Exchange } | undefined {
+    const found = this.answered.get(operation);
+    if (found === undefined) this.verdict.notObservable(`${operation} has not answered`);
+    return found;
+  }
+
+  /** Reports a change that the API cannot take back. */
+  changed(done: string, detail: string): void {
+    this.changes.push({ done, undone: false, detail });
+  }
+
+  /** Tries a change that has been made, and takes it back whatever happens. */
+  async takingBack(
+    done: string,
+    tried: () => Promise<void>,
+    { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
+  ): Promise<Exchange> {
+    const change = { done, undone: false, detail: "" };
+    this.changes.push(change);
+    let back: Exchange | undefined;
+    try {
+      await tried();
+    } finally {
+      back = await this.target.undo(undo);
+      change.undone = succeeded(back);
+      change.detail = change.undone ? undone : `${failed} answered ${back.status}`;
+    }
+    return back;
+  }
 }
 
 /** A judgement of single answers, live and in a recording alike. */
@@ -95,10 +121,9 @@ export function looksAt(
     ...about,
     family: "answers",
     observe: seenIn(operation, judge),
-    run({ verdict, answered }) {
-      const first = answered.get(operation);
-      if (first === undefined) return verdict.notObservable(`${operation} has not answered`);
-      judge(verdict, first.exchange);
+    run(context) {
+      const first = context.first(operation);
+      if (first !== undefined) judge(context.verdict, first.exchange);
     },
   };
 }

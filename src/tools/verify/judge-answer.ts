@@ -12,8 +12,8 @@ import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
 import { MASK } from "../redact.ts";
-import type { Verdict } from "./check.ts";
 import type { Exchange } from "./target.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** Headers that a success has only in some cases; the checks of their operations judge them. */
 const SOMETIMES = new Set(["x-pii-redacted", "x-pii-policies", "x-provider-credits-consumed", "range"]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { listSuccesses } from "../../engine/contract/operation.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
-import { Verdict } from "./check.ts";
 import { Contract } from "./contract.ts";
 import { judgeBody } from "./judge-answer.ts";
+import { Verdict } from "./verdict.ts";
 
 const CONTRACT = new Contract(RESOURCES);
 

@@ -2,9 +2,9 @@ import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
-import type { Basis, Verdict } from "./check.ts";
 import { excerpt, judgeWire } from "./judge-answer.ts";
 import type { Exchange } from "./target.ts";
+import type { Basis, Verdict } from "./verdict.ts";
 
 export interface Expected {
   code: ErrorCode;

@@ -6,13 +6,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { noContent } from "../../engine/contract/reply.ts";
 import { Id } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
-import { madeUpId } from "./call.ts";
-import { Verdict } from "./check.ts";
-import { csvRows } from "./checks/logs.ts";
 import { ObjectNames } from "./contract.ts";
-import { KnownObjects } from "./known-objects.ts";
+import { madeUpId } from "./exchange.ts";
+import { KnownObjects, readUses } from "./known-objects.ts";
 import { Pace } from "./target.ts";
-import { readUses } from "./uses.ts";
+import { Verdict } from "./verdict.ts";
 
 const NAMES = new ObjectNames(RESOURCES);
 const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
@@ -161,19 +159,5 @@ describe("pace", () => {
     expect(pace.retryAfter(answer(429, {}))).toBeGreaterThan(0);
     expect(pace.retryAfter(answer(429, {}, '{"error":{"code":"SPENDING_LIMIT_EXCEEDED"}}'))).toBeUndefined();
     expect(pace.retryAfter(answer(503, { "retry-after": "7" }))).toBeUndefined();
-  });
-});
-
-describe("CSV", () => {
-  it("reads quoted cells, empty ones and both line ends [4.15]", () => {
-    expect(csvRows('a,b\r\n"x, ""y""\nz",\n,"last"')).toEqual([
-      ["a", "b"],
-      ['x, "y"\nz', ""],
-      ["", "last"],
-    ]);
-    expect(csvRows("")).toEqual([]);
-    expect(csvRows("a,b\n")).toEqual([["a", "b"]]);
-    expect(() => csvRows('a,"b')).toThrow(/breaks off/);
-    expect(() => csvRows('a"b,c')).toThrow(/breaks off/);
   });
 });

@@ -1,5 +1,15 @@
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
-import { type CheckOutcome, type CheckResult, countOutcomes } from "../checks/frame.ts";
+import { pluralize } from "../../engine/contract/text.ts";
+import {
+  type CheckOutcome,
+  type CheckResult,
+  countOutcomes,
+  OUTCOME_WORDS,
+  toJunitCase,
+  WORST_FIRST,
+} from "../checks/frame.ts";
+import { type Html, html, htmlPage } from "../reports/html.ts";
+import { type JunitCase, junit } from "../reports/junit.ts";
 
 /** `differs`: the reference is silent, and the service does something else than we assume; not a failure. */
 export type Outcome = Exclude<CheckOutcome, "error">;
@@ -99,4 +109,152 @@ export function countAssumptions(
     confirmed: confirmed.get(id) ?? 0,
     differs: differences.filter((one) => one === id).length,
   })).filter((one) => one.confirmed + one.differs > 0);
+}
+
+const FAMILIES: Readonly<Record<Family, string>> = {
+  credentials: "Credentials",
+  answers: "Answers",
+  refusals: "Refusals",
+  headers: "Headers",
+  writes: "Writing",
+};
+
+/**
+ * One test case per check, one suite per family (interfaces 2). A check that could not be observed is skipped; one that
+ * differs from an assumption passes, with the difference in its output.
+ */
+export function verifyJunit({ checks, target }: VerifyReport): string {
+  const suites = (Object.keys(FAMILIES) as Family[])
+    .map((family) => ({ name: family, cases: checks.filter((one) => one.family === family).map(junitCase) }))
+    .filter(({ cases }) => cases.length > 0);
+  return junit({ name: `understudy verify ${target}`, suites });
+}
+
+function junitCase(check: CheckReport): JunitCase {
+  const { id, section, title, family, outcome, failures, differences, not_observed, notes } = check;
+  const requests = check.requests.map(requestText);
+  return toJunitCase(check, {
+    name: `${section} ${title} [${id}]`,
+    classname: `verify.${family}`,
+    message:
+      outcome === "not-observable"
+        ? not_observed.join("; ") || "nothing could be judged"
+        : (failures[0] ?? ""),
+    detail: [...failures, "", "Requests:", ...requests].join("\n"),
+    output: [...differences.map(differenceText), ...notes].join("\n"),
+  });
+}
+
+function differenceText({ assumption, detail }: CheckReport["differences"][number]): string {
+  return `differs from the assumption ${assumption}: ${detail}`;
+}
+
+function requestText({ method, path, status, request_id }: CheckReport["requests"][number]): string {
+  return `${method} ${path} -> ${status === 0 ? "no answer" : status}${request_id === null ? "" : ` (${request_id})`}`;
+}
+
+const STYLE = `
+.pass { color: var(--ok); } .fail { color: var(--bad); }
+.badge.differs { color: var(--open); background: var(--open-soft); }
+td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
+.finding { color: var(--open); } .finding.failed { color: var(--bad); } .finding.passed { color: var(--quiet); }
+`;
+
+/** The run as one page that needs neither network nor scripts. */
+export function verifyHtml(report: VerifyReport): string {
+  const { verdict, target, summary, started_at, stopped } = report;
+  const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
+  const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
+  const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
+  const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
+  return htmlPage({
+    title,
+    style: STYLE,
+    body: html`<h1 class="${verdict}">${title}</h1>
+<p>${counts}</p>
+${recordedHtml(report)}
+<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed proves nothing.</p>
+${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
+${families}
+${assumptionsHtml(report)}
+${changesHtml(report)}`,
+    made: new Date(started_at),
+  });
+}
+
+function recordedHtml({ recorded }: VerifyReport): Html {
+  if (recorded === null) return html``;
+  const { file, creator, entries, judged, other_hosts, unknown_paths, not_judged } = recorded;
+  const left = Object.entries(not_judged).map(([reason, count]) => `, ${count} ${reason}`);
+  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${pluralize(entries, "entry", "entries")} judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
+}
+
+function assumptionsHtml({ assumptions }: VerifyReport): Html {
+  if (assumptions.length === 0) return html``;
+  const rows = assumptions.map(
+    ({ id, topic, confirmed, differs }) =>
+      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times it fitted">${confirmed}</td></tr>\n`,
+  );
+  return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
+}
+
+function changesHtml({ write, changes }: VerifyReport): Html {
+  if (!write) return html`<p>Nothing was changed.</p>`;
+  const rows = changes.map(
+    ({ done, undone, detail }) =>
+      html`<tr><td><span class="badge">${undone ? "undone" : "stays"}</span></td><td>${done}</td><td>${detail}</td></tr>\n`,
+  );
+  return section("Changed", ["", "What", "Since"], rows);
+}
+
+/** Families with failures first, then those with differences, then the others in their order. */
+function worstFirst(checks: readonly CheckReport[]): Family[] {
+  const rank = (family: Family) =>
+    WORST_FIRST.findIndex((outcome) =>
+      checks.some((one) => one.family === family && one.outcome === outcome),
+    );
+  return (Object.keys(FAMILIES) as Family[]).toSorted((a, b) => rank(a) - rank(b));
+}
+
+function familyHtml(family: Family, { checks, console }: VerifyReport): Html {
+  // Checks that need a look come first.
+  const own = WORST_FIRST.flatMap((outcome) =>
+    checks.filter((one) => one.family === family && one.outcome === outcome),
+  );
+  if (own.length === 0) return html``;
+  return section(
+    FAMILIES[family],
+    ["Outcome", "Section", "Check and finding"],
+    own.map((check) => rowHtml(check, console)),
+  );
+}
+
+function section(title: string, heads: readonly string[], rows: readonly Html[]): Html {
+  const head = heads.map((one) => html`<th scope="col">${one}</th>`);
+  return html`<h2>${title}</h2>
+<div class="scroll" role="region" aria-label="${title}" tabindex="0"><table class="stacks">
+<thead><tr>${head}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>
+`;
+}
+
+function rowHtml(check: CheckReport, console: string | null): Html {
+  const { outcome, failures, differences, not_observed, notes } = check;
+  const findings = [...failures, ...differences.map(differenceText), ...not_observed, ...notes];
+  const paragraphs = findings.map((text) => html`<p class="finding ${outcome}">${text}</p>`);
+  return html`<tr><td><span class="badge ${outcome}">${OUTCOME_WORDS[outcome]}</span></td><td data-head="Section">${check.section}</td><td><p>${check.title} <code>${check.id}</code></p>${paragraphs}${requestsHtml(check, console)}</td></tr>\n`;
+}
+
+/** For an Understudy, each request links to its entry in the console. */
+function requestsHtml({ outcome, requests }: CheckReport, console: string | null): Html {
+  if (requests.length === 0) return html``;
+  const lines = requests.map((request) => {
+    const text = `${requestText(request)}\n`;
+    if (console === null || request.request_id === null) return text;
+    const entry = `${console}/timeline?entry=${encodeURIComponent(request.request_id)}`;
+    return html`<a href="${entry}">${text}</a>`;
+  });
+  return html`<details${outcome === "failed" ? " open" : ""}><summary>${requests.length} request${requests.length === 1 ? "" : "s"}</summary><pre>${lines}</pre></details>`;
 }

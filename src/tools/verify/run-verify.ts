@@ -1,6 +1,6 @@
 import { runChecks } from "../checks/frame.ts";
-import { BaseUrlError, readBaseUrl } from "../har/read-har.ts";
-import { type Change, type Check, type Context, Verdict } from "./check.ts";
+import { InputError, readBaseUrl } from "../har/har-file.ts";
+import { type Check, Context, type RunParts } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
@@ -8,6 +8,7 @@ import { KnownObjects } from "./known-objects.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { countAssumptions, summarize } from "./report.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
+import { Verdict } from "./verdict.ts";
 
 export interface VerifyOptions {
   contract: Contract;
@@ -31,9 +32,6 @@ export interface VerifyOptions {
   onEnd?: (report: CheckReport) => void;
 }
 
-/** Target or key cannot be used as written. */
-export class VerifyUsageError extends Error {}
-
 /** Nothing can be verified: nothing answers, or the key is refused. */
 export class TargetUnusable extends Error {}
 
@@ -42,7 +40,7 @@ const PER_REQUEST = 30_000;
 
 /**
  * Runs the contract suite against a service, as the key's user.
- * @throws VerifyUsageError, TargetUnusable. A service's mistakes are a report, never an error; so is a run that was
+ * @throws InputError, TargetUnusable. A service's mistakes are a report, never an error; so is a run that was
  * stopped.
  */
 export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
@@ -50,7 +48,7 @@ export async function runVerify(options: VerifyOptions): Promise<VerifyReport> {
   const began = new Date();
   const total = AbortSignal.timeout(options.timeoutMs ?? TOTAL);
   const target = new Target({
-    url: readTarget(options.target),
+    url: readBaseUrl(options.target),
     key: readKey(options.key),
     write: options.write,
     signal: AbortSignal.any([options.signal, total]),
@@ -75,21 +73,21 @@ class Run {
   console: string | null = null;
   private readonly options: VerifyOptions;
   private readonly target: Target;
-  private readonly known: KnownObjects;
-  private readonly changes: Change[] = [];
-  private readonly answered: Context["answered"] = new Map();
+  private readonly parts: RunParts;
   private readonly verdicts: Verdict[] = [];
   private stopped: string | null = null;
 
   constructor(options: VerifyOptions, target: Target) {
     this.options = options;
     this.target = target;
-    this.known = new KnownObjects(options.contract.names, options.uses);
+    const { contract, uses } = options;
+    const known = new KnownObjects(contract.names, uses);
+    this.parts = { contract, target, known, changes: [], answered: new Map() };
   }
 
   /** Finds out whose key it is; nothing else can be judged unless that works. @throws TargetUnusable */
   async open(): Promise<void> {
-    const { target, known } = this;
+    const { target, known } = this.parts;
     const first = await this.sendFirst();
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new TargetUnusable(`nothing answers at ${url}: ${first.problem}`);
@@ -142,13 +140,10 @@ class Run {
   }
 
   private async runCheck(check: Check): Promise<Verdict> {
-    const verdict = new Verdict();
-    const { target, known, changes, answered } = this;
+    const context = new Context(this.parts);
+    const { verdict } = context;
     try {
-      await check.run({
-        contract: this.options.contract,
-        ...{ target, known, changes, answered, verdict },
-      });
+      await check.run(context);
     } catch (error) {
       const stopped = this.reasonToStop(error);
       if (stopped !== undefined) {
@@ -181,14 +176,15 @@ class Run {
 
   toResult(checks: CheckReport[]) {
     const summary = summarize(checks);
-    const isLeftChanged = this.changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
+    const { changes } = this.parts;
+    const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
     const passes = summary.failed === 0 && this.stopped === null && !isLeftChanged;
     return {
       verdict: passes ? ("pass" as const) : ("fail" as const),
       stopped: this.stopped,
       requests: this.target.exchanges.length,
       summary,
-      changes: this.changes,
+      changes,
       assumptions: countAssumptions(checks, this.verdicts),
       checks,
     };
@@ -227,17 +223,8 @@ export function toSentRequest({ method, path, status, headers }: Exchange) {
   return { method, path, status, request_id: headers.get("x-request-id") };
 }
 
-/** @throws VerifyUsageError */
-function readTarget(text: string): string {
-  try {
-    return readBaseUrl(text);
-  } catch (error) {
-    throw error instanceof BaseUrlError ? new VerifyUsageError(error.message) : error;
-  }
-}
-
-/** @throws VerifyUsageError for what no header can carry */
+/** @throws InputError for what no header can carry */
 function readKey(key: string): string {
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new VerifyUsageError("--key must be one word of printable ASCII");
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new InputError("--key must be one word of printable ASCII");
   return key;
 }

@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../engine/resources/index.ts";
-import { changesNothing, isMadeUp, madeUpId } from "./call.ts";
+import { InputError } from "../har/har-file.ts";
 import { checksFor } from "./checks/index.ts";
 import { Contract } from "./contract.ts";
-import { runVerify, VerifyUsageError } from "./run-verify.ts";
+import { changesNothing, isMadeUp, madeUpId } from "./exchange.ts";
+import { runVerify } from "./run-verify.ts";
 import { Target } from "./target.ts";
 
 const KEY = "ak_0123456789012345678901234567890123456789";
@@ -74,7 +75,7 @@ describe("usage", () => {
     const about = { target, key, write: false, version: "0" };
     const options = { contract: CONTRACT, ...about, signal, wait: async () => {} };
     await expect(runVerify(options)).rejects.toThrow(message);
-    await expect(runVerify(options)).rejects.toBeInstanceOf(VerifyUsageError);
+    await expect(runVerify(options)).rejects.toBeInstanceOf(InputError);
   });
 });
 

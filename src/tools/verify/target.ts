@@ -1,6 +1,5 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { type Call, changesNothing } from "./call.ts";
-import { type Answer, firstEvent, readAnswer, wireProblem } from "./read-answer.ts";
+import { type Answer, type Call, changesNothing, firstEvent, readAnswer, wireProblem } from "./exchange.ts";
 
 /** The parts of a request that judging its answer needs. */
 export interface Asked {

@@ -10,8 +10,7 @@ import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import type { Binding } from "../known-objects.ts";
-import { parameterNames, whatIsMissing } from "../known-objects.ts";
+import { type Binding, describeMissing, parameterNames } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
@@ -35,7 +34,7 @@ export function answerChecks({ operations }: Contract): Check[] {
     title: `${operation.id} answers as documented`,
     run: (context) =>
       operation.id === "models.list_for_organization"
-        ? pending(context, operation)
+        ? answerAnnounced(context, operation)
         : answer(context, operation),
   }));
 }
@@ -44,7 +43,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   const { known, verdict, answered } = context;
   const names = parameterNames(operation);
   const bindings = known.bindings(names);
-  if (bindings.length === 0) return verdict.notObservable(whatIsMissing(known, names));
+  if (bindings.length === 0) return verdict.notObservable(describeMissing(known, names));
   let last: Exchange | undefined;
   let best: { params: Binding; exchange: Exchange } | undefined;
   for (const params of bindings) {
@@ -90,10 +89,11 @@ function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean 
 }
 
 /** 4.18: announced; production answers 404, and a service that has it already answers as announced. */
-async function pending({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
-  const organization_id = known.one("organization_id");
-  if (organization_id === undefined) return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
-  const exchange = await target.send({ operation, params: { organization_id } });
+async function answerAnnounced(context: Context, operation: AnyOperation): Promise<void> {
+  const { target, verdict } = context;
+  const params = context.need("organization_id");
+  if (params === undefined) return;
+  const exchange = await target.send({ operation, params });
   const gap = assumedEndpoint(operation);
   if (exchange.status === 404) judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
   else judgeSuccess(verdict, exchange);

@@ -1,5 +1,4 @@
-import type { AnyOperation } from "../../../engine/contract/operation.ts";
-import { readsOnly } from "../../../engine/contract/operation.ts";
+import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
@@ -7,6 +6,7 @@ import { judgeSuccess, judgeWire } from "../judge-answer.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
 import { madeUpParams, parameterNames } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 /**
  * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
@@ -27,13 +27,11 @@ async function probe({ target, known, verdict }: Context, operation: AnyOperatio
   // Where only reading can happen, an object that exists tells most.
   const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
   const params = madeUpParams(operation, known_objects);
-  judgeUnauthorized(
-    { verdict },
-    await target.send({ operation, params, credential: "none", firstEvent: true }),
-  );
+  const exchange = await target.send({ operation, params, credential: "none", firstEvent: true });
+  judgeUnauthorized(verdict, exchange);
 }
 
-function judgeUnauthorized({ verdict }: Pick<Context, "verdict">, exchange: Exchange): void {
+function judgeUnauthorized(verdict: Verdict, exchange: Exchange): void {
   const { operation, status, method, path } = exchange;
   if (!judgeWire(verdict, exchange)) return;
   if (status >= 200 && status < 400) {
@@ -66,13 +64,13 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     family: "credentials",
     section: "5",
     title: `the key is accepted as ${name}`,
-    async run({ contract, target, verdict }) {
-      const operation = contract.operation("models.list");
-      const exchange = await target.send({ operation, credential: header(target.options.key) });
-      if (judgeWire(verdict, exchange)) {
-        verdict.expect(exchange.status !== 401, `the key is refused with 401 when sent as ${name}`);
-        if (exchange.status !== 401) judgeSuccess(verdict, exchange);
-      }
+    async run(context) {
+      const { target, verdict } = context;
+      const exchange = await context.send("models.list", { credential: header(target.options.key) });
+      if (!judgeWire(verdict, exchange)) return;
+      const accepted = exchange.status !== 401;
+      if (verdict.expect(accepted, `the key is refused with 401 when sent as ${name}`))
+        judgeSuccess(verdict, exchange);
     },
   },
   {
@@ -80,9 +78,9 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     family: "credentials",
     section: "5",
     title: `an unknown key as ${name} is 401`,
-    async run({ contract, target, verdict }) {
-      const operation = contract.operation("models.list");
-      judgeUnauthorized({ verdict }, await target.send({ operation, credential: header(UNKNOWN_KEY) }));
+    async run(context) {
+      const exchange = await context.send("models.list", { credential: header(UNKNOWN_KEY) });
+      judgeUnauthorized(context.verdict, exchange);
     },
   },
 ]);
@@ -92,15 +90,13 @@ const unreadable: Check = {
   family: "credentials",
   section: "5",
   title: "a malformed key and a token that is none are 401",
-  async run({ contract, target, verdict }) {
-    const operation = contract.operation("models.list");
+  async run(context) {
     const malformed: Record<string, string>[] = [
       { "api-key": "unknown" },
       { Authorization: "Bearer not.a.token" },
     ];
-    for (const credential of malformed) {
-      judgeUnauthorized({ verdict }, await target.send({ operation, credential }));
-    }
+    for (const credential of malformed)
+      judgeUnauthorized(context.verdict, await context.send("models.list", { credential }));
   },
 };
 

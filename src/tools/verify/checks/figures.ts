@@ -1,7 +1,7 @@
-import type { Verdict } from "../check.ts";
 import { type Check, looksAt, seenIn } from "../check.ts";
-import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
+import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 interface Figures {
   monthly_limit: number | null;
@@ -67,18 +67,12 @@ const usage: Check = {
   section: "3.6",
   title: "usage.retrieve_limits classifies what it counts",
   observe: seenIn("usage.retrieve_limits", judgeUsage),
-  async run({ contract, target, verdict, answered }) {
-    const first = answered.get("usage.retrieve_limits");
-    if (first === undefined || !Array.isArray(first.exchange.json?.api_key_limits))
-      return verdict.notObservable("usage.retrieve_limits has not answered");
-    judgeUsage(verdict, first.exchange);
+  async run(context) {
+    const first = context.first("usage.retrieve_limits");
+    if (first === undefined) return;
+    judgeUsage(context.verdict, first.exchange);
     const query = { month: 1, year: 2020 };
-    const past = await target.send({
-      operation: contract.operation("usage.retrieve_limits"),
-      params: first.params,
-      query,
-    });
-    judgeSuccess(verdict, past);
+    await context.sendAndJudge("usage.retrieve_limits", { params: first.params, query });
   },
 };
 
@@ -102,19 +96,15 @@ const jobs: Check = {
   section: "4.13",
   title: "connector_jobs.list filters by type and status",
   observe: seenIn("connector_jobs.list", judgeJobs),
-  async run({ contract, target, verdict, answered }) {
-    const first = answered.get("connector_jobs.list");
-    if (first === undefined) return verdict.notObservable("connector_jobs.list has not answered");
-    const operation = contract.operation("connector_jobs.list");
-    for (const [field, value] of [
-      ["job_type", "sync"],
-      ["status", "succeeded"],
-    ] as const) {
-      const exchange = await target.send({ operation, params: first.params, query: { [field]: value } });
-      if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) continue;
-      judgeJobs(verdict, exchange);
+  async run(context) {
+    const first = context.first("connector_jobs.list");
+    if (first === undefined) return;
+    judgeJobs(context.verdict, first.exchange);
+    const filters: Record<string, string>[] = [{ job_type: "sync" }, { status: "succeeded" }];
+    for (const query of filters) {
+      const filtered = await context.sendAndJudge("connector_jobs.list", { params: first.params, query });
+      if (filtered !== undefined) judgeJobs(context.verdict, filtered);
     }
-    judgeJobs(verdict, first.exchange);
   },
 };
 

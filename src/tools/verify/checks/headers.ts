@@ -1,10 +1,11 @@
-import type { Basis, Check, Observation, Verdict } from "../check.ts";
+import type { Check, Observation } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
+import type { Basis, Verdict } from "../verdict.ts";
 
 /** A rule for every answer. */
 interface Rule {
-  /** Whom it is asked of; everyone by default. */
+  /** The answers that it applies to; all by default. */
   of?: (one: Exchange) => boolean;
   fits: (one: Exchange) => boolean;
   problem: (one: Exchange) => string;
@@ -79,10 +80,10 @@ function counted({ authenticated, operation, status }: Exchange): boolean {
   return authenticated && operation !== undefined && !UNCOUNTED.has(status) && status < 500;
 }
 
-/** Of a service that answers for years, as many are remembered as a run may ever meet again. */
+/** More ids of one recording are not compared. */
 const MAX_REMEMBERED_IDS = 200_000;
 
-function itsOwn(): Rule {
+function unique(): Rule {
   const seen = new Set<string>();
   return {
     fits({ headers }) {
@@ -162,7 +163,7 @@ export const headerChecks: readonly Check[] = [
   ]),
   everyAnswer("x-request-id", "every answer carries an x-request-id of its own", () => [
     present("x-request-id", /^\S+$/, "an id"),
-    itsOwn(),
+    unique(),
   ]),
   everyAnswer(
     "service-organization",

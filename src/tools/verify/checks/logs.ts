@@ -1,6 +1,8 @@
-import { type Check, type Context, looksAt, seenIn, type Verdict } from "../check.ts";
-import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
+import { parse as parseCsv } from "csv-parse/sync";
+import { type Check, type Context, looksAt, seenIn } from "../check.ts";
+import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 interface Entry {
   id: string;
@@ -66,17 +68,17 @@ function judgeEntries(verdict: Verdict, log: Log, { asked, json }: Exchange): vo
   verdict.expect(!early, `${log.operation} since ${filters["start_date"]} answers ${excerpt(early)}`);
 }
 
-async function judgeLog({ contract, target, verdict, answered }: Context, log: Log): Promise<void> {
+async function judgeLog(context: Context, log: Log): Promise<void> {
+  const { verdict, answered } = context;
   const first = answered.get(log.operation);
   const entries = first?.exchange.json?.[log.entries] as Entry[] | undefined;
   if (first === undefined || !Array.isArray(entries))
     return verdict.notObservable(`${log.operation} has not answered`);
   judgeEntries(verdict, log, first.exchange);
-  const operation = contract.operation(log.operation);
   const ask = async (filter: Readonly<Record<string, string>>) => {
-    const sent = operation.method === "GET" ? { query: filter } : { body: filter };
-    const exchange = await target.send({ operation, params: first.params, ...sent });
-    if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return undefined;
+    const sent = log.operation === "change_logs.list" ? { body: filter } : { query: filter };
+    const exchange = await context.sendAndJudge(log.operation, { params: first.params, ...sent });
+    if (exchange === undefined) return undefined;
     judgeEntries(verdict, log, exchange);
     return exchange.json[log.entries] as Entry[];
   };
@@ -110,10 +112,11 @@ const noMetadata = looksAt(
 const COLUMNS =
   "Timestamp,Entity Type,Entity Name,Action,Actor Name,Actor Email,Target Name,Previous Value,New Value";
 const MAX_ROWS = 10_000;
+const CSV = { relax_column_count: true, record_delimiter: ["\r\n", "\n"] };
 
 /** Columns, rows, order and file name, and the filters that columns show. */
 function judgeAudit(verdict: Verdict, { text, headers, asked }: Exchange): void {
-  const [head = [], ...rows] = csvRows(text);
+  const [head = [], ...rows] = parseCsv(text, CSV) as string[][];
   verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
   const ragged = rows.find((row) => row.length !== head.length);
@@ -142,17 +145,13 @@ const audit: Check = {
   section: "4.15",
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
   observe: seenIn("audit_logs.export", judgeAudit),
-  async run({ contract, target, verdict, answered }) {
-    const first = answered.get("audit_logs.export");
-    if (first === undefined) return verdict.notObservable("audit_logs.export has not answered");
-    judgeAudit(verdict, first.exchange);
-    const operation = contract.operation("audit_logs.export");
-    const filtered = await target.send({
-      operation,
-      params: first.params,
-      query: { entity_type: "department" },
-    });
-    if (judgeSuccess(verdict, filtered) && succeeded(filtered)) judgeAudit(verdict, filtered);
+  async run(context) {
+    const first = context.first("audit_logs.export");
+    if (first === undefined) return;
+    judgeAudit(context.verdict, first.exchange);
+    const query = { entity_type: "department" };
+    const filtered = await context.sendAndJudge("audit_logs.export", { params: first.params, query });
+    if (filtered !== undefined) judgeAudit(context.verdict, filtered);
   },
 };
 
@@ -163,22 +162,3 @@ function judgeFileName(verdict: Verdict, disposition: string, organization_id: s
 }
 
 export const logChecks: readonly Check[] = [...logs, noMetadata, audit];
-
-/** Reads CSV as RFC 4180 has it: quoted cells may hold commas, quotes and line ends. */
-export function csvRows(text: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
-  let last = 0;
-  for (const match of text.matchAll(CELL)) {
-    if (match.index === text.length && row.length === 0) break;
-    last = match.index + match[0].length;
-    row.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
-    if (match[3] === ",") continue;
-    rows.push(row);
-    row = [];
-    if (match[3] === "") break;
-  }
-  if (last < text.length) throw new Error(`the CSV breaks off at character ${last}`);
-  return rows;
-}

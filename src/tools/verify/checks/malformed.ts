@@ -1,8 +1,9 @@
 import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
-import type { Basis, Check, Context } from "../check.ts";
+import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
-import { type Binding, madeUpParams, parameterNames, whatIsMissing } from "../known-objects.ts";
+import { madeUpParams, parameterNames } from "../known-objects.ts";
+import type { Basis } from "../verdict.ts";
 
 interface Property {
   type?: string;
@@ -34,7 +35,7 @@ const listProperties = (schema: unknown) =>
     ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
   ) as [string, Property][];
 
-/** G08, made from the declarations: what each reading operation takes, spoiled in one place at a time. */
+/** G08, made from the declarations: each reading operation's parameters, one of them spoiled at a time. */
 function values({ operations }: Contract): Check[] {
   const takingValues = operations.filter((one) => readsOnly(one) && spoiled(one).length > 0);
   return takingValues.map((operation) => ({
@@ -68,9 +69,9 @@ async function refuseAll(
   { target, known, verdict, answered }: Context,
   operation: AnyOperation,
 ): Promise<void> {
-  const params =
-    answered.get(operation.id)?.params ?? paramsFor(operation, known.bindings(parameterNames(operation), 1));
-  if (params === undefined) return verdict.notObservable(whatIsMissing(known, parameterNames(operation)));
+  const [binding] = known.bindings(parameterNames(operation), 1);
+  // The shape is judged before existence (G04), so an id that does not exist is enough where none is known.
+  const params = answered.get(operation.id)?.params ?? binding ?? madeUpParams(operation);
   for (const one of spoiled(operation)) {
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
@@ -78,11 +79,6 @@ async function refuseAll(
     const gap = findBasis(operation, one);
     judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
   }
-}
-
-/** The shape is judged before existence (G04), so an id that does not exist is enough where none is known. */
-function paramsFor(operation: AnyOperation, [known]: readonly Binding[]): Binding {
-  return known ?? madeUpParams(operation);
 }
 
 /** Ids that break the pattern of section 2.1, in the path. */
@@ -102,15 +98,15 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
   async run({ contract, target, verdict }) {
     const operation = contract.operation(id);
     const [field = ""] = parameterNames(operation);
-    const exchange = await target.send({ operation, params: { [field]: "nobody0!" } });
-    const details = { field, value: "nobody0!" };
-    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details, gap: "G08" });
+    const value = "nobody0!";
+    const exchange = await target.send({ operation, params: { [field]: value } });
+    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap: "G08" });
   },
 }));
 
 export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];
 
-/** G04 and G09: what never reaches an operation. The reading POST of 4.16 stands for all that take JSON. */
+/** G04 and G09: requests that never reach an operation. The reading POST of 4.16 stands for all that take JSON. */
 export const transportChecks: readonly Check[] = [
   {
     id: "transport/no-route",
@@ -147,15 +143,14 @@ function refusedBody(name: string, title: string, { body, type }: { body: string
     family: "refusals",
     section: "G09",
     title,
-    async run({ contract, target, known, verdict }) {
-      const operation = contract.operation("change_logs.list");
-      const organization_id = known.one("organization_id");
-      if (organization_id === undefined)
-        return verdict.notObservable(whatIsMissing(known, ["organization_id"]));
-      const params = madeUpParams(operation, { organization_id });
-      const exchange = await target.send({ operation, params, body, headers: { "content-type": type } });
+    async run(context) {
+      const known = context.need("organization_id");
+      if (known === undefined) return;
+      const params = madeUpParams(context.contract.operation("change_logs.list"), known);
+      const headers = { "content-type": type };
+      const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";
-      judgeRefusal(verdict, exchange, { code, gap: "G09", envelope: "A" });
+      judgeRefusal(context.verdict, exchange, { code, gap: "G09", envelope: "A" });
     },
   };
 }

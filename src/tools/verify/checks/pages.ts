@@ -1,7 +1,6 @@
-import type { Verdict } from "../check.ts";
 import { type Check, type Context, seenIn } from "../check.ts";
-import { judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 type Item = any;
@@ -9,9 +8,9 @@ type Item = any;
 interface Listing {
   operation: string;
   section: string;
-  /** Names of the page size and the offset; in the body where the operation is a POST. */
-  size: string;
-  offset: string;
+  /** Names of the page size and the offset; `take` and `skip` are in the body of a POST. */
+  size: "limit" | "take";
+  offset: "offset" | "skip";
   /** Page size and offset as the first answer must have applied them, null where none is shown. */
   defaults: readonly [number | null, number];
   items: (body: Item) => Item[];
@@ -88,7 +87,7 @@ export const pageChecks: readonly Check[] = LISTINGS.map((listing) => ({
   section: listing.section,
   title: `${listing.operation} applies ${listing.size} and ${listing.offset}`,
   observe: seenIn(listing.operation, (verdict, exchange) => judgePage(verdict, listing, exchange)),
-  run: (context) => pages(context, listing),
+  run: (context) => judgePages(context, listing),
 }));
 
 /** One page by itself: what it says that it applied, and as many items as it then must have. */
@@ -112,18 +111,17 @@ function judgePage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   );
 }
 
-async function pages({ contract, target, verdict, answered }: Context, listing: Listing): Promise<void> {
-  const first = answered.get(listing.operation);
-  if (first === undefined) return verdict.notObservable(`${listing.operation} has not answered`);
-  const operation = contract.operation(listing.operation);
-  if (!readable(listing, first.exchange)) return;
+async function judgePages(context: Context, listing: Listing): Promise<void> {
+  const { verdict } = context;
+  const first = context.first(listing.operation);
+  if (first === undefined || !isReadable(listing, first.exchange)) return;
   const whole = listing.items(first.exchange.json).map(listing.id);
   // With something left behind it, so that a page of one too many shows.
   const size = Math.max(1, Math.min(2, whole.length - 2));
   const window = { [listing.size]: size, [listing.offset]: 1 };
-  const sent = operation.method === "GET" ? { query: window } : { body: window };
-  const page = await target.send({ operation, params: first.params, ...sent });
-  if (!judgeSuccess(verdict, page) || !succeeded(page)) return;
+  const sent = listing.size === "take" ? { body: window } : { query: window };
+  const page = await context.sendAndJudge(listing.operation, { params: first.params, ...sent });
+  if (page === undefined) return;
   judgePage(verdict, listing, first.exchange);
   judgePage(verdict, listing, page);
   const part = listing.items(page.json).map(listing.id);
@@ -139,7 +137,7 @@ async function pages({ contract, target, verdict, answered }: Context, listing: 
 }
 
 /** A body that its own check has refused is not looked into. */
-function readable(listing: Listing, { json }: Exchange): boolean {
+function isReadable(listing: Listing, { json }: Exchange): boolean {
   try {
     return Array.isArray(listing.items(json));
   } catch {

@@ -1,10 +1,11 @@
 import { CATALOGUE, type ErrorCode } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
-import type { Basis, Check, Context } from "../check.ts";
+import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import { madeUpParams, whatIsMissing } from "../known-objects.ts";
+import { describeMissing, madeUpParams } from "../known-objects.ts";
 import type { Family } from "../report.ts";
+import type { Basis } from "../verdict.ts";
 
 export interface Case {
   operation: string;
@@ -25,8 +26,8 @@ export interface Case {
 
 const OWN = { organization_id: "organization_id" };
 /** A missing resource is 404; which code and details it has where the section shows none is assumed. */
-export const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
-export const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
+const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
+const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
   operation,
   name: "unknown",
   title: `unknown ${details} is 404`,
@@ -111,11 +112,11 @@ export const READING_REFUSALS: readonly Case[] = [
   foreign("change_logs.list", { body: {} }),
 ];
 
-async function run({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
+async function refuse({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
   const operation = contract.operation(one.operation);
   const wanted = Object.entries(one.known ?? {});
   const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
-  if (missing.length > 0) return verdict.notObservable(whatIsMissing(known, missing));
+  if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
   const given = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
   const params = madeUpParams(operation, given);
   const { query, body, code, gap, codeGap, detailsGap } = one;
@@ -134,13 +135,13 @@ function asksForRole(operation: AnyOperation): boolean {
   return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
-export function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {
+function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,
     section: one.gap ?? contract.operation(one.operation).section,
     title: `${one.operation}: ${one.title}`,
-    run: (context) => run(context, one),
+    run: (context) => refuse(context, one),
   }));
 }
 

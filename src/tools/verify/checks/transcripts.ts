@@ -1,7 +1,7 @@
-import type { Verdict } from "../check.ts";
 import { type Check, type Context, seenIn } from "../check.ts";
-import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
+import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 
 const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
   txt: {
@@ -31,6 +31,7 @@ function splitLines(text: string): string[] {
 }
 
 const EXPORT = "meeting_sessions.export_transcript";
+const SENTENCES = "transcriptions.list_sentences";
 
 /** 4.1: content type, file name and lines of the format that was asked for. */
 function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
@@ -48,12 +49,12 @@ function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void
   judge(verdict, text);
 }
 
-async function exported({ contract, target, verdict, answered }: Context, format: string): Promise<void> {
-  const first = answered.get(EXPORT);
-  if (first === undefined) return verdict.notObservable(`${EXPORT} has not answered`);
-  const operation = contract.operation(EXPORT);
-  const exchange = await target.send({ operation, params: first.params, query: { format } });
-  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
+async function exportIn(format: string, context: Context): Promise<void> {
+  const { verdict } = context;
+  const first = context.first(EXPORT);
+  if (first === undefined) return;
+  const exchange = await context.sendAndJudge(EXPORT, { params: first.params, query: { format } });
+  if (exchange === undefined) return;
   judgeExport(verdict, exchange);
   if (exchange.text.trim() === "" || exchange.text.trim() === "[]")
     verdict.note("the transcript is empty, so its lines show nothing");
@@ -71,10 +72,10 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   observe: seenIn(EXPORT, (verdict, exchange) => {
     if ((exchange.asked.query["format"] ?? "txt") === format) judgeExport(verdict, exchange);
   }),
-  run: (context) => exported(context, format),
+  run: (context) => exportIn(format, context),
 }));
 
-/** 4.11: what lets a client keep an answer. */
+/** 4.11: headers that let a client cache an answer. */
 function judgeCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
@@ -88,16 +89,16 @@ const conditional: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences answers 304 to If-None-Match",
-  observe: seenIn("transcriptions.list_sentences", judgeCaching),
-  async run({ contract, target, verdict, answered }) {
-    const first = answered.get("transcriptions.list_sentences");
-    if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
+  observe: seenIn(SENTENCES, judgeCaching),
+  async run(context) {
+    const { verdict } = context;
+    const first = context.first(SENTENCES);
+    if (first === undefined) return;
     judgeCaching(verdict, first.exchange);
     const etag = first.exchange.headers.get("etag");
     if (etag === null) return;
-    const operation = contract.operation("transcriptions.list_sentences");
     const ask = (value: string) =>
-      target.send({ operation, params: first.params, headers: { "if-none-match": value } });
+      context.send(SENTENCES, { params: first.params, headers: { "if-none-match": value } });
     const held = await ask(etag);
     verdict.expect(held.status === 304, `If-None-Match with the ETag is ${held.status} instead of 304`);
     verdict.expect(held.text === "", "a 304 has a body");
@@ -135,20 +136,21 @@ const counts: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences counts its sentences and links its pages",
-  observe: seenIn("transcriptions.list_sentences", judgeCounts),
-  async run({ contract, target, verdict, answered }) {
-    const first = answered.get("transcriptions.list_sentences");
-    if (first === undefined) return verdict.notObservable("transcriptions.list_sentences has not answered");
-    judgeCounts(verdict, first.exchange);
-    const operation = contract.operation("transcriptions.list_sentences");
-    const page = await target.send({ operation, params: first.params, query: { limit: 1, offset: 1 } });
-    if (judgeSuccess(verdict, page) && succeeded(page)) judgeCounts(verdict, page);
+  observe: seenIn(SENTENCES, judgeCounts),
+  async run(context) {
+    const first = context.first(SENTENCES);
+    if (first === undefined) return;
+    judgeCounts(context.verdict, first.exchange);
+    const query = { limit: 1, offset: 1 };
+    const page = await context.sendAndJudge(SENTENCES, { params: first.params, query });
+    if (page !== undefined) judgeCounts(context.verdict, page);
   },
 };
 
 /** Both headers or none: they are there when redaction was enabled. */
 function judgeRedaction(verdict: Verdict, headers: Headers): void {
-  const [redacted, policies] = [headers.get("x-pii-redacted"), headers.get("x-pii-policies")];
+  const redacted = headers.get("x-pii-redacted");
+  const policies = headers.get("x-pii-policies");
   const fits = (redacted === null) === (policies === null);
   verdict.expect(fits, "of X-PII-Redacted and X-PII-Policies one came without the other");
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");

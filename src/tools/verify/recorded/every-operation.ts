@@ -4,11 +4,12 @@ import { type AnyOperation, listSuccesses } from "../../../engine/contract/opera
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/check-document.ts";
-import { type Check, type Observation, seenIn, type Verdict } from "../check.ts";
+import { type Check, type Observation, seenIn } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";
 import type { Family } from "../report.ts";
 import type { Asked, Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
 import { judgeRecordedRefusal, refusalStatuses } from "./refusals.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };

@@ -4,11 +4,11 @@ import { CATALOGUE, type ErrorCode } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../../engine/contract/refusals.ts";
-import type { Basis, Verdict } from "../check.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "../checks/refusals.ts";
 import { excerpt, isMasked } from "../judge-answer.ts";
 import { judgeEnvelope, judgeRefusal } from "../judge-refusal.ts";
 import type { Exchange } from "../target.ts";
+import type { Basis, Verdict } from "../verdict.ts";
 
 /** G09: transport errors come in envelope A, whatever the operation's own is. */
 const TRANSPORT = new Set([400, 405, 413, 415]);

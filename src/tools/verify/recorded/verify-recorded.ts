@@ -1,4 +1,4 @@
-import { BaseUrlError, readBaseUrl } from "../../har/read-har.ts";
+import { readBaseUrl } from "../../har/har-file.ts";
 import { redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { checksFor } from "../checks/index.ts";
@@ -12,11 +12,11 @@ import {
   summarize,
   type VerifyReport,
 } from "../report.ts";
-import { noteUnreadable, toCheckReport, toSentRequest, VerifyUsageError } from "../run-verify.ts";
+import { noteUnreadable, toCheckReport, toSentRequest } from "../run-verify.ts";
 import type { Exchange } from "../target.ts";
+import { RecordedVerdict } from "../verdict.ts";
 import { eachExchange, type OperationExchange, OTHER_HOST, type Seeing, UNKNOWN_PATH } from "./archive.ts";
 import { askedFor, everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
-import { RecordedVerdict } from "./recorded-verdict.ts";
 
 export interface RecordedOptions {
   contract: Contract;
@@ -28,14 +28,14 @@ export interface RecordedOptions {
 
 /**
  * interfaces 12: judges recorded answers by the contract and sends nothing.
- * @throws VerifyUsageError, HarError; TargetUnusable where nothing in it is of this API
+ * @throws InputError; TargetUnusable where nothing in it is of this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
   const { contract, file, target } = options;
   const started = performance.now();
   const began = new Date();
   let judging!: Judging;
-  const wanted = { contract, file, target: target === undefined ? undefined : readTarget(target) };
+  const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
   const { base, creator, entries } = await eachExchange(wanted, ({ complete }) => {
     judging = new Judging(contract, { complete });
     return judging;
@@ -56,15 +56,6 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     assumptions: countAssumptions(checks, judging.verdicts()),
     checks,
   };
-}
-
-/** @throws VerifyUsageError */
-function readTarget(target: string): string {
-  try {
-    return readBaseUrl(target);
-  } catch (error) {
-    throw error instanceof BaseUrlError ? new VerifyUsageError(error.message) : error;
-  }
 }
 
 /** Requests that the report of a check lists. */

@@ -1,5 +1,45 @@
-import { type Basis, Verdict } from "../check.ts";
-import type { Exchange } from "../target.ts";
+import type { Outcome } from "./report.ts";
+import type { Exchange } from "./target.ts";
+
+/** The assumption that a judgement rests on; undefined where the reference itself says it. */
+export type Basis = string | undefined;
+
+/** Collects the findings of one check. Only departures from the reference fail; departures from assumptions differ. */
+export class Verdict {
+  readonly failures: string[] = [];
+  readonly differences: { assumption: string; detail: string }[] = [];
+  /** Why the check's subject could not be observed; then other findings do not make it pass. */
+  readonly notObserved: string[] = [];
+  readonly notes: string[] = [];
+  /** Assumptions that were judged and fitted, with how often. */
+  readonly confirmed = new Map<string, number>();
+  private judged = 0;
+
+  /** Judges one thing; `gap` names the assumption it rests on. */
+  expect(fits: boolean, problem: string, gap?: Basis): boolean {
+    this.judged += 1;
+    if (fits) {
+      if (gap !== undefined) this.confirmed.set(gap, (this.confirmed.get(gap) ?? 0) + 1);
+    } else if (gap === undefined) this.failures.push(problem);
+    else this.differences.push({ assumption: gap, detail: problem });
+    return fits;
+  }
+
+  notObservable(reason: string): void {
+    this.notObserved.push(reason);
+  }
+
+  note(text: string): void {
+    this.notes.push(text);
+  }
+
+  /** Where nothing was judged, nothing is proven. */
+  get outcome(): Outcome {
+    if (this.failures.length > 0) return "failed";
+    if (this.differences.length > 0) return "differs";
+    return this.judged === 0 || this.notObserved.length > 0 ? "not-observable" : "passed";
+  }
+}
 
 /** Kinds of problems that one check lists; further ones are only counted. */
 const MAX_KINDS = 20;

@@ -1,25 +1,23 @@
-import { createReadStream } from "node:fs";
+import { closeSync, createReadStream, ftruncateSync, openSync, writeSync } from "node:fs";
 import { JSONParser } from "@streamparser/json";
+import type { HarEntry } from "./har-entry.ts";
 
-/** A file is no archive that can be read; the message is one sentence that says what to do. */
-export class HarError extends Error {}
-
-/** A text is not a service's base URL. */
-export class BaseUrlError extends Error {}
+/** An option or a file cannot be used; the message is one sentence that says what to do. */
+export class InputError extends Error {}
 
 /**
  * The base URL of a service, as `--target` takes it: absolute, without a slash at its end.
- * @throws BaseUrlError
+ * @throws InputError
  */
 export function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new BaseUrlError(`--target must be an absolute http or https URL, not "${text}"`);
+    throw new InputError(`--target must be an absolute http or https URL, not "${text}"`);
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    throw new BaseUrlError("--target must be a base URL, without credentials, query or fragment");
+    throw new InputError("--target must be a base URL, without credentials, query or fragment");
   const base = url.href.replace(/\/+$/, "");
   if (/\/v\d+$/.test(base))
-    throw new BaseUrlError(`leave the version out of --target: ${base.replace(/\/v\d+$/, "")}`);
+    throw new InputError(`leave the version out of --target: ${base.replace(/\/v\d+$/, "")}`);
   return base;
 }
 
@@ -39,7 +37,7 @@ const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 /**
  * Reads an HTTP Archive of any length and calls `onEntry` with one entry after the other, in the file's order;
  * no more than one is held at a time.
- * @throws HarError; the system's error for a file that cannot be read
+ * @throws InputError; the system's error for a file that cannot be read
  */
 export async function readHar(file: string, onEntry: (entry: HarValue) => void): Promise<HarFacts> {
   const reading = new Reading(file, onEntry);
@@ -86,21 +84,21 @@ class Reading {
     };
   }
 
-  /** @throws HarError, and what `onEntry` throws */
+  /** @throws InputError, and what `onEntry` throws */
   add(piece: Buffer): void {
     this.read += piece.length;
     this.parse(() => this.parser.write(piece));
     if (this.read - this.lastEnd <= MAX_ENTRY_BYTES) return;
     const most = MAX_ENTRY_BYTES / (1024 * 1024);
     const which = `entry ${this.facts.entries + 1}`;
-    throw new HarError(`${this.file}: ${which} is larger than ${most} MB; export it without such a body`);
+    throw new InputError(`${this.file}: ${which} is larger than ${most} MB; export it without such a body`);
   }
 
-  /** @throws HarError */
+  /** @throws InputError */
   end(): HarFacts {
     if (!this.parser.isEnded) this.parse(() => this.parser.end());
     if (this.known) return this.facts;
-    throw new HarError(`${this.file} is no HTTP Archive: it holds no log with entries`);
+    throw new InputError(`${this.file} is no HTTP Archive: it holds no log with entries`);
   }
 
   private parse(step: () => void): void {
@@ -108,12 +106,57 @@ class Reading {
       step();
     } catch {
       if (this.thrown !== undefined) throw this.thrown;
-      throw new HarError(this.known ? this.cut() : `${this.file} is no HTTP Archive, which would be JSON`);
+      throw new InputError(this.known ? this.cut() : `${this.file} is no HTTP Archive, which would be JSON`);
     }
   }
 
   private cut(): string {
     const where = `after ${this.facts.entries} entries, within its first ${this.read} bytes`;
     return `${this.file} is cut short or broken ${where}; export it again`;
+  }
+}
+
+const TAIL = "\n]}}\n";
+
+/**
+ * An HTTP Archive that grows by one entry at a time and can be read at any moment: an entry and the end of the
+ * document are one write, over the previous end.
+ */
+export class HarFile {
+  private readonly descriptor: number;
+  /** Where the next entry goes. */
+  private end = 0;
+  private entries = 0;
+
+  /** @throws the system's error; EEXIST for a file that is there, unless it may be replaced */
+  constructor(file: string, { version, replace }: { version: string; replace: boolean }) {
+    this.descriptor = openSync(file, replace ? "w" : "wx");
+    const creator = JSON.stringify({ name: "Understudy", version });
+    const head = `{"log":{"version":"1.2","creator":${creator},"pages":[],"entries":[`;
+    writeSync(this.descriptor, head + TAIL);
+    this.end = Buffer.byteLength(head);
+  }
+
+  get count(): number {
+    return this.entries;
+  }
+
+  /** @throws the system's error, such as that of a full disk; the file is then as it was before */
+  add(entry: HarEntry): void {
+    const text = Buffer.from(`${this.entries === 0 ? "\n" : ",\n"}${JSON.stringify(entry)}${TAIL}`);
+    try {
+      for (let done = 0; done < text.length; )
+        done += writeSync(this.descriptor, text, done, text.length - done, this.end + done);
+    } catch (error) {
+      writeSync(this.descriptor, TAIL, this.end);
+      ftruncateSync(this.descriptor, this.end + TAIL.length);
+      throw error;
+    }
+    this.end += text.length - TAIL.length;
+    this.entries += 1;
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
   }
 }
