@@ -1988,7 +1988,7 @@ export interface CoverageMatrix {
       code: ErrorCode | null;
       hits: number;
     }[];
-    /** What was answered besides: bare 5xx of faults, and `0` for no answer at all */
+    /** Outcomes that are not documented: bare 5xx of faults, and `0` for no answer at all */
     other: {
       outcome: string;
       hits: number;

@@ -8,8 +8,15 @@ import type { Check } from "../tools/verify/check.ts";
 import { Contract } from "../tools/verify/contract.ts";
 import { readUses } from "../tools/verify/known-objects.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
-import { type CheckReport, type Outcome, type RecordedReport, type VerifyReport, verifyHtml, verifyJunit } from "../tools/verify/report.ts";
-import { TargetUnusable, runVerify } from "../tools/verify/run-verify.ts";
+import {
+  type CheckReport,
+  type Outcome,
+  type RecordedReport,
+  type VerifyReport,
+  verifyHtml,
+  verifyJunit,
+} from "../tools/verify/report.ts";
+import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { isInteractive, table, untilStopped } from "./process.ts";

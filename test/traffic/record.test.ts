@@ -251,7 +251,7 @@ describe("record on the command line [interfaces 12]", () => {
     );
     await fetch(`${url}/v1/models`, { headers: { "api-key": KEYS.ben } });
     await eventually(() => expect(JSON.parse(readFileSync(out, "utf8")).log.entries).toHaveLength(1));
-    expect(running.output().stdout).toContain("GET /v1/models -> 200 (");
+    await eventually(() => expect(running.output().stdout).toContain("GET /v1/models -> 200 ("));
     running.child.kill("SIGTERM");
     const { code, stdout } = await running.finished;
     expect(code).toBe(0);

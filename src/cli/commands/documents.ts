@@ -8,7 +8,10 @@ export const openapiCommand = command({
   options: { control: flag("The control API's document") },
   examples: [["$0 openapi > openapi.json", "No server needed"]],
   async run({ control }) {
-    const { controlApiDocument, openApiDocument } = await import("../../tools/reports/index.ts");
+    const [{ controlApiDocument }, { openApiDocument }] = await Promise.all([
+      import("../../tools/reports/control-openapi.ts"),
+      import("../../tools/reports/openapi.ts"),
+    ]);
     if (control) {
       const { CONTROL_OPERATIONS } = await import("../../control/operations/index.ts");
       return print(true, controlApiDocument(CONTROL_OPERATIONS, packageJson.version), "");

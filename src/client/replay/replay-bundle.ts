@@ -3,7 +3,11 @@ import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
 import { type Difference, firstDifference, recordedAnswer } from "../../tools/bundle/recorded-message.ts";
 import { recordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
-import { resolveReferences, standIn, Vault } from "../../tools/bundle/secret-placeholders.ts";
+import {
+  makePlaceholder,
+  resolveReferences,
+  SecretPlaceholders,
+} from "../../tools/bundle/secret-placeholders.ts";
 import { type ReplayWorld, replayWorld } from "./replay-world.ts";
 
 export interface ReplayResult {
@@ -29,7 +33,7 @@ const GOES_BACK = new Set(["snapshots.restore", "history.rewind"]);
 
 class Replay {
   private readonly bundle: Bundle;
-  private readonly vault = new Vault();
+  private readonly secrets = new SecretPlaceholders();
   private world!: ReplayWorld;
   private present: RequestStep | undefined;
   /** The clock's instant when the present request made its change, which comes next. */
@@ -51,7 +55,7 @@ class Replay {
     this.world = await replayWorld(bundle, fixture, { outbound, beforeChange: () => this.passToCommit() });
     try {
       this.knowKeys();
-      this.vault.learnGiven(JSON.stringify(fixture));
+      this.secrets.registerGiven(JSON.stringify(fixture));
       for (const [index, step] of bundle.steps.entries()) {
         if (signal?.aborted) break;
         const difference = "control" in step ? await this.control(step) : await this.request(step);
@@ -88,7 +92,7 @@ class Replay {
     const recorded = String(answer.status);
     if (entry === undefined)
       return { step, request: number, what: "answer", recorded, replayed: "none came" };
-    const replayed = recordedAnswer(entry, number, this.vault);
+    const replayed = recordedAnswer(entry, number, this.secrets);
     const difference = firstDifference(answer, replayed);
     return difference && { step, request: number, ...difference };
   }
@@ -102,7 +106,7 @@ class Replay {
       return control.history ? this.moveAsCall(control.now) : this.moveTo(control.now);
     if (!GOES_BACK.has(control.operation)) await this.moveTo(control.changed);
     const body = control.body === undefined ? undefined : this.resolved(control.body);
-    this.vault.learnGiven(body ?? "null");
+    this.secrets.registerGiven(body ?? "null");
     const response = await fetch(`${url}/_control/sandboxes/${sandbox.name}${this.resolved(control.path)}`, {
       method: control.method,
       ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body }),
@@ -162,22 +166,24 @@ class Replay {
 
   private knowKeys(): void {
     for (const { id, key } of this.world.sandbox.world.read().all(apiKeys))
-      this.vault.know(key, `api_key:${id}`);
+      this.secrets.register(key, `api_key:${id}`);
   }
 
   private resolved(text: string): string {
     return resolveReferences(text, (kind, name) => {
       const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
-      if (kind === "answer") return this.vault.secretOf(`answer:${name}`) ?? standIn(name, length);
+      if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? makePlaceholder(name, length);
       if (kind === "api_key") return this.keyOf(name);
-      if (kind !== "given") return standIn(`${kind}:${name}`, length);
+      if (kind !== "given") return makePlaceholder(`${kind}:${name}`, length);
       const prefix = name.startsWith("w") ? "whsec_" : "ak_";
-      return prefix + standIn(name, length - prefix.length);
+      return prefix + makePlaceholder(name, length - prefix.length);
     });
   }
 
   private keyOf(id: string): string {
-    return this.world?.sandbox.world.read().get(apiKeys, id)?.key ?? `ak_${standIn(`api_key:${id}`, 39)}`;
+    return (
+      this.world?.sandbox.world.read().get(apiKeys, id)?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`
+    );
   }
 
   private bytesOf(body: BundleBody | undefined): Buffer | undefined {

@@ -11,7 +11,7 @@ export const BUNDLE_VERSION = 1;
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
 const Instant = Type.String({ format: "date-time" });
 
-/** `text` is UTF-8; other bytes are one character each. References stand in place of secrets. */
+/** `text` is UTF-8; other bytes are one character each. References replace secrets. */
 const Body = Type.Union([
   Type.Object({ text: Type.String() }, { additionalProperties: false }),
   Type.Object({ latin1: Type.String() }, { additionalProperties: false }),
@@ -39,7 +39,7 @@ const RequestStep = Type.Object({
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
     at: Instant,
-    /** What it showed when the change was made, where that was later. */
+    /** The same clock when the change was made, where that was later. */
     committed: Type.Optional(Instant),
     method: Type.String(),
     /** Path and query, with the sandbox's prefix where one was used. */
@@ -56,12 +56,12 @@ const ControlStep = Type.Object({
     operation: Type.String(),
     method: Type.String(),
     path: Type.String(),
-    /** JSON as a text, with references in place of secrets. */
+    /** JSON as a text, references replace secrets. */
     body: Type.Optional(Type.String()),
     status: Type.Integer(),
-    /** What the sandbox's clock showed afterwards. */
+    /** The sandbox's clock afterwards. */
     now: Instant,
-    /** What it showed at the last change until then. */
+    /** The same clock at the last change until then. */
     changed: Instant,
     /** Whether the call has an entry in the history: a replayed rewind finds its entry by the id. */
     history: Type.Optional(Type.Boolean()),
@@ -69,7 +69,7 @@ const ControlStep = Type.Object({
 });
 export type ControlStep = Static<typeof ControlStep>;
 
-/** What `understudy replay` takes (interfaces 4): a world, what happened to it, and what it answered. */
+/** The input of `understudy replay` (interfaces 4): a world, its requests and calls, and its answers. */
 export const Bundle = Type.Object(
   {
     format: Type.Literal(BUNDLE_FORMAT),
@@ -93,7 +93,7 @@ export const Bundle = Type.Object(
     active: Type.Array(Type.String()),
     /** Of a server that was started with it: by how much every answer was late. */
     delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
-    /** What receivers answered and when, by delivery and attempt; a replay calls nobody. */
+    /** Answers of receivers and their instants, by delivery and attempt; a replay calls no receiver. */
     deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
       type: "object",
       additionalProperties: { type: "array", items: RecordedAttempt },
@@ -154,7 +154,7 @@ export function readBundle(text: string, file: string): Bundle {
   return value as Bundle;
 }
 
-/** What happened to a sandbox cannot be told by a bundle; `advice` says what would help (interfaces 4). */
+/** A sandbox cannot be put into a bundle; `advice` says how it could (interfaces 4). */
 export class BundleRefusal extends Error {
   override readonly name = "BundleRefusal";
   readonly kind: "not-replayable" | "journal-incomplete";

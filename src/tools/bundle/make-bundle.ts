@@ -15,10 +15,10 @@ import {
 } from "./bundle.ts";
 import { recordedAnswer, recordedBody } from "./recorded-message.ts";
 import type { RecordedCall, Recording } from "./recordings.ts";
-import { Vault } from "./vault.ts";
+import { SecretPlaceholders } from "./secret-placeholders.ts";
 
 /**
- * Everything that `understudy replay` needs to do again what happened to a sandbox since its first day.
+ * Everything that `understudy replay` needs to repeat the requests and calls since a sandbox's first day.
  * @throws BundleRefusal when the journal has lost entries, or the sandbox's present does not follow from them
  */
 export function makeBundle(
@@ -33,21 +33,20 @@ export function makeBundle(
   const { first, calls } = recording;
   // Refused for a file that is wrong, a request has changed nothing, and no replay would find that file.
   const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
-  const vault = new Vault();
-  for (const root of rootsOf(sandbox, recording)) {
+  const secrets = new SecretPlaceholders();
+  for (const root of rootsWithKeys(sandbox, recording)) {
     for (const { id, key } of root.tables.get(apiKeys.name)?.all() ?? [])
-      vault.know(key as string, `api_key:${id}`);
+      secrets.register(key as string, `api_key:${id}`);
   }
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
-  vault.learnGiven(fixtureText);
-  const { active, scenarios } = scenariosOf(library, recording, entries);
+  secrets.registerGiven(fixtureText);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
     understudy: version,
     sandbox: sandbox.name,
-    fixture: { name: first.fixture.name, document: JSON.parse(vault.sent(fixtureText)) },
+    fixture: { name: first.fixture.name, document: JSON.parse(secrets.redact(fixtureText)) },
     seed: first.seed,
     resets: first.resets,
     clock: {
@@ -56,11 +55,11 @@ export function makeBundle(
       ...(first.rate === undefined ? {} : { rate: first.rate }),
     },
     settings: { ...first.settings },
-    scenarios,
-    active: [...active],
+    scenarios: listScenarios(library, recording, entries),
+    active: [...first.scenarios],
     ...(delay === undefined ? {} : { delay }),
-    deliveries: deliveriesOf(recording),
-    steps: stepsOf(sandbox, { entries, calls, vault }),
+    deliveries: listDeliveries(recording),
+    steps: listSteps(sandbox, { entries, calls, secrets }),
   };
 }
 
@@ -76,190 +75,161 @@ function completeJournal({ journal }: Sandbox, recording: Recording): readonly J
   const missing = journal.lastSequence - first.position - entries.length;
   if (missing > 0) {
     const detail = `The journal has lost ${missing} of the requests since the sandbox's first day`;
-    throw new BundleRefusal(
-      "journal-incomplete",
-      detail,
-      "raise the setting journal_limit, reset, and let them come again",
-    );
+    const advice = "raise the setting journal_limit, reset, and let them come again";
+    throw new BundleRefusal("journal-incomplete", detail, advice);
   }
-  // What went out of the sandbox, the recording tells.
+  // Deliveries are in the recording.
   const requests = entries.filter(({ delivery }) => delivery === undefined);
-  for (const entry of requests) requireWholeBody(entry);
+  for (const { id, method, path, request_body, request_bytes } of requests) {
+    if (request_bytes === 0 || request_body !== undefined) continue;
+    const detail = `${method} ${path} (${id}) carried ${request_bytes} bytes, of which the journal keeps no copy`;
+    const advice = "upload something smaller than 64 KB where a bundle is wanted";
+    throw new BundleRefusal("journal-incomplete", detail, advice);
+  }
   return requests;
 }
 
 function unexplained(calls: readonly RecordedCall[], restores: number): string | undefined {
   if (restores > 0) return "its state came from somewhere else than its fixture and the recorded calls";
-  const kept = new Set<string>();
+  const saved = new Set<string>();
   for (const { call } of calls) {
     const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
-    if (call.operation === "snapshots.save") kept.add((call.body as { name: string }).name);
-    if (call.operation === "snapshots.restore" && !kept.has(snap!))
+    if (call.operation === "snapshots.save") saved.add((call.body as { name: string }).name);
+    if (call.operation === "snapshots.restore" && !saved.has(snap!))
       return `it went back to the snapshot ${snap}, which was not saved since its first day`;
   }
   return undefined;
 }
 
-/** @throws BundleRefusal */
-function requireWholeBody({ id, method, path, request_body, request_bytes }: JournalEntry): void {
-  if (request_bytes === 0 || request_body !== undefined) return;
-  throw longBody(`${method} ${path} (${id})`, request_bytes);
+/** The states that can contain keys of recorded requests. */
+function rootsWithKeys({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
+  const saved = [...snapshots.values()].map((value) => value.world.root);
+  return [first.fixture.root(first.seed), ...saved, world.root];
 }
 
-function longBody(request: string, bytes: number): BundleRefusal {
-  const detail = `${request} carried ${bytes} bytes, of which the journal keeps no copy`;
-  return new BundleRefusal(
-    "journal-incomplete",
-    detail,
-    "upload something smaller than 64 KB where a bundle is wanted",
-  );
-}
-
-/** Where keys may stand that requests were made with. */
-function rootsOf({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
-  const kept = [...snapshots.values()].map((value) => value.world.root);
-  return [first.fixture.root(first.seed), ...kept, world.root];
-}
-
-function scenariosOf(library: ScenarioLibrary, recording: Recording, entries: readonly JournalEntry[]) {
-  const active = recording.first.scenarios;
-  const names = new Set(active);
+/** @throws BundleRefusal for a file that can no longer be used */
+function listScenarios(
+  library: ScenarioLibrary,
+  recording: Recording,
+  entries: readonly JournalEntry[],
+): Bundle["scenarios"] {
+  const names = new Set(recording.first.scenarios);
   for (const { call } of recording.calls) {
     if (call.operation !== "scenarios.activate") continue;
     for (const name of (call.body as { names: string[] }).names) names.add(name);
   }
   for (const entry of entries) {
-    const name = faultAskedBy(entry);
+    const name = requestedFault(entry);
     if (name !== undefined && library.has(name)) names.add(name);
   }
-  const scenarios = [...names].map((name) => ({ name, document: { ...documentOf(name, library), name } }));
-  return { active, scenarios };
+  return [...names].map((name) => {
+    try {
+      return { name, document: { ...library.get(name).document, name } };
+    } catch {
+      const detail = `The file of the scenario ${name} can no longer be used`;
+      throw new BundleRefusal("not-replayable", detail, "put it back as it was");
+    }
+  });
 }
 
 function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
   if (entry.decision !== "fault:header/refused") return false;
-  const name = faultAskedBy(entry);
+  const name = requestedFault(entry);
   return name !== undefined && library.has(name) && !library.isUsable(name);
 }
 
-/** What a request asked for by its own header, be it a code or a scenario's name. */
-function faultAskedBy({ request_headers }: JournalEntry): string | undefined {
+/** The code or scenario that a request asked for by its own header. */
+function requestedFault({ request_headers }: JournalEntry): string | undefined {
   const at = request_headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "x-sandbox-fault");
   return at < 0 ? undefined : request_headers[at + 1]?.trim();
 }
 
-/** @throws BundleRefusal */
-function documentOf(name: string, library: ScenarioLibrary): object {
-  try {
-    return library.get(name).document;
-  } catch {
-    throw new BundleRefusal(
-      "not-replayable",
-      `The file of the scenario ${name} can no longer be used`,
-      "put it back as it was",
-    );
-  }
-}
-
-function deliveriesOf({ attempts }: Recording): Bundle["deliveries"] {
-  const told = [...attempts].map(([delivery_id, ends]) => [
+function listDeliveries({ attempts }: Recording): Bundle["deliveries"] {
+  const all = [...attempts].map(([delivery_id, ends]) => [
     delivery_id,
     ends.map(({ response_code, ended_at }) => ({
       response_code,
-      ...(ended_at === undefined ? {} : { ended_at: iso(ended_at) }),
+      ...(ended_at !== undefined && { ended_at: iso(ended_at) }),
     })),
   ]);
-  return Object.fromEntries(told);
+  return Object.fromEntries(all);
 }
 
-interface Happened {
-  entries: readonly JournalEntry[];
-  calls: readonly RecordedCall[];
-  vault: Vault;
-}
-
-function stepsOf(sandbox: Sandbox, { entries, calls, vault }: Happened): Bundle["steps"] {
+function listSteps(
+  sandbox: Sandbox,
+  {
+    entries,
+    calls,
+    secrets,
+  }: { entries: readonly JournalEntry[]; calls: readonly RecordedCall[]; secrets: SecretPlaceholders },
+): Bundle["steps"] {
   const idSeed = requestIdSeed(sandbox.world.seed);
   const steps: Bundle["steps"] = [];
   const waiting = [...calls];
-  let position = 0;
-  const until = (sequence: number) => {
+  const addCallsBefore = (sequence: number) => {
     while (waiting[0] !== undefined && waiting[0].after < sequence)
-      steps.push(controlStep(waiting.shift()!, vault));
+      steps.push(controlStep(waiting.shift()!, secrets));
   };
-  for (const entry of entries) {
-    until(entry.sequence);
-    // First the request, which may only carry what earlier answers gave out; then its answer.
-    const request = requestOf(entry, { number: numberUnder(idSeed, entry), sandbox, vault });
-    steps.push({ request, answer: recordedAnswer(entry, ++position, vault) });
+  for (const [i, entry] of entries.entries()) {
+    addCallsBefore(entry.sequence);
+    // The id says how many requests had come before, unless it was drawn from another seed.
+    const { id, number } = entry;
+    const drawn = number !== undefined && drawRequestId(idSeed, number) === id;
+    // First the request, which can only carry secrets of earlier answers; then its answer.
+    const request = { ...(drawn && { number }), ...describeRequest(entry, sandbox, secrets) };
+    steps.push({ request, answer: recordedAnswer(entry, i + 1, secrets) });
   }
-  until(Number.POSITIVE_INFINITY);
+  addCallsBefore(Number.POSITIVE_INFINITY);
   return steps;
 }
 
-/** How many requests had come before it; undefined where its id was drawn of another seed. */
-function numberUnder(idSeed: number, { id, number }: JournalEntry): number | undefined {
-  return number !== undefined && drawRequestId(idSeed, number) === id ? number : undefined;
-}
-
 const HOP_BY_HOP = new Set([
-  ...[
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "transfer-encoding",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-  ],
-  "content-length",
+  ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade"],
+  ...["expect", "content-length"],
 ]);
 
-function requestOf(
+function describeRequest(
   entry: JournalEntry,
-  { number, sandbox, vault }: { number: number | undefined; sandbox: Sandbox; vault: Vault },
+  sandbox: Sandbox,
+  secrets: SecretPlaceholders,
 ): RequestStep["request"] {
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < entry.request_headers.length; i += 2) {
     const name = entry.request_headers[i]!;
     const value = entry.request_headers[i + 1]!;
-    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push([name, vault.sentHeader(name, value)]);
+    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push([name, secrets.redactHeader(name, value)]);
   }
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
-  const body = recordedBody(entry.request_body, vault, type);
-  const target = prefixOf(sandbox.name, entry) + entry.path + (entry.query === "" ? "" : `?${entry.query}`);
+  const body = recordedBody(entry.request_body, secrets, type);
+  const query = entry.query === "" ? "" : `?${entry.query}`;
   return {
-    ...(number === undefined ? {} : { number }),
     at: iso(entry.at),
-    ...((entry.committed_at ?? 0) > entry.at ? { committed: iso(entry.committed_at!) } : {}),
+    ...((entry.committed_at ?? 0) > entry.at && { committed: iso(entry.committed_at!) }),
     method: entry.method,
-    target: vault.sentTarget(target),
+    target: secrets.redactTarget(findPrefix(sandbox.name, entry) + entry.path + query),
     headers,
-    ...(body === undefined ? {} : { body }),
+    ...(body !== undefined && { body }),
   };
 }
 
-/** The journal leaves the prefix away; of `default` it only shows in URLs that were handed out. */
-function prefixOf(name: string, { response_body }: JournalEntry): string {
+/** The journal omits the prefix; of `default` it only shows in URLs that were handed out. */
+function findPrefix(name: string, { response_body }: JournalEntry): string {
   const prefix = `/_s/${name}`;
   return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
-function controlStep({ call, now, changed, history }: RecordedCall, vault: Vault): ControlStep {
+function controlStep(
+  { call, now, changed, history }: RecordedCall,
+  secrets: SecretPlaceholders,
+): ControlStep {
   const { operation, method, path, body, status } = call;
-  // In its turn: what an answer before it handed out is known by that answer.
-  vault.learnGiven(JSON.stringify(body ?? null));
-  const text = body === undefined ? {} : { body: vault.sent(JSON.stringify(body)) };
+  // Not earlier: a secret that an earlier answer handed out is named after that answer.
+  secrets.registerGiven(JSON.stringify(body ?? null));
   return {
     control: {
-      operation,
-      method,
-      path: vault.sentTarget(path),
-      ...text,
-      status,
-      now: iso(now),
-      changed: iso(changed),
+      ...{ operation, method, path: secrets.redactTarget(path) },
+      ...(body !== undefined && { body: secrets.redact(JSON.stringify(body)) }),
+      ...{ status, now: iso(now), changed: iso(changed) },
       ...(history && { history }),
     },
   };

@@ -2,7 +2,7 @@ import { toLatin1 } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
-import type { Vault } from "./vault.ts";
+import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
 /** interfaces 5: outside the promise of equal bytes, or the connection's own business. */
 const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "keep-alive"]);
@@ -10,21 +10,25 @@ const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "ke
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The answer of a journal entry, its secrets by name. The same of a replay is compared with it. */
-export function recordedAnswer(entry: JournalEntry, number: number, vault: Vault): BundleAnswer {
+export function recordedAnswer(
+  entry: JournalEntry,
+  number: number,
+  secrets: SecretPlaceholders,
+): BundleAnswer {
   const headers: [string, string][] = [];
   const sent = responseHeaders(entry);
   for (let i = 0; i + 1 < sent.length; i += 2) {
     const name = sent[i]!;
     if (!NOT_COMPARED.has(name.toLowerCase())) headers.push([name, sent[i + 1]!]);
   }
-  const content = textOf(entry.response_body);
-  vault.learn(number, headers.map(([, value]) => value).join("\n"));
-  if (content !== undefined) vault.learn(number, content.text);
+  const content = decode(entry.response_body);
+  secrets.registerIssued(number, headers.map(([, value]) => value).join("\n"));
+  if (content !== undefined) secrets.registerIssued(number, getText(content));
   const { streamed } = entry;
   return {
     status: entry.status,
-    headers: headers.map(([name, value]) => [name, vault.named(value)]),
-    ...(content === undefined ? {} : { body: bodyOf(content, (text) => vault.named(text)) }),
+    headers: headers.map(([name, value]) => [name, secrets.replaceKnown(value)]),
+    ...(content === undefined ? {} : { body: mask(content, (text) => secrets.replaceKnown(text)) }),
     ...(typeof streamed === "object" && content === undefined ? { digest: streamed } : {}),
     ...(streamed === "under way" || streamed === "cut" ? { open: true } : {}),
   };
@@ -32,30 +36,26 @@ export function recordedAnswer(entry: JournalEntry, number: number, vault: Vault
 
 export function recordedBody(
   bytes: Uint8Array | string | undefined,
-  vault: Vault,
+  secrets: SecretPlaceholders,
   type?: string,
 ): BundleBody | undefined {
-  const content = textOf(bytes);
-  return content && bodyOf(content, (text) => (isForm(type) ? vault.sentForm(text) : vault.sent(text)));
+  const content = decode(bytes);
+  return content && mask(content, (text) => (isForm(type) ? secrets.redactForm(text) : secrets.redact(text)));
 }
 
-interface Content {
-  text: string;
-  encoding: "text" | "latin1";
-}
-
-function textOf(bytes: Uint8Array | string | undefined): Content | undefined {
+/** UTF-8 as `text`, other bytes as `latin1`; undefined for no body. */
+function decode(bytes: Uint8Array | string | undefined): BundleBody | undefined {
   if (bytes === undefined || bytes.length === 0) return undefined;
-  if (typeof bytes === "string") return { text: bytes, encoding: "text" };
+  if (typeof bytes === "string") return { text: bytes };
   try {
-    return { text: utf8.decode(bytes), encoding: "text" };
+    return { text: utf8.decode(bytes) };
   } catch {
-    return { text: toLatin1(bytes), encoding: "latin1" };
+    return { latin1: toLatin1(bytes) };
   }
 }
 
-function bodyOf({ text, encoding }: Content, masked: (text: string) => string): BundleBody {
-  return encoding === "text" ? { text: masked(text) } : { latin1: masked(text) };
+function mask(body: BundleBody, replace: (text: string) => string): BundleBody {
+  return "text" in body ? { text: replace(body.text) } : { latin1: replace(body.latin1) };
 }
 
 export interface Difference {
@@ -101,8 +101,8 @@ function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Differe
     if (digest?.sha256 === replayed.digest?.sha256) return undefined;
     return { what: "body (streamed)", recorded: show(digest), replayed: show(replayed.digest) };
   }
-  const before = contentOf(recorded.body);
-  const after = contentOf(replayed.body);
+  const before = getText(recorded.body);
+  const after = getText(replayed.body);
   if (before === after) return undefined;
   let at = 0;
   while (at < before.length && before[at] === after[at]) at += 1;
@@ -113,7 +113,7 @@ function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Differe
   return { what: `body at byte ${offset}`, recorded: around(before, at), replayed: around(after, at) };
 }
 
-function contentOf(body: BundleBody | undefined): string {
+function getText(body: BundleBody | undefined): string {
   if (body === undefined) return "";
   return "text" in body ? body.text : body.latin1;
 }

@@ -44,7 +44,7 @@ export interface RecordedCall {
   call: ChangingCall;
 }
 
-/** What came of an attempt to deliver an event. */
+/** The result of an attempt to deliver an event. */
 export interface AttemptEnd {
   response_code: number;
   /** Milliseconds since 1970 on the sandbox's clock. */
@@ -84,8 +84,8 @@ const NOT_REPEATED = new Set([
 ]);
 
 /**
- * What besides the journal a bundle needs (interfaces 4): each sandbox's first day, and in their order the
- * control calls that changed it. References only, so that nobody pays for bundles that are never asked for.
+ * The parts of a bundle that the journal lacks (interfaces 4): each sandbox's first day, and in their order the
+ * control calls that changed it. It holds references only, so a bundle that is never made costs next to nothing.
  */
 export class Recordings {
   private readonly recordings = new WeakMap<Sandbox, Recording>();
@@ -108,7 +108,7 @@ export class Recordings {
     });
   };
 
-  /** What has happened to it cannot be told by a bundle. */
+  /** Marks a sandbox as one that no bundle can describe; `why` is in words. */
   spoil(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
     if (recording !== undefined) recording.unfit ??= why;

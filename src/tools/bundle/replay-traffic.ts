@@ -20,9 +20,9 @@ interface Sending extends RecordedRequest {
   isIts?: (entry: JournalEntry) => boolean;
 }
 
-/** A fault may delay an answer by minutes; what takes longer is taken for lost. */
+/** A fault may delay an answer by minutes; a later answer counts as lost. */
 const PATIENCE_MS = 10 * 60_000;
-/** So long a connection may still be open after the journal has the answer: a fault may hold it for ever. */
+/** How long a connection may stay open after the journal has the answer; a fault may hold it for ever. */
 const LINGER_MS = 500;
 
 /**
@@ -73,37 +73,20 @@ function nextEntry(
 }
 
 function exchange({ host = "127.0.0.1", port, method, target, headers, body }: Sending, signal: AbortSignal) {
-  let end = () => {};
-  let fail = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  const failed = new Promise<void>((resolve) => {
-    fail = resolve;
-  });
   const flat = headers.flatMap(([name, value]) => [name!, value!]);
   // One of HTTP/1.0 may have had none; this one is of 1.1, which has to.
   if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
   if (body !== undefined) flat.push("Content-Length", String(body.length));
   const outgoing = request({
-    host,
-    port,
-    method,
-    path: target,
-    headers: flat as never,
-    setHost: false,
-    agent: false,
-    signal,
+    ...{ host, port, method, path: target, headers: flat as never, setHost: false, agent: false, signal },
   });
-  const broken = () => {
-    fail();
-    end();
-  };
-  outgoing.on("error", broken);
-  outgoing.on("response", (response: IncomingMessage) => {
-    response.resume();
-    response.on("error", broken);
-    response.on("close", end);
+  const failed = new Promise<void>((resolve) => {
+    outgoing.on("error", () => resolve());
+    outgoing.on("response", (response: IncomingMessage) => response.on("error", () => resolve()));
+  });
+  const ended = new Promise<void>((resolve) => {
+    outgoing.on("response", (response: IncomingMessage) => response.resume().on("close", resolve));
+    void failed.then(resolve);
   });
   outgoing.end(body);
   return { ended, failed };
@@ -114,7 +97,7 @@ function after(milliseconds: number): Promise<undefined> {
 }
 
 /**
- * Plays the receivers of a bundle: each attempt of a delivery is answered as it was then, and nobody is
+ * Plays the receivers of a bundle: each attempt of a delivery is answered as it was then, and no receiver is
  * called. Anything else is answered with what `otherwise` says.
  */
 export function recordedOutbound(
@@ -124,7 +107,7 @@ export function recordedOutbound(
   const made = new Map<string, number>();
   return {
     async send({ headers }: OutboundRequest): Promise<OutboundResult> {
-      const id = deliveryOf(headers);
+      const id = findDelivery(headers);
       const attempt = made.get(id ?? "") ?? 0;
       if (id !== undefined) made.set(id, attempt + 1);
       const recorded = id === undefined ? undefined : deliveries[id]?.[attempt];
@@ -138,7 +121,7 @@ export function recordedOutbound(
   };
 }
 
-function deliveryOf(headers: OutboundRequest["headers"]): string | undefined {
+function findDelivery(headers: OutboundRequest["headers"]): string | undefined {
   const [, value] =
     Object.entries(headers).find(([name]) => name.toLowerCase() === "x-service-delivery") ?? [];
   return value === undefined ? undefined : String(value);

@@ -6,7 +6,7 @@ import {
   ProblemBody,
   type ProblemKind,
 } from "../../engine/contract/problems.ts";
-import { type DocumentComponents, headerRefs, type Json, openApiOf } from "./openapi-document.ts";
+import { type DocumentComponents, headerRefs, type Json, toOpenApi } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
@@ -19,7 +19,7 @@ const HEADERS: Json = {
 
 /** The OpenAPI document of the control API. */
 export function controlApiDocument(calls: readonly Call[], version: string): Json {
-  return openApiOf(
+  return toOpenApi(
     {
       info: {
         title: "Understudy's control API",
@@ -45,7 +45,7 @@ export function controlApiDocument(calls: readonly Call[], version: string): Jso
   );
 }
 
-/** One response per status, with the kinds of problems that may stand in it; many calls share them. */
+/** One response per status, with the kinds of problems that it can carry; many calls share them. */
 function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
   const byStatus = new Map<number, ProblemKind[]>();
   for (const kind of listProblemKinds(call)) {

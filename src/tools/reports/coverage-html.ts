@@ -44,7 +44,7 @@ body { max-width: none; }
  * operation leads there, as long as that server runs.
  */
 export function coverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
-  const columns = columnsOf(matrix);
+  const columns = listColumns(matrix);
   const most = Math.max(1, ...matrix.operations.flatMap(({ outcomes }) => outcomes.map(({ hits }) => hits)));
   const headline = `${title}: ${matrix.percent} percent`;
   return htmlPage({
@@ -66,16 +66,16 @@ ${matrix.operations.map((row) => rowHtml(row, { columns, most, consoleUrl }))}</
   });
 }
 
-function columnsOf({ operations }: CoverageMatrix): Column[] {
+function listColumns({ operations }: CoverageMatrix): Column[] {
   const columns = new Map<string, Column>();
   for (const { status, code } of operations.flatMap(({ outcomes }) => outcomes)) {
-    const key = keyOf(status, code);
+    const key = toKey(status, code);
     columns.set(key, { key, status, code });
   }
   return [...columns.values()].sort((a, b) => a.status - b.status || (a.key < b.key ? -1 : 1));
 }
 
-function keyOf(status: number, code: string | null): string {
+function toKey(status: number, code: string | null): string {
   return code === null && status >= 400 ? `${status} as documented` : `${status} ${code ?? "success"}`;
 }
 
@@ -87,7 +87,7 @@ function rowHtml(
   row: CoveredOperation,
   { columns, most, consoleUrl }: { columns: readonly Column[]; most: number; consoleUrl: string | undefined },
 ): Html {
-  const hits = new Map(row.outcomes.map((outcome) => [keyOf(outcome.status, outcome.code), outcome.hits]));
+  const hits = new Map(row.outcomes.map((outcome) => [toKey(outcome.status, outcome.code), outcome.hits]));
   const other = row.other.map((one) => `${one.outcome}: ${one.hits}`).join(", ");
   const cells = columns.map(({ key }) => cellHtml(row, key, { hits: hits.get(key), most }));
   const seen = `${row.outcomes.filter((one) => one.hits > 0).length} of ${row.outcomes.length}`;

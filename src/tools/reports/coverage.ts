@@ -29,7 +29,7 @@ const CoveredOperation = Closed({
   percent: Percent,
   outcomes: Type.Array(CoveredOutcome, { description: "Those that are documented" }),
   other: Type.Array(Closed({ outcome: Type.String(), hits: Count }), {
-    description: "What was answered besides: bare 5xx of faults, and `0` for no answer at all",
+    description: "Outcomes that are not documented: bare 5xx of faults, and `0` for no answer at all",
   }),
 });
 export type CoveredOperation = Static<typeof CoveredOperation>;

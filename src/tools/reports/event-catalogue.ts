@@ -30,7 +30,7 @@ export const CataloguedEvent = Closed(
 );
 export type CataloguedEvent = Static<typeof CataloguedEvent>;
 
-/** What webhooks are sent, by event (interfaces 14): the whole payload of section 6.2, the data its own. */
+/** The payload of each event (interfaces 14), as section 6.2 has it. */
 export function eventCatalogue(events: readonly AnyEvent[]): CataloguedEvent[] {
   return events.map((event) => ({
     name: event.name,
@@ -59,11 +59,6 @@ function payloadSchema(event: AnyEvent): Record<string, unknown> {
   };
 }
 
-/** Types of all payloads for a receiver, in TypeScript or Python. */
-export function eventTypes(events: readonly CataloguedEvent[], language: "ts" | "py"): string {
-  return language === "ts" ? typeScript(events) : python(events);
-}
-
 interface Field {
   type?: string | readonly string[];
   enum?: readonly unknown[];
@@ -72,21 +67,62 @@ interface Field {
   items?: Field;
 }
 
-function dataOf({ schema }: CataloguedEvent): {
-  properties: Record<string, Field>;
-  required: readonly string[];
-} {
-  const { properties } = schema as {
-    properties: { data: { properties?: Record<string, Field>; required?: string[] } };
-  };
-  return { properties: properties.data.properties ?? {}, required: properties.data.required ?? [] };
+/** How one language spells the types of JSON. */
+interface Language {
+  types: Readonly<Record<string, string>>;
+  any: string;
+  literals: (values: readonly string[]) => string;
+  list: (item: string) => string;
 }
 
-function typeScript(events: readonly CataloguedEvent[]): string {
+const TYPESCRIPT: Language = {
+  types: {
+    string: "string",
+    integer: "number",
+    number: "number",
+    boolean: "boolean",
+    null: "null",
+    object: "Record<string, unknown>",
+  },
+  any: "unknown",
+  literals: (values) => values.join(" | "),
+  list: (item) => (item.includes(" ") ? `(${item})[]` : `${item}[]`),
+};
+
+const PYTHON: Language = {
+  types: {
+    string: "str",
+    integer: "int",
+    number: "float",
+    boolean: "bool",
+    null: "None",
+    object: "dict[str, Any]",
+  },
+  any: "Any",
+  literals: (values) => `Literal[${values.join(", ")}]`,
+  list: (item) => `list[${item}]`,
+};
+
+function spell(field: Field, language: Language): string {
+  const literals = field.const === undefined ? field.enum : [field.const];
+  if (literals) return language.literals(literals.map((one) => JSON.stringify(one)));
+  if (field.anyOf) return field.anyOf.map((one) => spell(one, language)).join(" | ");
+  const types = [field.type ?? "unknown"].flat().map((type) => {
+    if (type === "array") return language.list(spell(field.items ?? {}, language));
+    return language.types[type] ?? language.any;
+  });
+  return types.join(" | ");
+}
+
+/** Types of all payloads for a receiver, in TypeScript or Python. */
+export function eventTypes(events: readonly CataloguedEvent[], language: "ts" | "py"): string {
+  return language === "ts" ? writeTypeScript(events) : writePython(events);
+}
+
+function writeTypeScript(events: readonly CataloguedEvent[]): string {
   const types = events.map((event) => {
-    const { properties, required } = dataOf(event);
-    const fields = Object.entries(properties).map(
-      ([name, field]) => `    ${name}${required.includes(name) ? "" : "?"}: ${inTypeScript(field)};`,
+    const fields = listFields(event, TYPESCRIPT).map(
+      ({ name, type, optional }) => `    ${name}${optional ? "?" : ""}: ${type};`,
     );
     return `/** ${event.summary} */\nexport interface ${typeName(event.name)} extends Delivered {\n  event: "${event.name}";\n  data: {\n${fields.join("\n")}\n  };\n}`;
   });
@@ -96,62 +132,29 @@ function typeScript(events: readonly CataloguedEvent[]): string {
   return [base, ...types, `export type WebhookEvent =\n${union};`].join("\n\n");
 }
 
-function inTypeScript(field: Field): string {
-  if (field.const !== undefined) return JSON.stringify(field.const);
-  if (field.enum) return field.enum.map((one) => JSON.stringify(one)).join(" | ");
-  if (field.anyOf) return field.anyOf.map(inTypeScript).join(" | ");
-  return [field.type ?? "unknown"]
-    .flat()
-    .map((type) =>
-      type === "array" ? `${wrapped(inTypeScript(field.items ?? {}))}[]` : (TS_TYPES[type] ?? "unknown"),
-    )
-    .join(" | ");
-}
-
-const wrapped = (type: string) => (type.includes(" ") ? `(${type})` : type);
-
-const TS_TYPES: Readonly<Record<string, string>> = {
-  string: "string",
-  integer: "number",
-  number: "number",
-  boolean: "boolean",
-  null: "null",
-  object: "Record<string, unknown>",
-};
-
-function python(events: readonly CataloguedEvent[]): string {
+function writePython(events: readonly CataloguedEvent[]): string {
   const head = "from typing import Any, Literal, NotRequired, TypedDict, Union";
   const types = events.map((event) => {
-    const { properties, required } = dataOf(event);
     const name = typeName(event.name);
-    const fields = Object.entries(properties).map(([field, schema]) => {
-      const type = inPython(schema);
-      return `    ${field}: ${required.includes(field) ? type : `NotRequired[${type}]`}`;
-    });
+    const fields = listFields(event, PYTHON).map(
+      (field) => `    ${field.name}: ${field.optional ? `NotRequired[${field.type}]` : field.type}`,
+    );
     return `class ${name}Data(TypedDict):\n${fields.join("\n") || "    pass"}\n\n\nclass ${name}(TypedDict):\n    """${event.summary}"""\n\n    event: Literal["${event.name}"]\n    data: ${name}Data\n    timestamp: str\n    webhook_id: str\n    delivery_id: str`;
   });
   const union = `WebhookEvent = Union[\n${events.map(({ name }) => `    ${typeName(name)},`).join("\n")}\n]`;
   return [head, ...types, union].join("\n\n\n");
 }
 
-function inPython(field: Field): string {
-  const literal = field.const === undefined ? field.enum : [field.const];
-  if (literal) return `Literal[${literal.map((one) => JSON.stringify(one)).join(", ")}]`;
-  if (field.anyOf) return field.anyOf.map(inPython).join(" | ");
-  return [field.type ?? "unknown"]
-    .flat()
-    .map((type) => (type === "array" ? `list[${inPython(field.items ?? {})}]` : (PY_TYPES[type] ?? "Any")))
-    .join(" | ");
+function listFields({ schema }: CataloguedEvent, language: Language) {
+  const { data } = (
+    schema as { properties: { data: { properties?: Record<string, Field>; required?: string[] } } }
+  ).properties;
+  return Object.entries(data.properties ?? {}).map(([name, field]) => ({
+    name,
+    type: spell(field, language),
+    optional: data.required?.includes(name) !== true,
+  }));
 }
-
-const PY_TYPES: Readonly<Record<string, string>> = {
-  string: "str",
-  integer: "int",
-  number: "float",
-  boolean: "bool",
-  null: "None",
-  object: "dict[str, Any]",
-};
 
 /** `file.processed` -> `FileProcessed`. */
 function typeName(event: string): string {
@@ -171,5 +174,5 @@ export function eventsPage(events: readonly CataloguedEvent[]): string {
     ({ name, section, summary, sample }) =>
       `## ${name}\n\n${summary} (section ${section}).\n\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``,
   );
-  return `# Events\n\n<!-- generated from the declarations by npm run generate -->\n\nWhat webhooks are sent, with a sample of each; \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events\n--types ts\` (or \`py\`) types of all of them. How they are signed, retried and received is told in [Webhooks](webhooks.md),\nhow each framework verifies a signature in [Signatures](signatures.md); receivers to start from are under [receivers](receivers/README.md).\n\n| event | tells that | data |\n|---|---|---|\n${rows.join("\n")}\n\n${parts.join("\n\n")}\n`;
+  return `# Events\n\n<!-- generated from the declarations by npm run generate -->\n\nWhat webhooks are sent, with a sample of each; \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events\n--types ts\` (or \`py\`) types of all of them. How they are signed, retried and received is in [Webhooks](webhooks.md),\nhow each framework verifies a signature in [Signatures](signatures.md); receivers to start from are under [receivers](receivers/README.md).\n\n| event | says that | data |\n|---|---|---|\n${rows.join("\n")}\n\n${parts.join("\n\n")}\n`;
 }

@@ -49,7 +49,7 @@ export const FidelityLedger = Closed(
 );
 export type FidelityLedger = Static<typeof FidelityLedger>;
 
-/** What is specified and what is assumed, from the declarations alone. */
+/** Specified and assumed parts of each operation, from the declarations alone. */
 export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLedger {
   return {
     operations: operations.map((operation) => ({
@@ -80,7 +80,7 @@ export function fidelityMarkdown(ledger: FidelityLedger): string {
   );
   const parts = ledger.operations
     .filter(({ provenance, assumed }) => provenance === "specified" && assumed.length > 0)
-    .map(({ id, assumed }) => `| \`${id}\` | ${wordsOf(assumed)} |`);
+    .map(({ id, assumed }) => `| \`${id}\` | ${describeAssumed(assumed)} |`);
   const assumed = ledger.assumptions.map(
     ({ id, topic, chosen, settings, operations }) =>
       `| ${id} | ${topic} | ${chosen} | ${settings.map((name) => `\`${name}\``).join(", ")} | ${operations.map((name) => `\`${name}\``).join(", ")} |`,
@@ -113,7 +113,7 @@ ${assumed.join("\n")}
 `;
 }
 
-function wordsOf(assumed: readonly AssumedPart[]): string {
+function describeAssumed(assumed: readonly AssumedPart[]): string {
   const ids = [...new Set(assumed.map(({ assumption }) => assumption))];
   return ids
     .map((id) => {
@@ -123,7 +123,7 @@ function wordsOf(assumed: readonly AssumedPart[]): string {
     .join("; ");
 }
 
-/** The ledger's assumptions as the page docs/reference/assumptions.md, an anchor each: what `G08` leads to. */
+/** The ledger's assumptions as the page docs/reference/assumptions.md, each with the anchor that links such as `G08` lead to. */
 export function assumptionsPage(operations: readonly AnyOperation[]): string {
   const settings = describeSettings();
   const entries = ASSUMPTIONS.map(({ id, topic, chosen, details = [] }) => {

@@ -1,7 +1,7 @@
 import { htmlEscape } from "escape-goat";
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** Markup that may stand in a page as it is; only `html` and `trusted` make it. */
+/** Markup that goes into a page as it is; only `html` and `trusted` make it. */
 export class Html {
   private readonly markup: string;
 
@@ -14,11 +14,11 @@ export class Html {
   }
 }
 
-export type Interpolated = Html | string | number | readonly (Html | string)[];
+type Interpolated = Html | string | number | readonly (Html | string)[];
 
 /**
  * A template whose interpolations are escaped unless they are markup themselves, so that a page shows hostile
- * names as text without anybody having to think of it. Attributes need their quotes: without them a space in a
+ * names as text without further care. Attributes need their quotes: without them a space in a
  * value would begin another attribute.
  * @throws TypeError where an attribute's value has none
  */
@@ -41,12 +41,12 @@ function escaped(value: Interpolated): string {
   return typeof value === "object" ? value.map(escaped).join("") : htmlEscape(String(value));
 }
 
-export interface HtmlPage {
+interface HtmlPage {
   title: string;
   /** Added to what all pages share. */
   style: string;
   body: Html;
-  /** When what it tells of was measured; now, where that isn't known. */
+  /** The time of the measurement; now by default. */
   made?: Date;
 }
 
@@ -77,18 +77,17 @@ export function instantHtml(iso: string): Html {
   return html`<time datetime="${iso}">${text}</time>`;
 }
 
-/** Prose of ours in which code stands in backticks. */
+/** Prose of ours with code in backticks. */
 export function proseHtml(text: string): Html {
   const parts = text.split(/`([^`]+)`/);
   return html`${parts.map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }
 
 /**
- * What the HTML reports look like. On a phone a table that `stacks` says each row below the other, every cell with the
- * name of its column. Every colour of text has a contrast of at least 4.5 to what it stands on, in both
- * schemes.
+ * The style of all HTML reports. On a phone a table with the class `stacks` shows each row as a block, every cell with
+ * the name of its column. Text has a contrast of at least 4.5 to its background in both colour schemes.
  */
-export const PAGE_STYLE = `:root {
+const PAGE_STYLE = `:root {
   color-scheme: light dark;
   --page: #ffffff; --ink: #1c2128; --quiet: #57606a; --soft: #f4f5f7; --line: #d5d9df; --link: #0958c5;
   --ok: #186a31; --ok-soft: #e2f3e6; --bad: #b3202c; --bad-soft: #fde8e8; --open: #805500; --open-soft: #fbf0d5;

@@ -8,7 +8,7 @@ export interface JunitCase {
   /** The reason. */
   skipped?: string;
   system_out?: string;
-  /** What else is to be said of it, passed or not. */
+  /** Further facts, passed or not. */
   properties?: readonly JunitProperty[];
 }
 

@@ -3,7 +3,7 @@ import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/c
 
 export type Json = Record<string, unknown>;
 
-/** What one API's document says besides its operations. */
+/** The parts of one API's document that are not its operations. */
 export interface DocumentedApi<O extends AnyDeclaration> {
   info: Json;
   servers: readonly Json[];
@@ -15,7 +15,7 @@ export interface DocumentedApi<O extends AnyDeclaration> {
     parameters?: Json;
     schemas: Json;
   };
-  /** What an operation says of itself besides what all do. */
+  /** Members of one operation only. */
   notes: (operation: O) => Json;
   /** By status. */
   errorResponses: (operation: O, components: DocumentComponents) => Json;
@@ -24,14 +24,14 @@ export interface DocumentedApi<O extends AnyDeclaration> {
   more?: (components: SchemaComponents) => Json;
 }
 
-/** What operations refer to, filled while they are written. */
+/** The components that operations refer to, filled while operations are written. */
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: Json;
 }
 
 /** An OpenAPI 3.1 document, a pure function of the declarations. */
-export function openApiOf<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
+export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
   const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {} };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
@@ -45,7 +45,7 @@ export function openApiOf<O extends AnyDeclaration>(api: DocumentedApi<O>, opera
     openapi: "3.1.0",
     info: { ...api.info, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
     servers: api.servers,
-    tags: [...new Set([...operations.map(tagOf), ...(api.tags ?? [])])].map((name) => ({ name })),
+    tags: [...new Set([...operations.map(getTag), ...(api.tags ?? [])])].map((name) => ({ name })),
     security: api.security,
     paths,
     components: {
@@ -58,7 +58,7 @@ export function openApiOf<O extends AnyDeclaration>(api: DocumentedApi<O>, opera
 }
 
 /** The group that an operation is shown in. */
-export function tagOf({ id }: AnyDeclaration): string {
+export function getTag({ id }: AnyDeclaration): string {
   return id.slice(0, id.indexOf("."));
 }
 
@@ -78,12 +78,12 @@ function operationObject<O extends AnyDeclaration>(
   const headers = headerRefs(api.components.headers);
   return {
     operationId: id,
-    tags: [tagOf(operation)],
+    tags: [getTag(operation)],
     summary,
     ...(description ? { description } : {}),
     "x-section": section,
     ...api.notes(operation),
-    parameters: parametersOf(operation, schemas),
+    parameters: listParameters(operation, schemas),
     ...(operation.body ? { requestBody: requestBody(operation, schemas) } : {}),
     responses: {
       ...Object.fromEntries(
@@ -97,7 +97,7 @@ function operationObject<O extends AnyDeclaration>(
   };
 }
 
-function parametersOf({ params, query, headers }: AnyDeclaration, components: SchemaComponents): Json[] {
+function listParameters({ params, query, headers }: AnyDeclaration, components: SchemaComponents): Json[] {
   const list = (
     schema: { properties: Record<string, TSchema>; required?: string[] } | undefined,
     place: string,

@@ -5,7 +5,7 @@ import { type AnyEvent, type DeclaredApi, dataSchema } from "../../engine/contra
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
-import { headerRefs, type Json, openApiOf, type SchemaComponents } from "./openapi-document.ts";
+import { headerRefs, type Json, type SchemaComponents, toOpenApi } from "./openapi-document.ts";
 
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
 
@@ -14,7 +14,7 @@ const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
  * `x-assumed` with the ids of the ledger.
  */
 export function openApiDocument({ operations, events }: DeclaredApi, version: string): Json {
-  return openApiOf(
+  return toOpenApi(
     {
       info: {
         title: "AI platform API, as Understudy emulates it",
@@ -42,7 +42,7 @@ export function openApiDocument({ operations, events }: DeclaredApi, version: st
         parameters: DELIVERY_PARAMETERS,
         schemas: { ...ERROR_SCHEMAS, WebhookEvent: DELIVERY_SCHEMA },
       },
-      notes: notesOf,
+      notes: describeAssumed,
       errorResponses,
       tags: ["events"],
       more: (components) => ({
@@ -56,7 +56,7 @@ export function openApiDocument({ operations, events }: DeclaredApi, version: st
   );
 }
 
-function notesOf(operation: AnyOperation): Json {
+function describeAssumed(operation: AnyOperation): Json {
   const { assumptions, credentials, identify } = operation;
   const assumed = assumedParts(operation);
   return {
@@ -68,7 +68,7 @@ function notesOf(operation: AnyOperation): Json {
   };
 }
 
-/** One response per status, with the codes that may stand in it. */
+/** One response per status, with the codes that it can carry. */
 function errorResponses(operation: AnyOperation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of listErrorCodes(operation)) {
@@ -216,7 +216,7 @@ const DELIVERY_PARAMETERS: Json = {
   Delivery: header("X-Service-Delivery", "The delivery's id"),
 };
 
-/** What receivers are called with, by event: the `webhooks` of OpenAPI 3.1. */
+/** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */
 function webhookObjects(events: readonly AnyEvent[], components: SchemaComponents): Json {
   return Object.fromEntries(events.map((event) => [event.name, { post: deliveryObject(event, components) }]));
 }

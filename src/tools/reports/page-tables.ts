@@ -6,7 +6,7 @@ import {
 } from "../../engine/contract/operation.ts";
 import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
 import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
-import { tagOf } from "./openapi-document.ts";
+import { getTag } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
@@ -20,7 +20,7 @@ interface Shape {
 }
 
 /**
- * A page with its tables written anew: of the calls between `<!-- calls: clock -->` (the first words of their ids)
+ * A page with its tables written again: of the calls between `<!-- calls: clock -->` (the first words of their ids)
  * and `<!-- end -->`, of the problems after `<!-- problems -->`, of the settings after `<!-- settings -->`. The rest is
  * the author's.
  */
@@ -33,7 +33,7 @@ export function withTables(page: string, calls: readonly Call[]): string {
       if (what === "problems") return `${begin}${problemTable()}${end}`;
       if (what === "settings") return `${begin}${settingTable()}${end}`;
       const groups = tags!.split(" ");
-      const rows = groups.flatMap((tag) => calls.filter((call) => tagOf(call) === tag));
+      const rows = groups.flatMap((tag) => calls.filter((call) => getTag(call) === tag));
       return `${begin}${callTable(rows, shown)}${end}`;
     },
   );
@@ -42,12 +42,12 @@ export function withTables(page: string, calls: readonly Call[]): string {
 function callTable(calls: readonly Call[], shown: Set<string>): string {
   const rows = calls.map(
     (call) =>
-      `| ${call.method} ${pathOf(call)} | ${does(call)} | ${takes(call, shown)} | ${answers(call, shown)} |\n`,
+      `| ${call.method} ${shortPath(call)} | ${does(call)} | ${takes(call, shown)} | ${answers(call, shown)} |\n`,
   );
   return `| call | does | takes | answers |\n|---|---|---|---|\n${rows.join("")}`;
 }
 
-function pathOf({ path }: AnyDeclaration): string {
+function shortPath({ path }: AnyDeclaration): string {
   const below = path.replace(/^\/_control\/sandboxes\/\{name\}/, "");
   return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
 }
@@ -60,7 +60,7 @@ function takes({ query, body }: AnyDeclaration, shown: Set<string>): string {
   const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
-    parts.push(shapeOf(body.schema as Shape, shown) + (body.optional ? ", or nothing" : ""));
+    parts.push(describeShape(body.schema as Shape, shown) + (body.optional ? ", or nothing" : ""));
   return parts.join(", ");
 }
 
@@ -83,39 +83,39 @@ function answers(call: Call, shown: Set<string>): string {
 
 function successText({ schema, content_types, events, description }: Success, shown: Set<string>): string {
   if (description !== undefined) return description;
-  if (events !== undefined) return `server-sent events, each ${shapeOf(events as Shape, shown)}`;
-  if (schema !== undefined) return shapeOf(schema as Shape, shown);
+  if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, shown)}`;
+  if (schema !== undefined) return describeShape(schema as Shape, shown);
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
 
-/** So many fields are listed once, under the object's name. */
+/** Objects with this many fields or more are listed once, under their names. */
 const MANY_FIELDS = 7;
 
 /** The fields of an object, those that may be missing with a question mark, or what is said of it. */
-function shapeOf(schema: Shape, shown: Set<string>): string {
+function describeShape(schema: Shape, shown: Set<string>): string {
   const { $id, description, properties = {}, items } = schema;
-  const inside = itemOf(schema) ?? items;
+  const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
     const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
-    const one = isNamed || inside.properties === undefined ? inside.$id! : fieldsOf(inside);
+    const one = isNamed || inside.properties === undefined ? inside.$id! : listFields(inside);
     const list = items === undefined ? `\`{items: [${one}], total}\`` : `\`[${one}]\``;
-    return isNamed && !shown.has(inside.$id!) ? `${list}, ${shapeOf(inside, shown)}` : list;
+    return isNamed && !shown.has(inside.$id!) ? `${list}, ${describeShape(inside, shown)}` : list;
   }
   const names = Object.keys(properties);
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
-  if ($id === undefined || names.length < MANY_FIELDS) return `\`${fieldsOf(schema)}\``;
+  if ($id === undefined || names.length < MANY_FIELDS) return `\`${listFields(schema)}\``;
   if (shown.has($id)) return `\`${$id}\``;
   shown.add($id);
-  return `\`${$id}\`: \`${fieldsOf(schema)}\``;
+  return `\`${$id}\`: \`${listFields(schema)}\``;
 }
 
-function fieldsOf({ properties = {}, required = [] }: Shape): string {
+function listFields({ properties = {}, required = [] }: Shape): string {
   const names = Object.keys(properties);
   return `{${names.map((name) => (required.includes(name) ? name : `${name}?`)).join(", ")}}`;
 }
 
 /** Of a list, `{items, total}`, what it lists. */
-function itemOf({ properties = {} }: Shape): Shape | undefined {
+function findItem({ properties = {} }: Shape): Shape | undefined {
   const { items, total, ...others } = properties;
   return total !== undefined && Object.keys(others).length === 0 ? items?.items : undefined;
 }
@@ -131,13 +131,13 @@ function settingTable(): string {
   const rows = describeSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
     const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
     const gap = assumption && `[${assumption}](reference/assumptions.md#${assumption})`;
-    return `| \`${name}\` | \`${shown}\` | ${valuesOf(schema)} | ${description} | ${gap} |\n`;
+    return `| \`${name}\` | \`${shown}\` | ${describeValues(schema)} | ${description} | ${gap} |\n`;
   });
   return `| setting | default | takes | what it changes | assumption |\n|---|---|---|---|---|\n${rows.join("")}`;
 }
 
-/** What a setting takes, in words. */
-function valuesOf(schema: DescribedSetting["schema"]): string {
+/** The values that a setting takes, in words. */
+function describeValues(schema: DescribedSetting["schema"]): string {
   const {
     type,
     enum: words,

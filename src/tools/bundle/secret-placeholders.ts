@@ -14,7 +14,7 @@ const OPEN = "⟦";
 const CLOSE = "⟧";
 const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
 
-/** What such a secret begins with, and the letter that names it. */
+/** Forms of secrets that users choose themselves, and the letter that each is named with. */
 const GIVEN = [
   ["k", API_KEY],
   ["w", WEBHOOK_SECRET],
@@ -35,46 +35,46 @@ const WORD = /[\w.~-]{8,}/g;
  * keys by their id, what an answer handed out (tokens, upload URLs, webhook secrets) by the number of that
  * answer, everything else by its length.
  */
-export class Vault {
+export class SecretPlaceholders {
   private readonly names = new Map<string, string>();
   private readonly secrets = new Map<string, string>();
   private readonly issued = new Map<number, number>();
   private readonly given = new Set<string>();
 
   /** A secret that a reader of the bundle can find by this name. */
-  know(secret: string, name: string): void {
+  register(secret: string, name: string): void {
     if (this.names.has(secret)) return;
     this.names.set(secret, name);
     this.secrets.set(name, secret);
   }
 
   /** The secret of a name, if there is one by now. */
-  secretOf(name: string): string | undefined {
+  find(name: string): string | undefined {
     return this.secrets.get(name);
   }
 
   /** The secrets of an answer, which later requests may carry. */
-  learn(answer: number, text: string): void {
+  registerIssued(answer: number, text: string): void {
     for (const secret of issuedSecrets(text)) {
       if (this.names.has(secret)) continue;
       const count = this.issued.get(answer) ?? 0;
       this.issued.set(answer, count + 1);
-      this.know(secret, `answer:${answer}.${count}:${secret.length}`);
+      this.register(secret, `answer:${answer}.${count}:${secret.length}`);
     }
   }
 
-  /** Keys and webhook secrets that stand in a text by the user's own hand. */
-  learnGiven(text: string): void {
+  /** Keys and webhook secrets that the user wrote into a text. */
+  registerGiven(text: string): void {
     for (const [letter, pattern] of GIVEN) {
       for (const [secret] of text.matchAll(pattern)) {
-        this.know(secret, `given:${letter}${this.given.size}:${secret.length}`);
+        this.register(secret, `given:${letter}${this.given.size}:${secret.length}`);
         this.given.add(secret);
       }
     }
   }
 
   /** Known secrets by name; the rest of the text as it is. */
-  named(text: string): string {
+  replaceKnown(text: string): string {
     return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
       const trimmed = word.replace(/[.~-]+$/, "");
       const name = this.names.get(word) ?? this.names.get(trimmed);
@@ -83,9 +83,9 @@ export class Vault {
     });
   }
 
-  /** What a client sent as a body: also what only looks like a secret. */
-  sent(text: string): string {
-    return withinNamed(this.named(text))
+  /** A body that a client sent: also text that only looks like a secret is replaced. */
+  redact(text: string): string {
+    return withinNamed(this.replaceKnown(text))
       .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
       .replace(JWT, unknown)
@@ -97,25 +97,27 @@ export class Vault {
       );
   }
 
-  sentForm(form: string): string {
-    return this.sent(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
+  redactForm(form: string): string {
+    return this.redact(form).replace(PARAMETER, (pair, before: string, name: string, value: string) =>
       isSecretName(name) ? `${before}${name}=${unknown(value)}` : pair,
     );
   }
 
-  sentTarget(target: string): string {
-    return this.sentForm(target).replace(LONG_TOKEN, (token) => (/\d/.test(token) ? unknown(token) : token));
+  redactTarget(target: string): string {
+    return this.redactForm(target).replace(LONG_TOKEN, (token) =>
+      /\d/.test(token) ? unknown(token) : token,
+    );
   }
 
-  sentHeader(name: string, value: string): string {
-    const known = this.named(value);
-    if (!SECRET_HEADER.test(name)) return this.sent(value);
+  redactHeader(name: string, value: string): string {
+    const known = this.replaceKnown(value);
+    if (!SECRET_HEADER.test(name)) return this.redact(value);
     const [, scheme = "", rest = ""] = /^((?:Bearer|Basic|Digest) +)?(.*)$/is.exec(known)!;
     return rest.startsWith(OPEN) && rest.endsWith(CLOSE) ? known : scheme + unknownCredential(rest);
   }
 }
 
-/** The texts in lists and objects that stand under a secret's name; what they are called there stays. */
+/** Replaces the texts in lists and objects under a secret's name; their own keys stay. */
 function withinNamed(text: string): string {
   let masked = "";
   let end = 0;
@@ -139,7 +141,7 @@ function withinNamed(text: string): string {
   return masked + text.slice(end);
 }
 
-/** What an answer hands out, in the order of the text. */
+/** The secrets that an answer hands out, in the order of the text. */
 function issuedSecrets(text: string): string[] {
   const found: { at: number; secret: string }[] = [];
   for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
@@ -154,7 +156,7 @@ function issuedSecrets(text: string): string[] {
       if (/\d/.test(token[0])) found.push({ at: url.index + token.index, secret: token[0] });
     }
   }
-  // What begins first holds the others.
+  // The match that begins first contains the others.
   found.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
   return [...new Set(found.map(({ secret }) => secret))];
 }
@@ -167,8 +169,8 @@ export function resolveReferences(text: string, valueFor: (kind: string, name: s
   );
 }
 
-/** Something that stands for a secret that the bundle does not hold: same name, same text; as long as it was. */
-export function standIn(name: string, length: number): string {
+/** A text in place of a secret that the bundle lacks: the same for the same name, and as long as it was. */
+export function makePlaceholder(name: string, length: number): string {
   let text = "";
   for (let block = 0; text.length < length; block++)
     text += createHash("sha256").update(`${name}\u0000${block}`).digest("hex");

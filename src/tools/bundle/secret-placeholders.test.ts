@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { showMessage } from "../har/har-entry.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 import { recordedBody } from "./recorded-message.ts";
-import { Vault } from "./vault.ts";
+import { SecretPlaceholders } from "./secret-placeholders.ts";
 
 const CANARY = "canary7";
 const NAMES = [
@@ -36,7 +36,7 @@ const OPEN_HEADERS = [
 ];
 
 describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
-  const vault = new Vault();
+  const secrets = new SecretPlaceholders();
   it.each([
     ...FIELDS.map((name) => [name, true] as const),
     ...OPEN_FIELDS.map((name) => [name, false] as const),
@@ -47,19 +47,19 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
     const headers = ["Content-Type", "application/x-www-form-urlencoded"];
     for (const shown of [
       JSON.stringify(redactJson({ [name]: CANARY })),
-      vault.sent(JSON.stringify({ [name]: CANARY })),
+      secrets.redact(JSON.stringify({ [name]: CANARY })),
       JSON.stringify(redactJson({ [name]: ["", CANARY, [`a"${CANARY}`]] })),
-      vault.sent(JSON.stringify({ [name]: ["", CANARY, [`a"${CANARY}`]] }, null, 2)),
-      vault.sent(JSON.stringify({ [name]: { inner: CANARY, [name]: CANARY } })),
+      secrets.redact(JSON.stringify({ [name]: ["", CANARY, [`a"${CANARY}`]] }, null, 2)),
+      secrets.redact(JSON.stringify({ [name]: { inner: CANARY, [name]: CANARY } })),
       redactQuery(`${name}=${CANARY}`),
-      vault.sentTarget(`/v1/models?${name}=${CANARY}`),
+      secrets.redactTarget(`/v1/models?${name}=${CANARY}`),
       redactQuery(`${escaped}=${CANARY}`),
-      vault.sentTarget(`/v1/models?a=1&${escaped}=${CANARY}`),
+      secrets.redactTarget(`/v1/models?a=1&${escaped}=${CANARY}`),
       redactBrokenJson(part),
       redactBrokenJson(part.slice(0, -9)),
-      vault.sent(part),
+      secrets.redact(part),
       JSON.stringify(showMessage(headers, bytes)),
-      JSON.stringify(recordedBody(bytes, vault, headers[1])),
+      JSON.stringify(recordedBody(bytes, secrets, headers[1])),
     ])
       expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
@@ -69,7 +69,7 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
     ...OPEN_HEADERS.map((name) => [name, false] as const),
   ])("interfaces 4 the header %s: %s", (name, secret) => {
     for (const value of [CANARY, `Bearer ${CANARY}`])
-      for (const shown of [redactHeader(name, value), vault.sentHeader(name, value)])
+      for (const shown of [redactHeader(name, value), secrets.redactHeader(name, value)])
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);
   });
 
@@ -78,11 +78,11 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
       `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain\r\n\r\n${value}\r\n`;
     const form = `${part("token", CANARY)}${part("note", "kept")}--b--\r\n`;
     expect(redactBrokenJson(form)).toBe(form.replace(CANARY, "***"));
-    expect(vault.sent(form)).toBe(form.replace(CANARY, "⟦unknown:7⟧"));
+    expect(secrets.redact(form)).toBe(form.replace(CANARY, "⟦unknown:7⟧"));
     const many = `{"token": ["${CANARY}", {"inner": "${CANARY}"}], "note": ["kept", "⟦"]}`;
     const left = `{"token": ["⟦unknown:7⟧", {"inner": "⟦unknown:7⟧"}], "note": ["kept", "⟦open⟧"]}`;
-    expect(vault.sent(many)).toBe(left);
-    expect(vault.sentForm(`a=1&token=${CANARY}&b=2`)).toBe("a=1&token=⟦unknown:7⟧&b=2");
+    expect(secrets.redact(many)).toBe(left);
+    expect(secrets.redactForm(`a=1&token=${CANARY}&b=2`)).toBe("a=1&token=⟦unknown:7⟧&b=2");
     expect(redactText(`to https://ops:${CANARY}@example.test/x`)).toBe("to https://***@example.test/x");
     expect(redactText("see http://127.0.0.1:80/a@b:c")).toBe("see http://127.0.0.1:80/a@b:c");
   });
