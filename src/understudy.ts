@@ -1,14 +1,13 @@
+import "./hosts/node/platform.ts";
 import { randomBytes } from "node:crypto";
 import manifest from "../package.json" with { type: "json" };
-import "./hosts/node/platform.ts";
-import { addMounts, createBrowserGate } from "./control/application.ts";
+import { addMounts, createBrowserGate, createMounts } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
 import { recordsRefusal } from "./control/limits.ts";
 import { Login } from "./control/login.ts";
-import { createMounts } from "./control/mounts.ts";
 import { type ControlServer, SHARED_LIMITS } from "./control/operation.ts";
-import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/refusal-answers.ts";
+import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/send-answer.ts";
 import type { ReplaySeams, Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import Type, { type TSchema } from "typebox";
-import { checkSettings, SettingsInput } from "../control/check-settings.ts";
+import { checkSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
 import { Closed } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";

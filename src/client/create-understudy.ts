@@ -1,4 +1,4 @@
-import { checkSettings } from "../control/check-settings.ts";
+import { checkSettings } from "../control/check-input.ts";
 import { assemble } from "../understudy.ts";
 import { connect, type UnderstudyClient } from "./connect.ts";
 import type { ClockChange, Duration, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";

@@ -3,22 +3,12 @@ import type { Express, NextFunction, Request, RequestHandler, Response } from "e
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { originForm } from "../hosts/node/node-request.ts";
-import { preflight } from "./cors.ts";
-import type { Guard } from "./guard.ts";
+import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
+import type { Guard, Mount } from "./guard.ts";
+import type { Login } from "./login.ts";
+import type { ControlServer } from "./operation.ts";
 import { asProblem, Problem } from "./problem.ts";
-import { sendProblem } from "./send-answer.ts";
-
-/** Something of the product's own that answers below a prefix beginning with `/_`. */
-export interface Mount {
-  /** Such as `/_console`; answers that path and everything below it. */
-  prefix: string;
-  /**
-   * `token`: allowed sources only, and the control token in shared mode. `source`: allowed sources only (static
-   * pages hold no secret). `open`: anyone, as for receivers, which play a partner's endpoint.
-   */
-  access: "token" | "source" | "open";
-  handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
-}
+import { preflight, sendProblem } from "./send-answer.ts";
 
 /** Adds the product's own paths to an Express application, each guarded as it asks. */
 export function addMounts(
@@ -91,4 +81,38 @@ export function lazyMount(load: () => Promise<Mount["handle"]>): Mount["handle"]
     loading ??= load();
     await (await loading)(...exchange);
   };
+}
+
+export interface MountParts {
+  control: ControlServer;
+  login: Login | undefined;
+  /** Loads the MCP server, if the program that started this one has it. */
+  mcp: (() => Promise<Mount["handle"]>) | undefined;
+  /** In a fleet: handles the calls below a prefix at the node that owns their sandbox. */
+  atOwner: (prefix: string, handle: Mount["handle"]) => Mount["handle"];
+}
+
+/** The product's own paths. */
+export function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
+  const controlApi = lazyMount(async () => (await import("./handle-control.ts")).createControl(control));
+  const console = lazyMount(async () => (await import("./console-mount.ts")).handleConsole);
+  const receivers: Mount["handle"] = (request, response, path) =>
+    answerReceiverRequest(request, response, {
+      path,
+      handle: (plain) => control.receivers.handle(plain),
+    });
+  const mounts: Mount[] = [
+    {
+      prefix: "/_control",
+      access: "token",
+      handle: atOwner("/_control/sandboxes/", controlApi),
+    },
+    { prefix: "/_receivers", access: "open", handle: atOwner("/_receivers/", receivers) },
+    { prefix: "/_console", access: "source", handle: console },
+  ];
+  // Before the prefixes that they are part of.
+  if (login !== undefined)
+    mounts.unshift({ prefix: "/_console/login", access: "source", handle: login.handle });
+  if (mcp !== undefined) mounts.unshift({ prefix: "/_control/mcp", access: "token", handle: lazyMount(mcp) });
+  return mounts;
 }

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { basename, extname, join } from "node:path";
 import express, { type Handler } from "express";
 import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
-import type { Mount } from "./application.ts";
+import type { Mount } from "./guard.ts";
 
 const POLICY = [
   "default-src 'none'",

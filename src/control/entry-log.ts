@@ -1,9 +1,10 @@
 import Type, { type TObject } from "typebox";
 import { parseDateOrInstant } from "../engine/contract/instant.ts";
 import { Closed, getExamples } from "../engine/contract/schema.ts";
+import { lostEntries } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
-/** More than a journal or a history may hold. */
+/** More than a journal or a history may contain. */
 const MAX_ENTRIES = 100_000;
 
 /** Which of the matching entries a list shows. */
@@ -19,7 +20,7 @@ export const NEWEST = {
   }),
 };
 
-/** A list of entries; `log` is what keeps them, as in `journal`. */
+/** A list of entries of a log, such as `journal`. */
 export function NewestFirst<T extends TObject>(entry: T, log: string) {
   return Closed(
     {
@@ -34,24 +35,14 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
   );
 }
 
-interface EntryLog<E> {
-  entries(): readonly E[];
-  readonly dropped: number;
-}
-
-interface Wanted<E, B> {
-  since: string | undefined;
-  limit: number;
-  wanted: (entry: E) => boolean;
-  render: (entry: E) => B;
-}
-
-/** @throws Problem 422 where `since` is no point in time */
+/** @throws Problem 422 if `since` is no point in time */
 export function newestFirst<E extends { at: number }, B>(
-  log: EntryLog<E>,
-  { since, limit, wanted, render }: Wanted<E, B>,
+  log: { entries(): readonly E[]; readonly dropped: number },
+  query: { since?: string | undefined; limit: number },
+  { wanted, render }: { wanted: (entry: E) => boolean; render: (entry: E) => B },
 ): { entries: B[]; total: number; dropped: number } {
-  const from = since === undefined ? Number.NEGATIVE_INFINITY : sinceOf(since);
+  const { since, limit } = query;
+  const from = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since);
   const matching = log.entries().filter((entry) => entry.at >= from && wanted(entry));
   return {
     entries: matching.slice(-limit).reverse().map(render),
@@ -60,23 +51,81 @@ export function newestFirst<E extends { at: number }, B>(
   };
 }
 
-function sinceOf(text: string): number {
+function parseSince(text: string): number {
   const span = parseDateOrInstant(text);
   if (span === undefined) throw unprocessable("since", text, "must be an ISO 8601 date or timestamp");
   return span.from;
 }
 
-/** The header by which a client of a stream of server-sent events goes on where it was cut off. */
-export const RESUMES = { "last-event-id": "The id of the last event that came, to go on behind it" };
+/** The header with which a client resumes a stream of server-sent events. */
+export const RESUMES = { "last-event-id": "The id of the last event received, to continue after it" };
 
-/**
- * The number of the last event that the client has seen; undefined for one that begins.
- * @throws Problem 422
- */
-export function lastEventOf(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+/** The number of the last event that the client has seen; undefined for a new client. @throws Problem 422 */
+export function readLastEvent(headers: Readonly<Record<string, string | undefined>>): number | undefined {
   const last = headers["last-event-id"];
   if (last === undefined) return undefined;
   if (!/^\d{1,15}$/.test(last))
     throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
   return Number(last);
+}
+
+/** A log that can be followed. */
+interface FollowedLog<E> {
+  readonly lastSequence: number;
+  readonly isClosed: boolean;
+  since(sequence: number): readonly E[];
+  subscribe(listener: () => void): () => void;
+}
+
+interface Following<E> {
+  /** The position after which the stream begins; by default the log's end. */
+  after: number | undefined;
+  wanted?: (entry: E) => boolean;
+  render: (entry: E) => unknown;
+}
+
+/**
+ * Server-sent events, one entry each, with its position as the event's id. Nothing is queued for a slow reader: entries
+ * that the log's bound has evicted meanwhile are reported as a comment.
+ */
+export async function* streamEntries<E extends { sequence: number }>(
+  name: "journal" | "history",
+  log: FollowedLog<E>,
+  { after, wanted = () => true, render }: Following<E>,
+  signal: AbortSignal,
+): AsyncIterable<string> {
+  // A position beyond the end is that of another server's log, and means nothing here.
+  let last = Math.min(after ?? log.lastSequence, log.lastSequence);
+  yield `: the ${name} of this sandbox\n\n`;
+  while (!signal.aborted) {
+    for (const entry of log.since(last)) {
+      if (entry.sequence <= last) continue;
+      const lost = entry.sequence - last - 1;
+      if (lost > 0) yield `: ${lostEntries(lost)} lost to the ${name}'s bound\n\n`;
+      last = entry.sequence;
+      if (wanted(entry)) yield `id: ${last}\ndata: ${JSON.stringify(render(entry))}\n\n`;
+    }
+    if (log.isClosed) return;
+    // Entries were added while the reader was slow, or were added and then cleared.
+    if (log.since(last).length > 0) continue;
+    last = log.lastSequence;
+    await untilChanged([log], signal);
+  }
+}
+
+/** Resolves with the next entry, when the log is cleared or closed, or when the signal aborts. */
+export function untilChanged(
+  logs: readonly Pick<FollowedLog<never>, "isClosed" | "subscribe">[],
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || logs.some((log) => log.isClosed)) return resolve();
+    const done = () => {
+      for (const stop of stops) stop();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const stops = logs.map((log) => log.subscribe(done));
+    signal.addEventListener("abort", done, { once: true });
+  });
 }

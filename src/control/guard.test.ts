@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { isLoopback, parseAuthority, parseOrigin } from "./authority.ts";
-import { preflight } from "./cors.ts";
-import { createGuard, type Guard, tokenProblem } from "./guard.ts";
+import { createGuard, type Guard, isLoopback, parseAuthority, parseOrigin, tokenProblem } from "./guard.ts";
 import { Login } from "./login.ts";
 import type { Problem } from "./problem.ts";
+import { preflight } from "./send-answer.ts";
 
 const TOKEN = "a-token-of-tests";
 

@@ -1,8 +1,19 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { clip } from "../engine/documents/document-error.ts";
-import { type Authority, isLoopback, parseAuthority, parseOrigin } from "./authority.ts";
 import { Problem } from "./problem.ts";
+
+/** Something of the product's own that answers below a prefix beginning with `/_`. */
+export interface Mount {
+  /** Such as `/_console`; answers that path and everything below it. */
+  prefix: string;
+  /**
+   * `token`: allowed sources only, and the control token in shared mode. `source`: allowed sources only (static
+   * pages hold no secret). `open`: anyone, as for receivers, which play a partner's endpoint.
+   */
+  access: "token" | "source" | "open";
+  handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
+}
 
 export interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
@@ -159,4 +170,41 @@ function missingToken(sent: boolean): Problem {
       : "This server is shared: send its control token as `Authorization: Bearer`. It was printed at its start, or set by UNDERSTUDY_TOKEN.",
     headers: { "WWW-Authenticate": 'Bearer realm="understudy control"' },
   });
+}
+
+/** A Host header or the authority of an origin. */
+export interface Authority {
+  host: string;
+  port: number | undefined;
+}
+
+const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::(\d{1,5}))?$/i;
+const ORIGIN = /^https?:\/\/([^/?#@\s]+)$/i;
+
+export function parseAuthority(text: string): Authority | undefined {
+  const match = AUTHORITY.exec(text);
+  if (match === null) return undefined;
+  const port = match[2] === undefined ? undefined : Number(match[2]);
+  if (port !== undefined && (port === 0 || port > 65_535)) return undefined;
+  return { host: match[1]!.toLowerCase(), port };
+}
+
+/** Reads an Origin header; undefined for `null` and for schemes that no web page has. */
+export function parseOrigin(origin: string): Authority | undefined {
+  const match = ORIGIN.exec(origin);
+  return match === null ? undefined : parseAuthority(match[1]!);
+}
+
+/**
+ * Accepts `localhost`, four plain decimal numbers from 127, and `[::1]`. A URL parser also reads 2130706433, 0x7f.1 and 127.1 as
+ * loopback, but resolvers disagree on them, so they are not accepted.
+ */
+export function isLoopback(host: string): boolean {
+  if (host === "localhost" || host === "[::1]") return true;
+  const parts = host.split(".");
+  return parts.length === 4 && parts[0] === "127" && parts.every(isOctet);
+}
+
+function isOctet(text: string): boolean {
+  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255;
 }

@@ -3,20 +3,64 @@ import { ApiError } from "../engine/contract/errors.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { firstBeyond } from "../engine/pipeline/json-numbers.ts";
-import { type Answer, ClientGone, type PlainRequest } from "../engine/pipeline/plain-http.ts";
+import { type Answer, ClientGone, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
 import { parseJson, readBytes } from "../engine/pipeline/read-body.ts";
 import { Router } from "../engine/pipeline/router.ts";
-import { runSteps, type Step } from "../engine/pipeline/run-steps.ts";
+import { runSteps, type Step, type Stepped } from "../engine/pipeline/run-steps.ts";
+import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
 import { AnswerJudge } from "./answer-judge.ts";
-import type { Mount } from "./application.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
-import { ControlChange } from "./control-change.ts";
-import { ControlExchange } from "./control-exchange.ts";
-import type { ControlOperation, ControlServer } from "./operation.ts";
+import type { Mount } from "./guard.ts";
+import type { ControlCall, ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";
+
+/** One call of the control API on its way through its steps, which complete it; also what its handler sees. */
+export class ControlExchange implements ControlCall, Stepped {
+  readonly server: ControlServer;
+  readonly judge: AnswerJudge | undefined;
+  readonly request: PlainRequest;
+  readonly path: string;
+  /** Without its question mark. */
+  readonly search: string;
+  stage = "route";
+  operation: ControlOperation = undefined as unknown as ControlOperation;
+  params: Readonly<Record<string, string>> = {};
+  /** Only operations below S read it, and those have it. */
+  sandbox: Sandbox = undefined as unknown as Sandbox;
+  query: unknown = undefined;
+  body: unknown = undefined;
+  /** The call in the history, if it may change a world. */
+  change: Change | undefined = undefined;
+  /** For `settle`: changes after it are this call's. */
+  mark: number | undefined = undefined;
+  value: unknown = undefined;
+  answer: Answer | undefined = undefined;
+
+  constructor(server: ControlServer, judge: AnswerJudge | undefined, request: PlainRequest) {
+    const { path, query } = splitTarget(request.target);
+    this.server = server;
+    this.judge = judge;
+    this.request = request;
+    this.path = path;
+    this.search = query;
+  }
+
+  get headers(): ControlCall["headers"] {
+    return this.request.headers as ControlCall["headers"];
+  }
+
+  get origin(): string {
+    return `http://${this.headers["host"]}`;
+  }
+
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+}
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -141,7 +185,7 @@ function readQuery(exchange: ControlExchange): void {
 /** Runs the operation; its changes become an entry of the sandbox's history. */
 async function handle(exchange: ControlExchange): Promise<void> {
   const { operation, sandbox } = exchange;
-  if (sandbox === undefined || operation.describes === undefined) {
+  if (sandbox === undefined || operation.describeChange === undefined) {
     exchange.value = await operation.handle(exchange);
     return;
   }
@@ -187,3 +231,53 @@ const CONTROL_STEPS: readonly Step<ControlExchange>[] = [
   { name: "record", run: recordCall },
   { name: "settle", run: settle },
 ];
+
+/** A control call that may change a sandbox's world, as its history describes it (interfaces 10). */
+export class ControlChange implements Change, ChangeSource {
+  readonly kind: Change["kind"];
+  readonly began: NonNullable<Change["began"]>;
+  entry: HistoryEntry | undefined = undefined;
+  title: string;
+  subject: string | undefined = undefined;
+  private readonly sandbox: Sandbox;
+  private readonly settings: Sandbox["settings"];
+  private readonly inForce: string;
+  private readonly generation: number;
+
+  constructor(operation: ControlOperation, sandbox: Sandbox) {
+    this.kind = operation.kind ?? "control";
+    // Until it is known better: an advance may run for minutes.
+    this.title = `${operation.summary}.`;
+    this.sandbox = sandbox;
+    this.settings = sandbox.settings;
+    this.inForce = sandbox.faults.inForce;
+    this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
+    this.generation = sandbox.world.generation;
+  }
+
+  get change(): Change {
+    return this;
+  }
+
+  /** The call has succeeded; one that changed nothing leaves no entry. */
+  finish({ describeChange }: ControlOperation, call: ControlCall, answer: unknown): void {
+    if (this.entry === undefined && !this.hasChanged()) return;
+    const { title, subject } = describeChange!(call, answer);
+    this.title = title;
+    this.subject = subject;
+    this.sandbox.recorder.complete(this);
+  }
+
+  private hasChanged(): boolean {
+    const { world, settings, faults } = this.sandbox;
+    const { clock } = this.began.state.environment;
+    return (
+      world.generation !== this.generation ||
+      settings !== this.settings ||
+      faults.inForce !== this.inForce ||
+      clock.mode !== world.clock.mode ||
+      clock.rate !== world.clock.rate ||
+      (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)
+    );
+  }
+}

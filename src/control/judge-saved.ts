@@ -6,10 +6,17 @@ import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { StoredUploads } from "../hosts/node/storage/upload-store.ts";
-import { checkInput } from "./check-input.ts";
-import { SomeSettings } from "./check-settings.ts";
-import { judgeWorld, prepareJudging } from "./judge-world.ts";
-import { CLOSED, Epoch, Records, Whole, Windows, worldFields } from "./world-schema.ts";
+import { checkInput, SomeSettings } from "./check-input.ts";
+import {
+  CLOSED,
+  Epoch,
+  judgeWorld,
+  prepareJudging,
+  Records,
+  Whole,
+  Windows,
+  worldFields,
+} from "./judge-world.ts";
 
 const Names = Type.Array(Type.String());
 

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { parseJson, readBytes } from "../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
-import type { Mount } from "./application.ts";
+import type { Mount } from "./guard.ts";
 import { Problem } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";
 

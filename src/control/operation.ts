@@ -1,12 +1,8 @@
-import Type, { type TProperties } from "typebox";
+import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
-import {
-  type AnyOperation,
-  type GenericOperation,
-  type Input,
-  operationFactory,
-} from "../engine/contract/operation.ts";
+import type { AnyOperation, Declaration, Input, Method } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
+import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
@@ -77,7 +73,7 @@ export const SHARED_LIMITS: Limits = {
 export interface ControlContext {
   /** The sandbox that the path names; reading it where the path names none is a defect. */
   readonly sandbox: Sandbox;
-  /** The call as the source of changes in the history; undefined if its declaration has no `describes`. */
+  /** The call as the source of changes in the history; undefined if its declaration has no `describeChange`. */
   readonly change: Change | undefined;
   readonly server: ControlServer;
   /** Scheme and Host as this client reaches the server. */
@@ -88,20 +84,65 @@ export interface ControlContext {
 
 export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> & ControlContext;
 
-// biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
-export type ControlOperation = GenericOperation<ControlContext, ProblemKind, any, any, any, any>;
+/** One call of the control API; its handler answers when the work is done, and throws Problem. */
+export interface GenericControlOperation<
+  P extends TObject,
+  Q extends TObject,
+  B extends TSchema,
+  S extends TSchema,
+> extends Declaration<P, Q, B, S, ProblemKind> {
+  handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => Answered<S> | Promise<Answered<S>>;
+  /** Of a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
+  describeChange?: (
+    call: ControlCall<Static<P>, Static<Q>, Static<B>>,
+    answer: unknown,
+  ) => { title: string; subject?: string | undefined };
+  /** The kind of its history entry, unless it is `control`. */
+  kind?: "scenario" | "restore";
+}
 
-/**
- * Declares one call of the control API. Handlers throw Problem; ApiError and DocumentError become 422.
- */
-export const operation = operationFactory<ControlContext, ProblemKind>();
+type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
+
+// biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
+export type ControlOperation = GenericControlOperation<any, any, any, any>;
+
+/** A declaration with what most operations share left out. */
+type Declared<P extends TObject, Q extends TObject, B extends TSchema, S extends TSchema> = Omit<
+  GenericControlOperation<P, Q, B, S>,
+  "method" | "path" | "section" | "errors"
+> & {
+  /** Method and path, such as `GET S/clock`; `S` is that of interfaces 4. */
+  route: `${Method} ${string}`;
+  /** By default `interfaces 4`. */
+  section?: string;
+  errors?: readonly ProblemKind[];
+};
+
+/** Declares one call of the control API. `params` are those of S unless given. */
+export function operation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  S extends TSchema = TSchema,
+>({ route, ...declared }: Declared<P, Q, B, S>): ControlOperation {
+  const [method, path] = route.split(" ") as [Method, string];
+  const isOfSandbox = /^S\b/.test(path);
+  return {
+    section: "interfaces 4",
+    errors: [],
+    method,
+    path: isOfSandbox ? S + path.slice(1) : path,
+    ...(isOfSandbox && { params: OfSandbox }),
+    ...declared,
+  } as ControlOperation;
+}
 
 /** The `S` of interfaces 4. */
-export const S = "/_control/sandboxes/{name}";
+const S = "/_control/sandboxes/{name}";
 
 export const SandboxName = Type.String({ description: "The sandbox's name", examples: ["default"] });
 
 /** The path parameters of a call below S. */
 export const below = <const T extends TProperties>(params: T) =>
   Type.Object({ name: SandboxName, ...params });
-export const OfSandbox = below({});
+const OfSandbox = below({});

@@ -1,10 +1,14 @@
+import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { Closed, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
+import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
-import { SandboxName } from "./operation.ts";
+import { requireRoom, requireRoomForRecords } from "./limits.ts";
+import { type ControlServer, SandboxName } from "./operation.ts";
+import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
 export const SandboxBody = Closed(
@@ -75,4 +79,45 @@ export function countRecords({ tables }: Root): Record<string, number> {
 
 export function totalRecords(root: Root): number {
   return Object.values(countRecords(root)).reduce((sum, count) => sum + count, 0);
+}
+
+export const NewName = Type.String({
+  description: "1 to 63 lower-case letters, digits and hyphens; generated if left out",
+});
+
+/** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records). */
+export async function settled(server: ControlServer, origin: string, make: () => Sandbox) {
+  const sandbox = make();
+  try {
+    requireRoomForRecords(server, sandbox.world.root);
+    if (server.limits !== undefined)
+      requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
+    await server.directory.register(sandbox);
+    return presentSandbox(sandbox, origin);
+  } catch (error) {
+    if (server.sandboxes.get(sandbox.name) === sandbox) server.sandboxes.delete(sandbox.name);
+    throw error;
+  }
+}
+
+/** @throws Problem 422 for a malformed name, 409 for one in use */
+export function freeName(server: ControlServer, name: string): string {
+  if (!SANDBOX_NAME.test(name)) {
+    throw unprocessable(
+      "name",
+      name,
+      "must be 1 to 63 lower-case letters, digits and hyphens, and begin with a letter or digit",
+    );
+  }
+  if (server.sandboxes.get(name) !== undefined) {
+    throw conflict("name-in-use", `There is a sandbox ${name} already`, NAME_ADVICE);
+  }
+  return name;
+}
+
+export function generatedName(server: ControlServer): string {
+  for (;;) {
+    const name = `sb-${randomBytes(4).toString("hex")}`;
+    if (server.sandboxes.get(name) === undefined) return name;
+  }
 }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Durability, Unsaved } from "../engine/pipeline/engine-parts.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { addBody } from "../engine/pipeline/response-headers.ts";
+import type { BeforeAnswer } from "../hosts/node/hooks.ts";
 import { sendAnswer as send } from "../hosts/node/send.ts";
-import { corsHeaders } from "./cors.ts";
-import type { Problem } from "./problem.ts";
+import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
+import { type Problem, storeProblem } from "./problem.ts";
 
 /** Sends an answer with the headers that all of the product's own have. */
 export async function sendAnswer(
@@ -33,4 +35,74 @@ async function sendWith(
 ): Promise<void> {
   const all = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...own, ...answer.headers };
   await send(request, response, addBody(Object.entries(all).flat(), answer));
+}
+
+const METHODS = "GET, POST, PUT, PATCH, DELETE";
+const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
+
+/** For a source that the guard has let pass: a page on loopback may read what it asked for. */
+export function corsHeaders(request: IncomingMessage): Record<string, string> {
+  const { origin } = request.headers;
+  return origin === undefined
+    ? {}
+    : {
+        "Access-Control-Allow-Origin": origin,
+        "Access-Control-Expose-Headers": "Content-Disposition, Location, WWW-Authenticate",
+        Vary: "Origin",
+      };
+}
+
+/** Answers a preflight of an allowed source; false for any other request. */
+export function preflight(request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (request.method !== "OPTIONS" || origin === undefined) return false;
+  response.writeHead(204, {
+    ...corsHeaders(request),
+    "Access-Control-Allow-Methods": METHODS,
+    "Access-Control-Allow-Headers": REQUEST_HEADERS,
+    "Access-Control-Max-Age": "600",
+  });
+  response.end();
+  return true;
+}
+
+/** Uploads go to the temporary folder on their way; a full disk is no defect of the client or of ours. */
+export function refuseFullDisk(error: unknown) {
+  if (!(error instanceof Error && "syscall" in error)) return undefined;
+  const refusal = toStoreRefusal(error, "the folder for uploads");
+  return refusal.kind === "full" ? storeProblem(refusal).toAnswer() : undefined;
+}
+
+/** Turns a refusal of the store into the answer that is sent instead. */
+export function settleOrUnsaved({ settled }: BeforeAnswer): Durability["settle"] {
+  return (sandbox, mark) => {
+    try {
+      return settled(sandbox, mark, true)?.then(nothing, unsaved);
+    } catch (error) {
+      return Promise.resolve(unsaved(error));
+    }
+  };
+}
+
+function nothing(): undefined {}
+
+/** @throws any other error */
+function unsaved(error: unknown): Unsaved {
+  if (!(error instanceof StoreRefusal)) throw error;
+  return { answer: storeProblem(error).toAnswer(), decision: toDecision(error) };
+}
+
+/** Answers a request of the emulated API that no node could serve (interfaces 15). @throws any other error */
+export async function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof StoreRefusal)) throw error;
+  await sendProblem(request, response, storeProblem(error, { "X-Sandbox-Decision": toDecision(error) }));
+}
+
+/** interfaces 15: after `moved`, the same request meets the next owner at once. */
+function toDecision({ kind }: StoreRefusal): string {
+  return kind === "moved" ? "moved" : "store";
 }

@@ -11,11 +11,10 @@ import {
 import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { UploadsDocument } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";
-import { judgeWorld } from "./judge-world.ts";
+import { Epoch, judgeWorld, Records, Windows, worldFields } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { stateCollections } from "./state/state-collection.ts";
-import { Epoch, Records, Windows, worldFields } from "./world-schema.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(

@@ -6,7 +6,7 @@ import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
-import type { Mount } from "./application.ts";
+import type { Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
 import type { Limits } from "./operation.ts";
 

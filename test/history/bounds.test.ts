@@ -29,7 +29,7 @@ const TELL_NOTHING = new Set([
 
 describe("interfaces 10 bounds", () => {
   it("interfaces 10 every control call that changes a world says how the history tells of it", () => {
-    const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describes === undefined)
+    const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
       .filter((id) => !TELL_NOTHING.has(id));

@@ -1,4 +1,4 @@
-import { StateContext } from "../../src/control/state/state-context.ts";
+import { StateContext } from "../../src/control/state/change-records.ts";
 import { requireReferences } from "../../src/engine/contract/references.ts";
 import { removeWithDependents } from "../../src/engine/contract/removal.ts";
 import type { StateRules } from "../../src/engine/contract/resource.ts";

@@ -1,13 +1,48 @@
 import { isDeepStrictEqual } from "node:util";
+import Type from "typebox";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { typed } from "../../engine/contract/schema.ts";
 import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
 import { nearestPath } from "../../engine/faults/check-rule.ts";
 import { matchingOperations } from "../../engine/faults/match.ts";
+import { EVENT_NAMES } from "../../engine/resources/events.ts";
+import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
+
+/** Events that webhooks may be sent: those of the service, and the test event (4.21). */
+export const DELIVERED_EVENTS: readonly string[] = [...EVENT_NAMES, webhookTest.name];
+
+const Status = typed(
+  "StatusPattern",
+  Type.Unsafe<string | number>({
+    type: ["string", "integer"],
+    pattern: "^[1-5](\\d\\d|xx|XX)$",
+    minimum: 100,
+    maximum: 599,
+    title: "a status such as 404, or a class such as 4xx",
+    description: "A status such as 404, or a class such as `4xx`",
+  }),
+);
+export const Text = (description: string, type = "string") =>
+  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
+
+export const conditions = {
+  operation: Text("An operation id, or a glob of them", "OperationPattern"),
+  status: Type.Optional(Status),
+  code: Text("A code of the catalogue", "ErrorCode"),
+  method: Text("In any case"),
+  path: Text("A glob of paths, without sandbox prefix and query"),
+};
+
+/** Of attempts to deliver (interfaces 14). */
+export const delivered = {
+  event: Text("Of deliveries: an event name, or a glob of them", "EventPattern"),
+  webhook: Text("Of deliveries: the id of the webhook"),
+};
 
 export interface EntryMatch {
   /** An operation id or a glob of ids. */

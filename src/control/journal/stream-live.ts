@@ -6,43 +6,19 @@ import type { Journal, JournalEntry } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Timeline } from "../../engine/sandbox/timeline.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
+import { untilChanged } from "../entry-log.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
 
-const {
-  id,
-  seq,
-  sequence,
-  at,
-  operation,
-  method,
-  path,
-  status,
-  code,
-  duration_ms,
-  principal,
-  decision,
-  history,
-  undone,
-} = JournalEntryBody.properties;
+const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
+const { status, code, duration_ms, principal, decision, history, undone } = JournalEntryBody.properties;
 
 /** A request without its messages: what a list shows of it, at a tenth of the bytes. */
 export const RequestLine = Closed(
   {
-    id,
-    seq,
-    sequence,
-    at,
-    operation,
-    method,
-    path,
+    ...{ id, seq, sequence, at, operation, method, path },
     query: Type.String({ description: "Secrets masked" }),
-    status,
-    code,
-    duration_ms,
-    principal,
-    decision,
-    history,
+    ...{ status, code, duration_ms, principal, decision, history },
     why: Nullable(Type.String({ description: "The first of its reasons" })),
     warnings: Type.Integer({ minimum: 0, description: "How many" }),
     undone,
@@ -72,13 +48,13 @@ export const RequestLine = Closed(
   },
 );
 
-/** An attempt to deliver, of which the history tells the rest. */
+/** A delivery attempt; its history entry has the rest. */
 const AttemptLine = Closed({
   history: Type.String({ description: "The id of its history entry" }),
   duration_ms,
 });
 
-/** What a page that follows a sandbox is told at once. */
+/** One message to a page that follows a sandbox. */
 export const LiveBody = Closed(
   {
     begins: Type.Boolean({
@@ -95,7 +71,7 @@ export const LiveBody = Closed(
 );
 export type LiveBody = Static<typeof LiveBody>;
 
-/** Tells the timeline of a sandbox from any other: of an earlier process, of a sandbox of the same name. */
+/** Distinguishes the timeline from those of an earlier process and of a deleted sandbox of the same name. */
 const tags = new WeakMap<Journal, string>();
 /** Entries in one message, so that a page can show those of a busy sandbox without a stall. */
 const MAX_AT_ONCE = 250;
@@ -128,7 +104,7 @@ export async function* streamLive(
       begins = false;
       yield `id: ${world}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
     } else {
-      await nextNews({ journal, history }, signal);
+      await untilChanged([journal, history], signal);
     }
   }
 }
@@ -180,39 +156,11 @@ function nameWorld(journal: Journal): string {
 function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
   const { id, sequence, operation, method, status, code, duration_ms, principal, decision, history } = entry;
   return {
-    id,
-    seq: entry.entry.seq,
-    sequence,
-    at: new Date(entry.at).toISOString(),
-    operation,
-    method,
-    path: redactText(entry.path),
-    query: redactQuery(entry.query),
-    status,
-    code,
-    duration_ms,
-    principal,
-    decision,
-    history,
+    ...{ id, seq: entry.entry.seq, sequence, at: new Date(entry.at).toISOString(), operation, method },
+    ...{ path: redactText(entry.path), query: redactQuery(entry.query) },
+    ...{ status, code, duration_ms, principal, decision, history },
     why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
     warnings: entry.warnings.length,
     ...(entry.entry.isUndone && { undone: true }),
   };
-}
-
-/** Resolves when there is something new, when the journal was cleared or closed, or when the reader has left. */
-function nextNews(
-  { journal, history }: Pick<Sandbox, "journal" | "history">,
-  signal: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted || journal.isClosed) return resolve();
-    const done = () => {
-      for (const stop of stops) stop();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const stops = [journal.subscribe(done), history.subscribe(done)];
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,10 +1,7 @@
 import { expect, it, vi } from "vitest";
-import type { History } from "../../engine/sandbox/history.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { lastEventOf, newestFirst } from "../entry-log.ts";
-import { streamHistory } from "../history/stream-history.ts";
-import { nextEntry, streamJournal } from "./stream-journal.ts";
+import { newestFirst, readLastEvent, streamEntries, untilChanged } from "../entry-log.ts";
 import { type LiveBody, streamLive } from "./stream-live.ts";
 
 /** Of all logs. */
@@ -64,10 +61,13 @@ type Kind = "journal" | "history";
 function follow(log: Log, kind: Kind, after: number | undefined, wanted = (_: object) => true) {
   const leaving = new AbortController();
   const forget = vi.spyOn(leaving.signal, "removeEventListener");
-  const stream =
-    kind === "journal"
-      ? streamJournal(log as unknown as Journal, { after, wanted }, leaving.signal)
-      : streamHistory(log as unknown as History, after, leaving.signal);
+  const followed = log as unknown as Journal;
+  const stream = streamEntries(
+    kind,
+    followed,
+    { after, wanted, render: ({ id }) => ({ id }) },
+    leaving.signal,
+  );
   const pieces = stream[Symbol.asyncIterator]();
   const next = async () => {
     const { value, done } = await pieces.next();
@@ -82,7 +82,7 @@ function follow(log: Log, kind: Kind, after: number | undefined, wanted = (_: ob
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 it.each<Kind>(["journal", "history"])(
-  "the %s is followed from its end, or from where somebody was [interfaces 10]",
+  "the %s is followed from its end, or from a position [interfaces 10]",
   async (kind) => {
     const log = new Log();
     log.add();
@@ -101,7 +101,7 @@ it.each<Kind>(["journal", "history"])(
       "id: 2\ne_2",
       "id: 3\ne_3",
     ]);
-    // A position of another server's lies ahead of this one's.
+    // A position of another server's log lies ahead of this one.
     const ahead = follow(log, kind, 99);
     await ahead.next();
     const more = ahead.next();
@@ -112,7 +112,7 @@ it.each<Kind>(["journal", "history"])(
 );
 
 it.each<Kind>(["journal", "history"])(
-  "who follows the %s is told what was lost, and when it ends [interfaces 10]",
+  "a stream of the %s reports lost entries, and ends with the log [interfaces 10]",
   async (kind) => {
     const log = new Log();
     for (let i = 0; i < 5; i++) log.add();
@@ -135,7 +135,7 @@ it.each<Kind>(["journal", "history"])(
   },
 );
 
-it("the journal's stream tells what is wanted, and goes on after a clear [interfaces 4]", async () => {
+it("the journal's stream has the entries that match, and continues after a clear [interfaces 4]", async () => {
   const log = new Log();
   const even = follow(log, "journal", 0, (one) => (one as { sequence: number }).sequence % 2 === 0);
   await even.next();
@@ -149,17 +149,17 @@ it("the journal's stream tells what is wanted, and goes on after a clear [interf
   expect(await next).toBe("id: 6\ne_6");
 });
 
-it("nobody waits for an entry of a journal that is closed, nor once they have left [interfaces 4]", async () => {
+it("waiting for an entry ends when the journal is closed or the reader has left [interfaces 4]", async () => {
   const log = new Log();
-  const wait = (signal: AbortSignal) => nextEntry(log as unknown as Journal, signal);
+  const wait = (signal: AbortSignal) => untilChanged([log], signal);
   await wait(AbortSignal.abort());
   log.close();
   await wait(new AbortController().signal);
   expect(log.listeners.size).toBe(0);
 });
 
-/** A sandbox with these, as far as a page sees it. */
-function sandboxOf(journal: Log, history: Log): Sandbox {
+/** A sandbox with these logs, as far as a page sees it. */
+function createSandbox(journal: Log, history: Log): Sandbox {
   const entries = () => [
     ...journal.kept.map((exchange) => ({ exchange })),
     ...history.kept.map((change) => ({ change })),
@@ -175,7 +175,7 @@ function sandboxOf(journal: Log, history: Log): Sandbox {
   return { journal, history, timeline } as unknown as Sandbox;
 }
 
-it("a page is told all that is kept, then what comes, and when to forget it [interfaces 11]", async () => {
+it("a page gets all stored entries, then new ones, and learns when to drop them [interfaces 11]", async () => {
   const [journal, history] = [new Log(), new Log()];
   journal.dropped = 7;
   for (let i = 0; i < 251; i++) journal.add(i === 0 ? { reasons: ["why"], warnings: ["a", "b"] } : {});
@@ -184,44 +184,49 @@ it("a page is told all that is kept, then what comes, and when to forget it [int
   Reflect.deleteProperty(changing, "request_headers");
   const leaving = new AbortController();
   const live = (after?: string) => {
-    const stream = streamLive(sandboxOf(journal, history), after, leaving.signal);
+    const stream = streamLive(createSandbox(journal, history), after, leaving.signal);
     const pieces = stream[Symbol.asyncIterator]();
     return async () => {
       const { value, done } = await pieces.next();
       if (done) return undefined;
       const [, id, data] = /^id: (\S+)\ndata: (.*)\n\n$/.exec(String(value))!;
       const { begins, requests, history, dropped } = JSON.parse(data!) as LiveBody;
-      const told = [begins, requests.map(({ sequence }) => sequence), history.map((one) => one.id), dropped];
-      return { id: id!, told, first: requests[0] };
+      const received = [
+        begins,
+        requests.map(({ sequence }) => sequence),
+        history.map((one) => one.id),
+        dropped,
+      ];
+      return { id: id!, received, first: requests[0] };
     };
   };
   const next = live();
   const first = (await next())!;
   const upTo = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  expect(first.told).toEqual([true, upTo(1, 250), [], 7]);
+  expect(first.received).toEqual([true, upTo(1, 250), [], 7]);
   expect(first.first).toEqual({
     ...{ id: "e_1", seq: 1, sequence: 1, at: "1970-01-01T00:00:00.000Z", operation: null, method: "GET" },
     ...{ path: "/v1/x", query: "a=1", status: 200, code: null, duration_ms: 1, principal: null },
     ...{ decision: "ok", history: null, why: "why", warnings: 2 },
   });
-  // An attempt to deliver is no request, and is passed all the same.
+  // A delivery attempt is no request, but its history entry is sent.
   const second = (await next())!;
-  expect(second.told).toEqual([false, [251], ["e_1"], 7]);
+  expect(second.received).toEqual([false, [251], ["e_1"], 7]);
   const coming = next();
   await settled();
   expect([journal.listeners.size, history.listeners.size]).toEqual([1, 1]);
   changing.revision = ++revision;
   history.tell();
-  expect((await coming)!.told).toEqual([false, [], ["e_1"], 7]);
+  expect((await coming)!.received).toEqual([false, [], ["e_1"], 7]);
   expect([journal.listeners.size, history.listeners.size]).toEqual([0, 0]);
-  // Who was cut off goes on; who comes from elsewhere begins anew.
-  expect((await live(first.id)())!.told).toEqual([false, [251], ["e_1"], 7]);
-  expect((await live(`other-0.250`)())!.told[0]).toBe(true);
-  expect((await live(`${first.id}x`)())!.told[0]).toBe(true);
+  // A client that was cut off continues; one with another server's id starts over.
+  expect((await live(first.id)())!.received).toEqual([false, [251], ["e_1"], 7]);
+  expect((await live(`other-0.250`)())!.received[0]).toBe(true);
+  expect((await live(`${first.id}x`)())!.received[0]).toBe(true);
   const cleared = next();
   await settled();
   journal.clear();
-  expect((await cleared)!.told).toEqual([true, [], ["e_1"], 7]);
+  expect((await cleared)!.received).toEqual([true, [], ["e_1"], 7]);
   const end = next();
   await settled();
   leaving.abort();
@@ -229,10 +234,10 @@ it("a page is told all that is kept, then what comes, and when to forget it [int
   expect(await live()()).toBeUndefined();
 });
 
-it("a page of a sandbox that is deleted comes to its end [interfaces 11]", async () => {
+it("the stream of a deleted sandbox ends [interfaces 11]", async () => {
   const [journal, history] = [new Log(), new Log()];
   const { signal } = new AbortController();
-  const pieces = streamLive(sandboxOf(journal, history), undefined, signal)[Symbol.asyncIterator]();
+  const pieces = streamLive(createSandbox(journal, history), undefined, signal)[Symbol.asyncIterator]();
   await pieces.next();
   const end = pieces.next();
   await settled();
@@ -245,20 +250,22 @@ it.each([
   ["0", 0],
   ["123456789012345", 123_456_789_012_345],
 ])("Last-Event-ID: %s is the position %s [interfaces 10]", (text, position) => {
-  expect(lastEventOf(text === undefined ? {} : { "last-event-id": text })).toBe(position);
+  expect(readLastEvent(text === undefined ? {} : { "last-event-id": text })).toBe(position);
 });
 
 it.each(["", "x1", "1x", "-1", "1.5", "1234567890123456"])(
   "Last-Event-ID: %s is none [interfaces 10]",
   (text) => {
-    expect(() => lastEventOf({ "last-event-id": text })).toThrow("must be the id of an event of this stream");
+    expect(() => readLastEvent({ "last-event-id": text })).toThrow(
+      "must be the id of an event of this stream",
+    );
   },
 );
 
-it("lists begin with the newest of those that are wanted [interfaces 4]", () => {
+it("lists begin with the newest matching entry [interfaces 4]", () => {
   const log = { entries: () => [1, 2, 3, 4, 5].map((n) => ({ at: n * 86_400_000 })), dropped: 9 };
   const listed = (since: string | undefined, limit: number, wanted = (_: { at: number }) => true) =>
-    newestFirst(log, { since, limit, wanted, render: ({ at }) => at / 86_400_000 });
+    newestFirst(log, { since, limit }, { wanted, render: ({ at }) => at / 86_400_000 });
   expect(listed(undefined, 100)).toEqual({ entries: [5, 4, 3, 2, 1], total: 5, dropped: 9 });
   expect(listed(undefined, 2)).toEqual({ entries: [5, 4], total: 5, dropped: 9 });
   expect(listed("1970-01-04", 1)).toEqual({ entries: [5], total: 3, dropped: 9 });

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
-import { DELIVERED_EVENTS } from "../delivered-events.ts";
-import { bodyDifference, type EntryMatch, type KnownWords } from "./match-entry.ts";
+import { bodyDifference, DELIVERED_EVENTS, type EntryMatch, type KnownWords } from "./match-entry.ts";
 import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
 
 const KNOWN: KnownWords = {

@@ -1,47 +1,44 @@
 import { Bundle, BundleRefusal } from "../../tools/bundle/bundle.ts";
-import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { conflict } from "../problem.ts";
 
-const takeBundle = operation({
-  id: "bundle.make",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/bundle`,
-  summary: "Export what happened to the sandbox as one file for `understudy replay`",
-  description:
-    "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",
-  params: OfSandbox,
-  reads: true,
-  errors: ["not-replayable", "journal-incomplete"],
-  success: { status: 200, schema: Bundle },
-  async handle({ sandbox, server }) {
-    const recording = server.recordings.of(sandbox);
-    if (recording === undefined) {
-      throw conflict(
-        "not-replayable",
-        "This server keeps no record of control calls",
-        "start it with `understudy start`",
-      );
-    }
-    // Waits for deliveries in progress, so that each is complete; one that takes too long is left out.
-    await Promise.race([sandbox.world.settled(), patience()]);
-    const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
-    try {
-      return makeBundle(sandbox, recording, {
-        version: server.version,
-        scenarios: server.scenarios,
-        delay: server.faults.delay,
-      });
-    } catch (error) {
-      throw error instanceof BundleRefusal ? conflict(error.kind, error.message, error.advice) : error;
-    }
-  },
-});
+export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "bundle.make",
+    route: "POST S/bundle",
+    summary: "Export what happened to the sandbox as one file for `understudy replay`",
+    description:
+      "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",
+    reads: true,
+    errors: ["not-replayable", "journal-incomplete"],
+    success: { status: 200, schema: Bundle },
+    async handle({ sandbox, server }) {
+      const recording = server.recordings.of(sandbox);
+      if (recording === undefined) {
+        throw conflict(
+          "not-replayable",
+          "This server keeps no record of control calls",
+          "start it with `understudy start`",
+        );
+      }
+      // Waits for deliveries in progress, so that each is complete; one that takes too long is left out.
+      await Promise.race([sandbox.world.settled(), patience()]);
+      const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
+      try {
+        return makeBundle(sandbox, recording, {
+          version: server.version,
+          scenarios: server.scenarios,
+          delay: server.faults.delay,
+        });
+      } catch (error) {
+        throw error instanceof BundleRefusal ? conflict(error.kind, error.message, error.advice) : error;
+      }
+    },
+  }),
+];
 
 const PATIENCE_MS = 5000;
 
 function patience(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, PATIENCE_MS).unref());
 }
-
-export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [takeBundle];

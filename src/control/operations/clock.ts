@@ -5,7 +5,7 @@ import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
-import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 
 const timer = {
@@ -20,54 +20,10 @@ const Ran = Type.Array(RanTimerBody, {
   description: "Timers that became due on the way, in due order, listed once they have finished",
 });
 
-const showClock = operation({
-  id: "clock.show",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/clock`,
-  summary: "Show the sandbox's time",
-  params: OfSandbox,
-  errors: [],
-  success: { status: 200, schema: ClockBody },
-  handle: ({ sandbox }) => presentClock(sandbox.world),
-});
-
 export const ClockChangeBody = Closed(
   { ...ClockBody.properties, ran: Ran },
   { $id: "ClockChange", examples: [{ mode: "scaled", now: "2026-03-15T12:00:00.000Z", rate: 60, ran: [] }] },
 );
-
-const setClock = operation({
-  id: "clock.set",
-  section: "interfaces 4",
-  method: "PUT",
-  path: `${S}/clock`,
-  summary: "Freeze the clock, scale it, or let it run with the wall clock",
-  description:
-    "`frozen` without `now` stops the clock at its present time. A later `now` runs the timers that become due; an earlier one is refused.",
-  params: OfSandbox,
-  body: { kind: "json", schema: ClockInput },
-  describes: {
-    as: ({ body: { mode, rate } }) => ({
-      title:
-        mode === "frozen"
-          ? "The clock was frozen."
-          : mode === "real"
-            ? "The clock was set to run."
-            : `The clock was set to run ${rate ?? 1} times as fast.`,
-    }),
-  },
-  errors: [],
-  success: { status: 200, schema: ClockChangeBody },
-  async handle({ body, sandbox: { world } }) {
-    const { mode, now, rate } = clockSetting(body);
-    const field = body.now === undefined ? "mode" : "now";
-    const ran = await forwardOnly(world, { field, value: body[field] }, () =>
-      world.setClock(mode, now, rate),
-    );
-    return { ...presentClock(world), ran };
-  },
-});
 
 export const AdvanceInput = Closed(
   {
@@ -102,57 +58,80 @@ export const AdvancedBody = Closed(
   },
 );
 
-const advanceClock = operation({
-  id: "clock.advance",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/clock/advance`,
-  summary: "Move the clock forward, in any mode, and run the timers that become due",
-  params: OfSandbox,
-  body: { kind: "json", schema: AdvanceInput },
-  describes: {
-    as: ({ body: { by, to, next } }) => ({
-      title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
-    }),
-  },
-  errors: [],
-  success: { status: 200, schema: AdvancedBody },
-  async handle({ body, sandbox: { world } }) {
-    const given = Object.keys(body) as (keyof typeof body)[];
-    if (given.length !== 1) {
-      throw unprocessable("body", body, 'must have exactly one of by, to and next, as in {"by": "5m"}');
-    }
-    const field = given[0]!;
-    const target = targetOf(body);
-    const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
-    return { now: presentClock(world).now, ran };
-  },
-});
-
 export const PendingBody = Closed(
   { due_at: Timestamp(), ...timer },
   { $id: "PendingTimer", description: "Something that will become due" },
 );
 
-const pendingTimers = operation({
-  id: "clock.pending",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/clock/pending`,
-  summary: "List pending timers, earliest first",
-  params: OfSandbox,
-  errors: [],
-  success: {
-    status: 200,
-    schema: Type.Array(PendingBody, {
-      examples: [[{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }]],
+export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "clock.show",
+    route: "GET S/clock",
+    summary: "Show the sandbox's time",
+    success: { status: 200, schema: ClockBody },
+    handle: ({ sandbox }) => presentClock(sandbox.world),
+  }),
+  operation({
+    id: "clock.set",
+    route: "PUT S/clock",
+    summary: "Freeze the clock, scale it, or let it run with the wall clock",
+    description:
+      "`frozen` without `now` stops the clock at its present time. A later `now` runs the timers that become due; an earlier one is refused.",
+    body: { kind: "json", schema: ClockInput },
+    describeChange: ({ body: { mode, rate } }) => ({
+      title:
+        mode === "frozen"
+          ? "The clock was frozen."
+          : mode === "real"
+            ? "The clock was set to run."
+            : `The clock was set to run ${rate ?? 1} times as fast.`,
     }),
-  },
-  handle({ sandbox: { world } }) {
-    world.catchUp();
-    return [...world.pending()];
-  },
-});
+    success: { status: 200, schema: ClockChangeBody },
+    async handle({ body, sandbox: { world } }) {
+      const { mode, now, rate } = clockSetting(body);
+      const field = body.now === undefined ? "mode" : "now";
+      const ran = await forwardOnly(world, { field, value: body[field] }, () =>
+        world.setClock(mode, now, rate),
+      );
+      return { ...presentClock(world), ran };
+    },
+  }),
+  operation({
+    id: "clock.advance",
+    route: "POST S/clock/advance",
+    summary: "Move the clock forward, in any mode, and run the timers that become due",
+    body: { kind: "json", schema: AdvanceInput },
+    describeChange: ({ body: { by, to, next } }) => ({
+      title: `The clock was advanced ${by !== undefined ? `by ${by}` : next ? "to what was due next" : `to ${to}`}.`,
+    }),
+    success: { status: 200, schema: AdvancedBody },
+    async handle({ body, sandbox: { world } }) {
+      const given = Object.keys(body) as (keyof typeof body)[];
+      if (given.length !== 1) {
+        throw unprocessable("body", body, 'must have exactly one of by, to and next, as in {"by": "5m"}');
+      }
+      const field = given[0]!;
+      const target = targetOf(body);
+      const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
+      return { now: presentClock(world).now, ran };
+    },
+  }),
+  operation({
+    id: "clock.pending",
+    route: "GET S/clock/pending",
+    summary: "List pending timers, earliest first",
+    success: {
+      status: 200,
+      schema: Type.Array(PendingBody, {
+        examples: [[{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }]],
+      }),
+    },
+    handle({ sandbox: { world } }) {
+      world.catchUp();
+      return [...world.pending()];
+    },
+  }),
+];
 
 function targetOf({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
   if (to !== undefined) return instantInput("to", to);
@@ -186,10 +165,3 @@ async function forwardOnly(
     );
   }
 }
-
-export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
-  showClock,
-  setClock,
-  advanceClock,
-  pendingTimers,
-];

@@ -1,97 +1,225 @@
-import Type from "typebox";
-import { ListOf } from "../../engine/contract/schema.ts";
-import { deliveries } from "../../engine/resources/webhooks/schema.ts";
+import Type, { type Static } from "typebox";
+import { parseDateOrInstant } from "../../engine/contract/instant.ts";
+import { Closed, ListOf, typed } from "../../engine/contract/schema.ts";
+import { nearest } from "../../engine/contract/text.ts";
+import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
+import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
-import {
-  chosenIn,
-  DeliveryQuery,
-  matching,
-  RedeliverInput,
-  unknownDelivery,
-} from "../deliveries/chosen-deliveries.ts";
-import {
-  DeliveryDetail,
-  ListedDelivery,
-  presentListed,
-  toDeliveryDetail,
-} from "../deliveries/shown-delivery.ts";
-import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
+import { DELIVERED_EVENTS } from "../journal/match-entry.ts";
+import { below, type ControlOperation, operation } from "../operation.ts";
+import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
-const listDeliveries = operation({
-  id: "deliveries.list",
-  section: "interfaces 14",
-  method: "GET",
-  path: `${S}/deliveries`,
-  summary: "List deliveries of all webhooks, newest first, and why each failed",
-  params: OfSandbox,
-  query: DeliveryQuery,
-  errors: [],
-  success: { status: 200, schema: ListOf(ListedDelivery) },
-  handle({ query: { limit, ...filter }, sandbox: { world } }) {
-    world.catchUp();
-    const present = world.read();
-    const found = matching(present, filter);
-    return { items: found.slice(0, limit).map((one) => presentListed(one, present)), total: found.length };
-  },
+const MAX_LISTED = 10_000;
+/** Attempts that one call begins. */
+const MAX_REDELIVERED = 1000;
+
+const Status = Type.Unsafe<"success" | "failed" | "pending">({
+  type: "string",
+  enum: ["success", "failed", "pending"],
+  description: "`failed` for good, or `pending` a retry",
 });
+const Text = (description: string, type = "string") =>
+  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
+
+export const DeliveryQuery = Closed({
+  status: Type.Optional(Status),
+  event: Text("An event's name", "EventName"),
+  webhook: Text("A webhook's id"),
+  since: Text("An ISO 8601 date or timestamp, on the sandbox's clock"),
+  limit: Type.Integer({ minimum: 1, maximum: MAX_LISTED, default: 100 }),
+});
+
+export const RedeliverInput = Closed(
+  {
+    ids: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MAX_REDELIVERED,
+        description: "Deliveries that failed",
+      }),
+    ),
+    all_failed: Type.Optional(
+      Type.Unsafe<true>({ const: true, description: "All that failed, those with a retry to come included" }),
+    ),
+    again: Type.Optional(
+      Type.Boolean({
+        description:
+          "With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered",
+      }),
+    ),
+    since: Text("With `all_failed`: those of events since then"),
+    webhook: Text("With `all_failed`: those of this webhook"),
+  },
+  { $id: "RedeliverInput", description: "`ids` or `all_failed`", examples: [{ all_failed: true }] },
+);
+
+/** @throws Problem 422 */
+export function chosenIn(
+  tx: Transaction,
+  { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
+): Delivery[] {
+  if ((ids === undefined) === (all_failed === undefined))
+    throw unprocessable(
+      ids ? "all_failed" : "ids",
+      all_failed,
+      ids ? "cannot be given with ids" : "is needed, or else all_failed",
+    );
+  if (ids === undefined && again !== undefined)
+    throw unprocessable("again", again, "goes with ids, not with all_failed");
+  if (ids === undefined) {
+    const failed = matching(tx, { since, webhook }).filter(({ status }) => status === "failed");
+    if (failed.length <= MAX_REDELIVERED) return failed;
+    const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
+    throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
+  }
+  const named = since === undefined ? (webhook === undefined ? undefined : "webhook") : "since";
+  if (named !== undefined) throw unprocessable(named, since ?? webhook, "goes with all_failed, not with ids");
+  return [...new Set(ids)].map((id, i) => {
+    const delivery = tx.get(deliveries, id);
+    if (delivery === undefined)
+      throw unknownWord(`ids[${i}]`, id, {
+        is: "is no delivery of this sandbox",
+        known: knownIds(tx),
+        where: WHERE.deliveries,
+      });
+    if (delivery.status === "success" && again !== true)
+      throw unprocessable(
+        `ids[${i}]`,
+        id,
+        "was delivered; send it again with `again`, or name one that failed",
+      );
+    return delivery;
+  });
+}
+
+type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
+
+/** Newest first. @throws Problem 422 for a webhook that is not there, or an unreadable instant */
+export function matching(tx: Transaction, { status, event, webhook, since }: Filter): Delivery[] {
+  if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
+    const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
+    throw unknownWord("webhook", webhook, {
+      is: "is no webhook of this sandbox",
+      known,
+      where: WHERE.webhooks,
+    });
+  }
+  if (event !== undefined && !DELIVERED_EVENTS.includes(event))
+    throw unknownWord("event", event, {
+      is: "is no event of the service",
+      known: DELIVERED_EVENTS,
+      where: `it has ${DELIVERED_EVENTS.join(", ")}`,
+    });
+  const span = since === undefined ? undefined : parseDateOrInstant(since);
+  if (since !== undefined && span === undefined)
+    throw unprocessable("since", since, "must be an ISO 8601 date or timestamp");
+  const from = span === undefined ? Number.NEGATIVE_INFINITY : tx.relative(span.from);
+  const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
+  return [...all]
+    .filter(
+      (one) =>
+        one.created_at >= from &&
+        (event === undefined || one.event === event) &&
+        (status === undefined || getStatus(one) === status),
+    )
+    .sort((a, b) => b.created_at - a.created_at);
+}
+
+function getStatus({ status, next_retry }: Delivery): Static<typeof Status> {
+  return status === "failed" && next_retry !== null ? "pending" : status;
+}
+
+export function unknownDelivery(id: string, world: Transaction): Problem {
+  const hint = nearest(id, knownIds(world));
+  const meant = hint === undefined ? "" : ` Did you mean ${quoted(hint)}?`;
+  return new Problem("unknown-record", {
+    detail: `There is no delivery ${quoted(id)}.${meant} ${WHERE.deliveries}.`,
+    value: id,
+    hint,
+  });
+}
+
+function knownIds(world: Transaction): string[] {
+  return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
+}
 
 const OfDelivery = below({ id: Type.String({ description: "The delivery's id", examples: ["del_ok"] }) });
 
-const showDelivery = operation({
-  id: "deliveries.show",
-  section: "interfaces 14",
-  method: "GET",
-  path: `${S}/deliveries/{id}`,
-  summary: "Show a delivery with the request and response of each attempt",
-  params: OfDelivery,
-  errors: ["unknown-record"],
-  success: { status: 200, schema: DeliveryDetail },
-  handle({ params: { id }, sandbox }) {
-    sandbox.world.catchUp();
-    const present = sandbox.world.read();
-    const delivery = present.get(deliveries, id);
-    if (delivery === undefined) throw unknownDelivery(id, present);
-    return toDeliveryDetail(delivery, sandbox, present);
-  },
-});
-
-const redeliver = operation({
-  id: "deliveries.redeliver",
-  section: "interfaces 14",
-  method: "POST",
-  path: `${S}/deliveries/redeliver`,
-  summary: "Make one attempt of failed deliveries at once, and wait for them",
-  description:
-    "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
-  params: OfSandbox,
-  body: { kind: "json", schema: RedeliverInput },
-  describes: {
-    as: (_call, answer) => {
+export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "deliveries.list",
+    section: "interfaces 14",
+    route: "GET S/deliveries",
+    summary: "List deliveries of all webhooks, newest first, and why each failed",
+    query: DeliveryQuery,
+    success: { status: 200, schema: ListOf(ListedDelivery) },
+    handle({ query: { limit, ...filter }, sandbox: { world } }) {
+      world.catchUp();
+      const present = world.read();
+      const found = matching(present, filter);
+      return { items: found.slice(0, limit).map((one) => presentListed(one, present)), total: found.length };
+    },
+  }),
+  operation({
+    id: "deliveries.redeliver",
+    section: "interfaces 14",
+    route: "POST S/deliveries/redeliver",
+    summary: "Make one attempt of failed deliveries at once, and wait for them",
+    description:
+      "Sends the same delivery id and the same bytes. Success cancels the pending retry; failure leaves it.",
+    body: { kind: "json", schema: RedeliverInput },
+    describeChange: (_call, answer) => {
       const { total } = answer as { total: number };
       return { title: `${total === 1 ? "A delivery was" : `${total} deliveries were`} redelivered.` };
     },
-  },
-  errors: [],
-  success: { status: 200, schema: ListOf(ListedDelivery) },
-  async handle({ body, sandbox: { world }, signal }) {
-    const { chosen, attempts } = world.transact((tx) => {
-      const chosen = chosenIn(tx, body);
-      const attempts = chosen.map(({ delivery_id, webhook_id }) => {
-        const id = tx.newId("redelivery_");
-        const again = body.again === true ? { again: true } : {};
-        queueAttempt(tx, { id, kind: "redelivery", webhook_id, delivery_id, ...again });
-        return id;
+    success: { status: 200, schema: ListOf(ListedDelivery) },
+    async handle({ body, sandbox: { world }, signal }) {
+      const { chosen, attempts } = world.transact((tx) => {
+        const chosen = chosenIn(tx, body);
+        const attempts = chosen.map(({ delivery_id, webhook_id }) => {
+          const id = tx.newId("redelivery_");
+          const again = body.again === true ? { again: true } : {};
+          queueAttempt(tx, { id, kind: "redelivery", webhook_id, delivery_id, ...again });
+          return id;
+        });
+        return { chosen, attempts };
       });
-      return { chosen, attempts };
-    });
-    await attemptsEnded(world, attempts, signal);
-    const present = world.read();
-    const items = chosen.flatMap(({ delivery_id }) => {
-      const delivery = present.get(deliveries, delivery_id);
-      return delivery === undefined ? [] : [presentListed(delivery, present)];
-    });
-    return { items, total: items.length };
-  },
-});
-
-export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [listDeliveries, redeliver, showDelivery];
+      await attemptsEnded(world, attempts, signal);
+      const present = world.read();
+      const items = chosen.flatMap(({ delivery_id }) => {
+        const delivery = present.get(deliveries, delivery_id);
+        return delivery === undefined ? [] : [presentListed(delivery, present)];
+      });
+      return { items, total: items.length };
+    },
+  }),
+  operation({
+    id: "deliveries.show",
+    section: "interfaces 14",
+    route: "GET S/deliveries/{id}",
+    summary: "Show a delivery with the request and response of each attempt",
+    params: OfDelivery,
+    errors: ["unknown-record"],
+    success: { status: 200, schema: DeliveryDetail },
+    handle({ params: { id }, sandbox }) {
+      sandbox.world.catchUp();
+      const present = sandbox.world.read();
+      const delivery = present.get(deliveries, id);
+      if (delivery === undefined) throw unknownDelivery(id, present);
+      return toDeliveryDetail(delivery, sandbox, present);
+    },
+  }),
+  operation({
+    id: "outbox.list",
+    route: "GET S/outbox",
+    summary: "List the e-mails that the service would have sent, newest first",
+    success: { status: 200, schema: ListOf(EmailBody) },
+    handle({ sandbox: { world } }) {
+      world.catchUp();
+      const items = listEmails(world.read());
+      return { items, total: items.length };
+    },
+  }),
+];

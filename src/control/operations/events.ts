@@ -12,7 +12,7 @@ import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/we
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { attemptsEnded } from "../../engine/webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { quoted, unprocessable } from "../problem.ts";
 
 export const TriggerInput = Closed(
@@ -67,43 +67,38 @@ export const TriggeredBody = Closed(
   },
 );
 
-const triggerEvent = operation({
-  id: "events.trigger",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/events`,
-  summary: "Emit a webhook event as a real change would, and wait for the first attempts",
-  params: OfSandbox,
-  body: { kind: "json", schema: TriggerInput },
-  describes: {
-    as: ({ body: { event, for: subject } }) => ({
+export const EVENT_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "events.trigger",
+    route: "POST S/events",
+    summary: "Emit a webhook event as a real change would, and wait for the first attempts",
+    body: { kind: "json", schema: TriggerInput },
+    describeChange: ({ body: { event, for: subject } }) => ({
       title: `The event ${event} was triggered${subject === undefined ? "" : ` for ${subject}`}.`,
       subject,
     }),
-  },
-  errors: ["limit-reached"],
-  success: { status: 200, schema: TriggeredBody },
-  async handle({ body, sandbox: { world, settings }, server, signal }) {
-    const queued = world.transact((tx) => {
-      const { event, organization_id, data } = createEvent(body, tx, settings);
-      tx.emit(event, organization_id, data);
-      requireRoomAfter(server, world, tx);
-      return tx;
-    });
-    const ids = enqueuedIn(queued);
-    await attemptsEnded(world, ids, signal);
-    const present = world.read();
-    return {
-      deliveries: ids.flatMap((id) => {
-        const delivery = present.get(deliveries, id);
-        // A webhook that was disabled or deleted meanwhile gets no first attempt, and has no such delivery.
-        return delivery ? [{ ...presentDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
-      }),
-    };
-  },
-});
-
-export const EVENT_OPERATIONS: readonly ControlOperation[] = [triggerEvent];
+    errors: ["limit-reached"],
+    success: { status: 200, schema: TriggeredBody },
+    async handle({ body, sandbox: { world, settings }, server, signal }) {
+      const queued = world.transact((tx) => {
+        const { event, organization_id, data } = createEvent(body, tx, settings);
+        tx.emit(event, organization_id, data);
+        requireRoomAfter(server, world, tx);
+        return tx;
+      });
+      const ids = enqueuedIn(queued);
+      await attemptsEnded(world, ids, signal);
+      const present = world.read();
+      return {
+        deliveries: ids.flatMap((id) => {
+          const delivery = present.get(deliveries, id);
+          // A webhook that was disabled or deleted meanwhile gets no first attempt, and has no such delivery.
+          return delivery ? [{ ...presentDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
+        }),
+      };
+    },
+  }),
+];
 
 /** @throws Problem 422 for an unknown event, object, organization or field of the data */
 function createEvent(trigger: Trigger, tx: Transaction, settings: Settings) {

@@ -7,7 +7,7 @@ import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
@@ -102,29 +102,28 @@ export const ExplanationBody = Closed(
   },
 );
 
-const explain = operation({
-  id: "faults.explain",
-  section: "interfaces 11",
-  method: "POST",
-  path: `${S}/faults/explain`,
-  summary: "Explain how a request would be answered, without running or counting it",
-  description: "Returns the outcome of each step, and for each active rule why it would strike or not.",
-  params: OfSandbox,
-  reads: true,
-  body: { kind: "json", schema: ExplainInput },
-  errors: [],
-  success: { status: 200, schema: ExplanationBody },
-  async handle({ body, sandbox, server }) {
-    const request = readRequest(body, server.operations, sandbox);
-    const faults = server.faults.of(sandbox).trace();
-    const result = await dryRun(server.engine, { sandbox, faults }, request);
-    return {
-      ...result,
-      steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
-      rules: faults.report(),
-    };
-  },
-});
+export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "faults.explain",
+    section: "interfaces 11",
+    route: "POST S/faults/explain",
+    summary: "Explain how a request would be answered, without running or counting it",
+    description: "Returns the outcome of each step, and for each active rule why it would strike or not.",
+    reads: true,
+    body: { kind: "json", schema: ExplainInput },
+    success: { status: 200, schema: ExplanationBody },
+    async handle({ body, sandbox, server }) {
+      const request = readRequest(body, server.operations, sandbox);
+      const faults = server.faults.of(sandbox).trace();
+      const result = await dryRun(server.engine, { sandbox, faults }, request);
+      return {
+        ...result,
+        steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),
+        rules: faults.report(),
+      };
+    },
+  }),
+];
 
 /** @throws Problem 422 */
 function readRequest(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): DryRunRequest {
@@ -208,5 +207,3 @@ function findKey({ world }: Sandbox, user_id: string): string {
   const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);
   throw unknownWord("principal", user_id, { is: "is no user of this sandbox", known, where: WHERE.users });
 }
-
-export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [explain];

@@ -4,114 +4,94 @@ import { ListOf } from "../../engine/contract/schema.ts";
 import { RuleExists } from "../../engine/faults/rule-set.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { below, type ControlOperation, operation } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
 
 const OfRule = below({ id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }) });
 
-const listFaults = operation({
-  id: "faults.list",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/faults`,
-  summary: "List the inline rules, newest first, the order in which they are evaluated",
-  params: OfSandbox,
-  errors: [],
-  success: { status: 200, schema: ListOf(RuleBody) },
-  handle({ sandbox, server }) {
-    sandbox.world.catchUp();
-    const items = server.faults.of(sandbox).rules.inlineRules.map(presentRule);
-    return { items, total: items.length };
-  },
-});
-
-const addFault = operation({
-  id: "faults.add",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/faults`,
-  summary: "Arm a rule",
-  params: OfSandbox,
-  body: { kind: "json", schema: RuleInput, judged: "by handler" },
-  describes: {
+export const FAULT_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "faults.list",
+    route: "GET S/faults",
+    summary: "List the inline rules, newest first, the order in which they are evaluated",
+    success: { status: 200, schema: ListOf(RuleBody) },
+    handle({ sandbox, server }) {
+      sandbox.world.catchUp();
+      const items = server.faults.of(sandbox).rules.inlineRules.map(presentRule);
+      return { items, total: items.length };
+    },
+  }),
+  operation({
+    id: "faults.add",
+    route: "POST S/faults",
+    summary: "Arm a rule",
+    body: { kind: "json", schema: RuleInput, judged: "by handler" },
     kind: "scenario",
-    as: (_call, answer) => {
+    describeChange: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
       return { title: `The rule ${id ?? "without an id"} was armed.`, subject: id };
     },
-  },
-  errors: ["id-in-use", "limit-reached", "invalid-document"],
-  success: { status: 201, schema: RuleBody },
-  handle({ body, sandbox, server }) {
-    const { rules } = server.faults.of(sandbox);
-    requireRoom(server, "rules", rules.all().length + 1);
-    try {
-      return presentRule(rules.add(body));
-    } catch (error) {
-      if (!(error instanceof RuleExists)) throw error;
-      throw conflict(
-        "id-in-use",
-        `there is an inline rule ${error.message} already`,
-        "delete it first, or leave the id away",
-      );
-    }
-  },
-});
-
-const retrieveFault = operation({
-  id: "faults.retrieve",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/faults/{id}`,
-  summary: "Show an inline rule and how often it has struck",
-  params: OfRule,
-  errors: ["unknown-inline-rule"],
-  success: { status: 200, schema: RuleBody },
-  handle({ params: { id }, sandbox, server }) {
-    sandbox.world.catchUp();
-    const { inlineRules } = server.faults.of(sandbox).rules;
-    const found = inlineRules.find(({ rule }) => rule.id === id);
-    if (found !== undefined) return presentRule(found);
-    throw unknownRule(id, inlineRules);
-  },
-});
-
-const removeFault = operation({
-  id: "faults.remove",
-  section: "interfaces 4",
-  method: "DELETE",
-  path: `${S}/faults/{id}`,
-  summary: "Disarm an inline rule",
-  params: OfRule,
-  describes: {
+    errors: ["id-in-use", "limit-reached", "invalid-document"],
+    success: { status: 201, schema: RuleBody },
+    handle({ body, sandbox, server }) {
+      const { rules } = server.faults.of(sandbox);
+      requireRoom(server, "rules", rules.all().length + 1);
+      try {
+        return presentRule(rules.add(body));
+      } catch (error) {
+        if (!(error instanceof RuleExists)) throw error;
+        throw conflict(
+          "id-in-use",
+          `there is an inline rule ${error.message} already`,
+          "delete it first, or leave the id away",
+        );
+      }
+    },
+  }),
+  operation({
+    id: "faults.retrieve",
+    route: "GET S/faults/{id}",
+    summary: "Show an inline rule and how often it has struck",
+    params: OfRule,
+    errors: ["unknown-inline-rule"],
+    success: { status: 200, schema: RuleBody },
+    handle({ params: { id }, sandbox, server }) {
+      sandbox.world.catchUp();
+      const { inlineRules } = server.faults.of(sandbox).rules;
+      const found = inlineRules.find(({ rule }) => rule.id === id);
+      if (found !== undefined) return presentRule(found);
+      throw unknownRule(id, inlineRules);
+    },
+  }),
+  operation({
+    id: "faults.remove",
+    route: "DELETE S/faults/{id}",
+    summary: "Disarm an inline rule",
+    params: OfRule,
     kind: "scenario",
-    as: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
-  },
-  errors: ["unknown-inline-rule"],
-  success: { status: 204 },
-  handle({ params: { id }, sandbox, server }) {
-    const { rules } = server.faults.of(sandbox);
-    const { inlineRules } = rules;
-    if (!rules.remove(id)) throw unknownRule(id, inlineRules);
-    return noContent();
-  },
-});
-
-const clearFaults = operation({
-  id: "faults.clear",
-  section: "interfaces 4",
-  method: "DELETE",
-  path: `${S}/faults`,
-  summary: "Disarm all inline rules; scenarios stay as they are",
-  params: OfSandbox,
-  describes: { kind: "scenario", as: () => ({ title: "All inline rules were disarmed." }) },
-  errors: [],
-  success: { status: 204 },
-  handle({ sandbox, server }) {
-    server.faults.of(sandbox).rules.clear();
-    return noContent();
-  },
-});
+    describeChange: ({ params: { id } }) => ({ title: `The rule ${id} was disarmed.`, subject: id }),
+    errors: ["unknown-inline-rule"],
+    success: { status: 204 },
+    handle({ params: { id }, sandbox, server }) {
+      const { rules } = server.faults.of(sandbox);
+      const { inlineRules } = rules;
+      if (!rules.remove(id)) throw unknownRule(id, inlineRules);
+      return noContent();
+    },
+  }),
+  operation({
+    id: "faults.clear",
+    route: "DELETE S/faults",
+    summary: "Disarm all inline rules; scenarios stay as they are",
+    kind: "scenario",
+    describeChange: () => ({ title: "All inline rules were disarmed." }),
+    success: { status: 204 },
+    handle({ sandbox, server }) {
+      server.faults.of(sandbox).rules.clear();
+      return noContent();
+    },
+  }),
+];
 
 function unknownRule(id: string, known: readonly { rule: { id: string } }[]) {
   return unknownName(
@@ -120,11 +100,3 @@ function unknownRule(id: string, known: readonly { rule: { id: string } }[]) {
     known.map(({ rule }) => rule.id),
   );
 }
-
-export const FAULT_OPERATIONS: readonly ControlOperation[] = [
-  listFaults,
-  addFault,
-  retrieveFault,
-  removeFault,
-  clearFaults,
-];

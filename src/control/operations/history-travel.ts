@@ -5,13 +5,12 @@ import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
-import { entryOf, OfEntry, statesOf } from "../history/find-entry.ts";
+import { entryOf, OfEntry, statesOf } from "../history/render-entry.ts";
 import { repeatRequest, requestOf } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
-import { freeName, generatedName, NewName, settled } from "../new-sandbox.ts";
-import { type ControlOperation, operation, S } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { findNamedSandbox } from "../remote-sandbox.ts";
-import { presentSandbox, SandboxBody } from "../sandbox-body.ts";
+import { freeName, generatedName, NewName, presentSandbox, SandboxBody, settled } from "../sandbox-body.ts";
 
 const To = Type.Optional(
   Type.Unsafe<"before" | "after">({
@@ -35,63 +34,6 @@ export const RewoundBody = Closed(
     examples: [{ ...(getExamples(SandboxBody)[0] as object), restarted_uploads: [] }],
   },
 );
-
-const rewind = operation({
-  id: "history.rewind",
-  section: "interfaces 10",
-  method: "POST",
-  path: `${S}/history/{id}/rewind`,
-  summary: "Rewind to before or after a change, including one that was undone",
-  description:
-    "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
-  params: OfEntry,
-  body: { kind: "json", schema: RewindInput, optional: true },
-  describes: {
-    kind: "restore",
-    as: ({ params: { id }, body }) => ({ title: `Rewound to ${body?.to ?? "before"} ${id}.`, subject: id }),
-  },
-  errors: ["unknown-entry", "state-let-go"],
-  success: { status: 200, schema: RewoundBody },
-  handle({ params: { id }, body, sandbox, change, origin }) {
-    const to = body?.to ?? "before";
-    const entry = entryOf(sandbox, id);
-    const states = statesOf(entry, "rewound to");
-    const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
-    sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
-    return { ...presentSandbox(sandbox, origin), restarted_uploads };
-  },
-});
-
-const forkEntry = operation({
-  id: "history.fork",
-  section: "interfaces 10",
-  method: "POST",
-  path: `${S}/history/{id}/fork`,
-  summary: "Create a second sandbox from the state before or after a change",
-  params: OfEntry,
-  body: {
-    kind: "json",
-    schema: Closed(
-      { name: Type.Optional(NewName), to: To },
-      { examples: [{ name: "branch", to: "before" }] },
-    ),
-    optional: true,
-  },
-  errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
-  success: { status: 201, schema: RewoundBody },
-  async handle({ params: { id }, body = {}, sandbox, server, origin }) {
-    const states = statesOf(entryOf(sandbox, id), "forked from");
-    const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
-    requireRoom(server, "sandboxes", server.sandboxes.size + 1);
-    let restarted_uploads: string[] = [];
-    const made = await settled(server, origin, () => {
-      const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
-      restarted_uploads = restarted(fork, gone);
-      return fork;
-    });
-    return new Reply(201, { ...made, restarted_uploads });
-  },
-});
 
 export const RepeatInput = Closed(
   {
@@ -122,30 +64,83 @@ export const RepeatedBody = Closed(
   },
 );
 
-const repeat = operation({
-  id: "history.repeat",
-  section: "interfaces 10",
-  method: "POST",
-  path: `${S}/history/{id}/repeat`,
-  summary: "Send an entry's request again, as the same caller, and compare the answers",
-  description: "A request that changed nothing has no entry; use its id in the journal.",
-  params: OfEntry,
-  body: { kind: "json", schema: RepeatInput, optional: true },
-  errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
-  success: { status: 200, schema: RepeatedBody },
-  async handle(call) {
-    const { params, body = {}, sandbox, server } = call;
-    const first = sandbox.journal.find(params.id) ?? requestOf(entryOf(sandbox, params.id));
-    const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
-    const second = await repeatRequest(first, { server, target, rule: body.with });
-    const differences = answerDifferences(first, second);
-    return { request: second.id, same: differences.length === 0, differences };
-  },
-});
+export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "history.rewind",
+    section: "interfaces 10",
+    route: "POST S/history/{id}/rewind",
+    summary: "Rewind to before or after a change, including one that was undone",
+    description:
+      "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
+    params: OfEntry,
+    body: { kind: "json", schema: RewindInput, optional: true },
+    kind: "restore",
+    describeChange: ({ params: { id }, body }) => ({
+      title: `Rewound to ${body?.to ?? "before"} ${id}.`,
+      subject: id,
+    }),
+    errors: ["unknown-entry", "state-let-go"],
+    success: { status: 200, schema: RewoundBody },
+    handle({ params: { id }, body, sandbox, change, origin }) {
+      const to = body?.to ?? "before";
+      const entry = entryOf(sandbox, id);
+      const states = statesOf(entry, "rewound to");
+      const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
+      sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
+      return { ...presentSandbox(sandbox, origin), restarted_uploads };
+    },
+  }),
+  operation({
+    id: "history.fork",
+    section: "interfaces 10",
+    route: "POST S/history/{id}/fork",
+    summary: "Create a second sandbox from the state before or after a change",
+    params: OfEntry,
+    body: {
+      kind: "json",
+      schema: Closed(
+        { name: Type.Optional(NewName), to: To },
+        { examples: [{ name: "branch", to: "before" }] },
+      ),
+      optional: true,
+    },
+    errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
+    success: { status: 201, schema: RewoundBody },
+    async handle({ params: { id }, body = {}, sandbox, server, origin }) {
+      const states = statesOf(entryOf(sandbox, id), "forked from");
+      const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
+      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+      let restarted_uploads: string[] = [];
+      const made = await settled(server, origin, () => {
+        const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
+        restarted_uploads = restarted(fork, gone);
+        return fork;
+      });
+      return new Reply(201, { ...made, restarted_uploads });
+    },
+  }),
+  operation({
+    id: "history.repeat",
+    section: "interfaces 10",
+    route: "POST S/history/{id}/repeat",
+    summary: "Send an entry's request again, as the same caller, and compare the answers",
+    description: "A request that changed nothing has no entry; use its id in the journal.",
+    params: OfEntry,
+    body: { kind: "json", schema: RepeatInput, optional: true },
+    errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
+    success: { status: 200, schema: RepeatedBody },
+    async handle(call) {
+      const { params, body = {}, sandbox, server } = call;
+      const first = sandbox.journal.find(params.id) ?? requestOf(entryOf(sandbox, params.id));
+      const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
+      const second = await repeatRequest(first, { server, target, rule: body.with });
+      const differences = answerDifferences(first, second);
+      return { request: second.id, same: differences.length === 0, differences };
+    },
+  }),
+];
 
 /** Uploads that the world still wants bytes of, which are gone. */
 function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
   return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
 }
-
-export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [rewind, forkEntry, repeat];

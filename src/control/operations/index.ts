@@ -1,4 +1,4 @@
-import type { ControlOperation } from "../operation.ts";
+import { type ControlOperation, operation } from "../operation.ts";
 import { BUNDLE_OPERATIONS } from "./bundle.ts";
 import { CLOCK_OPERATIONS } from "./clock.ts";
 import { COVERAGE_OPERATIONS } from "./coverage.ts";
@@ -6,15 +6,13 @@ import { DELIVERY_OPERATIONS } from "./deliveries.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
-import { FLEET_OPERATIONS } from "./fleet.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
-import { OUTBOX_OPERATIONS } from "./outbox.ts";
 import { RECEIVER_TEST_OPERATIONS } from "./receiver-test.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
-import { reportOperations } from "./reports.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
 import { SCENARIO_OPERATIONS } from "./scenarios.ts";
+import { OpenApiDocument, SERVER_OPERATIONS } from "./server.ts";
 import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
 
@@ -31,11 +29,20 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...HISTORY_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...DELIVERY_OPERATIONS,
-  ...OUTBOX_OPERATIONS,
   ...RECEIVER_OPERATIONS,
   ...RECEIVER_TEST_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
-  ...FLEET_OPERATIONS,
-  ...reportOperations(() => CONTROL_OPERATIONS),
+  ...SERVER_OPERATIONS,
+  operation({
+    id: "server.api",
+    section: "interfaces 11",
+    route: "GET /_control/api.json",
+    summary: "Show the control API as an OpenAPI 3.1 document",
+    success: { status: 200, schema: OpenApiDocument },
+    async handle({ server }) {
+      const { controlApiDocument } = await import("../../tools/reports/control-openapi.ts");
+      return controlApiDocument(CONTROL_OPERATIONS, server.version);
+    },
+  }),
 ];

@@ -7,10 +7,8 @@ import { webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
-import { DELIVERED_EVENTS } from "../delivered-events.ts";
-import { conditions, delivered, Text } from "../journal/entry-conditions.ts";
-import type { KnownWords } from "../journal/match-entry.ts";
-import { nextEntry } from "../journal/stream-journal.ts";
+import { untilChanged } from "../entry-log.ts";
+import { conditions, DELIVERED_EVENTS, delivered, type KnownWords, Text } from "../journal/match-entry.ts";
 import {
   boundsOf,
   Count,
@@ -19,7 +17,7 @@ import {
   VerificationBody,
   type Verify,
 } from "../journal/verify-journal.ts";
-import { type ControlServer, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlServer, operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 
 const Match = Closed({
@@ -63,12 +61,9 @@ export const Expectation = Type.Unsafe<Expected>({
 
 export const checkJournal = operation({
   id: "journal.verify",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/journal/verify`,
+  route: "POST S/journal/verify",
   summary:
     "Check whether the expected requests or deliveries occurred, by count or in order, and show the nearest misses",
-  params: OfSandbox,
   reads: true,
   body: { kind: "json", schema: Expectation, judged: "by handler" },
   errors: ["journal-incomplete"],
@@ -82,7 +77,7 @@ export const checkJournal = operation({
       const { hopeless, ...verification } = verify(journal.entries());
       const left = deadline - performance.now();
       if (verification.ok || hopeless || left <= 0 || signal.aborted || journal.isClosed) return verification;
-      await nextEntry(journal, AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(left))]));
+      await untilChanged([journal], AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(left))]));
     }
   },
 });

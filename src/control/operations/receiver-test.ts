@@ -3,7 +3,7 @@ import { StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, typed, Words } from "../../engine/contract/schema.ts";
 import { type GradeReceiverOptions, type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
-import { type ControlCall, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
 import { Problem } from "../problem.ts";
 
 /** Longer waits than any client keeps a call open. */
@@ -74,44 +74,43 @@ export const ReceiverTestEvent = Closed(
 );
 type ReceiverTestEvent = Static<typeof ReceiverTestEvent>;
 
-const testReceiver = operation({
-  id: "receivers.test",
-  section: "interfaces 14",
-  method: "POST",
-  path: `${S}/receiver-test`,
-  summary:
-    "Grade a webhook receiver, as `understudy receiver-test` does, and stream the progress as server-sent events",
-  description:
-    "Sends signed, forged, malformed and repeated deliveries from this server to the addresses that it may call. The test ends if the client disconnects.",
-  params: OfSandbox,
-  body: { kind: "json", schema: ReceiverTestInput },
-  reads: true,
-  errors: [],
-  success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
-  async handle(call) {
-    const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
-    const { requireGradable } = await import("../../tools/grader/open-session.ts");
-    const { gradeOver } = await import("../../tools/grader/run-grading.ts");
-    const { url } = call.body;
-    const options = toGradingOptions(call);
-    try {
-      requireGradable(url, options);
-    } catch (error) {
-      if (!(error instanceof ReceiverTestUsageError)) throw error;
-      const { message, option } = error;
-      throw new Problem("invalid-input", { detail: toSentence(message), ...(option && { field: option }) });
-    }
-    return new StreamBody("text/event-stream", (signal) =>
-      streamEvents((send) =>
-        gradeOver(
-          url,
-          { ...options, signal, onProgress: (progress) => send({ progress }) },
-          call.server.graderNetwork(),
+export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "receivers.test",
+    section: "interfaces 14",
+    route: "POST S/receiver-test",
+    summary:
+      "Grade a webhook receiver, as `understudy receiver-test` does, and stream the progress as server-sent events",
+    description:
+      "Sends signed, forged, malformed and repeated deliveries from this server to the addresses that it may call. The test ends if the client disconnects.",
+    body: { kind: "json", schema: ReceiverTestInput },
+    reads: true,
+    success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
+    async handle(call) {
+      const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
+      const { requireGradable } = await import("../../tools/grader/open-session.ts");
+      const { gradeOver } = await import("../../tools/grader/run-grading.ts");
+      const { url } = call.body;
+      const options = toGradingOptions(call);
+      try {
+        requireGradable(url, options);
+      } catch (error) {
+        if (!(error instanceof ReceiverTestUsageError)) throw error;
+        const { message, option } = error;
+        throw new Problem("invalid-input", { detail: toSentence(message), ...(option && { field: option }) });
+      }
+      return new StreamBody("text/event-stream", (signal) =>
+        streamEvents((send) =>
+          gradeOver(
+            url,
+            { ...options, signal, onProgress: (progress) => send({ progress }) },
+            call.server.graderNetwork(),
+          ),
         ),
-      ),
-    );
-  },
-});
+      );
+    },
+  }),
+];
 
 function toGradingOptions({
   body: { url: _url, fail_on, timeout_seconds, patience_seconds, memory_seconds, ...given },
@@ -162,5 +161,3 @@ async function* streamEvents(
 function toSentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
 }
-
-export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [testReceiver];

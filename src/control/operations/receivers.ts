@@ -12,7 +12,7 @@ import {
 import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { below, type ControlContext, type ControlOperation, operation } from "../operation.ts";
 import { Problem, unknownName, unprocessable } from "../problem.ts";
 
 export const ReceiverInput = Closed(
@@ -55,184 +55,149 @@ export const ReceiverBody = Closed(
 
 const OfReceiver = below({ id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }) });
 
-const createReceiver = operation({
-  id: "receivers.create",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/receivers`,
-  summary: "Open a webhook receiver inside the server",
-  params: OfSandbox,
-  body: { kind: "json", schema: ReceiverInput, optional: true },
-  describes: {
-    as: (_call, answer) => {
+export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "receivers.create",
+    route: "POST S/receivers",
+    summary: "Open a webhook receiver inside the server",
+    body: { kind: "json", schema: ReceiverInput, optional: true },
+    describeChange: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
       return { title: `The receiver ${id ?? "of the call"} was opened.`, subject: id };
     },
-  },
-  errors: ["limit-reached"],
-  success: { status: 201, schema: ReceiverBody },
-  handle(call) {
-    const { answers = [200], secret = null } = call.body ?? {};
-    requireReadable(answers);
-    const { world } = call.sandbox;
-    const receiver = world.transact((tx) => {
-      const id = tx.newestFirstId("rcv_");
-      const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now });
-      requireRoomAfter(call.server, world, tx);
-      return made;
-    });
-    return present(call, receiver);
-  },
-});
-
-const listReceivers = operation({
-  id: "receivers.list",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/receivers`,
-  summary: "List the sandbox's receivers, newest first",
-  params: OfSandbox,
-  errors: [],
-  success: { status: 200, schema: ListOf(ReceiverBody) },
-  handle(call) {
-    const all = call.sandbox.world.read().index(receivers, "newest", "");
-    return { items: [...all].map((receiver) => present(call, receiver)), total: all.size };
-  },
-});
-
-const retrieveReceiver = operation({
-  id: "receivers.retrieve",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/receivers/{id}`,
-  summary: "Show a receiver",
-  params: OfReceiver,
-  errors: ["unknown-receiver"],
-  success: { status: 200, schema: ReceiverBody },
-  handle: (call) => present(call, requireReceiver(call, call.sandbox.world.read())),
-});
-
-const updateReceiver = operation({
-  id: "receivers.update",
-  section: "interfaces 4",
-  method: "PATCH",
-  path: `${S}/receivers/{id}`,
-  summary: "Change a receiver; a new list of answers starts with its first",
-  params: OfReceiver,
-  body: { kind: "json", schema: ReceiverInput },
-  describes: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }) },
-  errors: ["unknown-receiver"],
-  success: { status: 200, schema: ReceiverBody },
-  handle(call) {
-    const { answers, secret } = call.body;
-    if (answers !== undefined) requireReadable(answers);
-    const changed = call.sandbox.world.transact((tx) => {
-      const before = requireReceiver(call, tx);
-      return tx.put(receivers, {
-        ...before,
-        ...(answers === undefined ? {} : { answers, served: 0 }),
-        ...(secret === undefined ? {} : { secret }),
+    errors: ["limit-reached"],
+    success: { status: 201, schema: ReceiverBody },
+    handle(call) {
+      const { answers = [200], secret = null } = call.body ?? {};
+      requireReadable(answers);
+      const { world } = call.sandbox;
+      const receiver = world.transact((tx) => {
+        const id = tx.newestFirstId("rcv_");
+        const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now });
+        requireRoomAfter(call.server, world, tx);
+        return made;
       });
-    });
-    return present(call, changed);
-  },
-});
-
-const deleteReceiver = operation({
-  id: "receivers.delete",
-  section: "interfaces 4",
-  method: "DELETE",
-  path: `${S}/receivers/{id}`,
-  summary: "Close a receiver",
-  params: OfReceiver,
-  describes: { as: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }) },
-  errors: ["unknown-receiver"],
-  success: { status: 204 },
-  handle(call) {
-    call.sandbox.world.transact((tx) => tx.remove(receivers, requireReceiver(call, tx).id));
-    return noContent();
-  },
-});
-
-const listReceivedRequests = operation({
-  id: "receivers.requests",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/receivers/{id}/requests`,
-  summary: "List the requests that a receiver got, oldest first, with the verdict on each signature",
-  params: OfReceiver,
-  errors: ["unknown-receiver"],
-  success: { status: 200, schema: ListOf(ReceivedRequestBody) },
-  handle(call) {
-    const { world } = call.sandbox;
-    const { id } = requireReceiver(call, world.read());
-    const items = call.server.receivers.requests(world, id);
-    return { items, total: items.length };
-  },
-});
-
-const followReceiver = operation({
-  id: "receivers.follow",
-  section: "interfaces 11",
-  method: "GET",
-  path: `${S}/receivers/{id}/stream`,
-  summary: "Follow the deliveries that a receiver answers with `forward`, as server-sent events",
-  description:
-    "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. Of several clients, the last to connect gets a delivery.",
-  params: OfReceiver,
-  errors: ["unknown-receiver"],
-  success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },
-  handle(call) {
-    const { world } = call.sandbox;
-    const { id } = requireReceiver(call, world.read());
-    const { forwarding } = call.server.receivers;
-    return new StreamBody("text/event-stream", (signal) => forwarding.follow(world, id, signal));
-  },
-});
-
-const answerForwarded = operation({
-  id: "receivers.answer",
-  section: "interfaces 11",
-  method: "POST",
-  path: `${S}/receivers/{id}/forwarded/{delivery}`,
-  summary: "Answer a forwarded delivery with the response of the remote receiver",
-  params: below({
-    id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
-    delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),
+      return present(call, receiver);
+    },
   }),
-  body: { kind: "json", schema: ForwardedAnswer },
-  reads: true,
-  errors: ["unknown-receiver", "nothing-waits"],
-  success: { status: 204 },
-  handle(call) {
-    const { world } = call.sandbox;
-    const { id } = requireReceiver(call, world.read());
-    const { status, failure } = call.body;
-    if ((status === undefined) === (failure === undefined))
-      throw unprocessable("status", status, "or failure must be given, and not both");
-    const unsendable = findUnsendableHeader(call.body);
-    if (unsendable !== undefined)
-      throw unprocessable(
-        `headers.${unsendable}`,
-        call.body.headers![unsendable],
-        "is no header that HTTP can carry",
-      );
-    const { delivery } = call.params;
-    if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();
-    const detail = `Nothing waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
-    throw new Problem("nothing-waits", { detail, value: delivery });
-  },
-});
-
-export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
-  createReceiver,
-  listReceivers,
-  retrieveReceiver,
-  updateReceiver,
-  deleteReceiver,
-  listReceivedRequests,
-  followReceiver,
-  answerForwarded,
+  operation({
+    id: "receivers.list",
+    route: "GET S/receivers",
+    summary: "List the sandbox's receivers, newest first",
+    success: { status: 200, schema: ListOf(ReceiverBody) },
+    handle(call) {
+      const all = call.sandbox.world.read().index(receivers, "newest", "");
+      return { items: [...all].map((receiver) => present(call, receiver)), total: all.size };
+    },
+  }),
+  operation({
+    id: "receivers.retrieve",
+    route: "GET S/receivers/{id}",
+    summary: "Show a receiver",
+    params: OfReceiver,
+    errors: ["unknown-receiver"],
+    success: { status: 200, schema: ReceiverBody },
+    handle: (call) => present(call, requireReceiver(call, call.sandbox.world.read())),
+  }),
+  operation({
+    id: "receivers.update",
+    route: "PATCH S/receivers/{id}",
+    summary: "Change a receiver; a new list of answers starts with its first",
+    params: OfReceiver,
+    body: { kind: "json", schema: ReceiverInput },
+    describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was changed.`, subject: id }),
+    errors: ["unknown-receiver"],
+    success: { status: 200, schema: ReceiverBody },
+    handle(call) {
+      const { answers, secret } = call.body;
+      if (answers !== undefined) requireReadable(answers);
+      const changed = call.sandbox.world.transact((tx) => {
+        const before = requireReceiver(call, tx);
+        return tx.put(receivers, {
+          ...before,
+          ...(answers === undefined ? {} : { answers, served: 0 }),
+          ...(secret === undefined ? {} : { secret }),
+        });
+      });
+      return present(call, changed);
+    },
+  }),
+  operation({
+    id: "receivers.delete",
+    route: "DELETE S/receivers/{id}",
+    summary: "Close a receiver",
+    params: OfReceiver,
+    describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }),
+    errors: ["unknown-receiver"],
+    success: { status: 204 },
+    handle(call) {
+      call.sandbox.world.transact((tx) => tx.remove(receivers, requireReceiver(call, tx).id));
+      return noContent();
+    },
+  }),
+  operation({
+    id: "receivers.requests",
+    route: "GET S/receivers/{id}/requests",
+    summary: "List the requests that a receiver got, oldest first, with the verdict on each signature",
+    params: OfReceiver,
+    errors: ["unknown-receiver"],
+    success: { status: 200, schema: ListOf(ReceivedRequestBody) },
+    handle(call) {
+      const { world } = call.sandbox;
+      const { id } = requireReceiver(call, world.read());
+      const items = call.server.receivers.requests(world, id);
+      return { items, total: items.length };
+    },
+  }),
+  operation({
+    id: "receivers.follow",
+    section: "interfaces 11",
+    route: "GET S/receivers/{id}/stream",
+    summary: "Follow the deliveries that a receiver answers with `forward`, as server-sent events",
+    description:
+      "For a receiver that this server cannot reach: the client that follows calls it and answers with `receivers.answer`. Without a client, the receiver answers 503. Deliveries that are not signed for a webhook of the sandbox are not forwarded. Of several clients, the last to connect gets a delivery.",
+    params: OfReceiver,
+    errors: ["unknown-receiver"],
+    success: { status: 200, content_types: ["text/event-stream"], events: ForwardedEvent },
+    handle(call) {
+      const { world } = call.sandbox;
+      const { id } = requireReceiver(call, world.read());
+      const { forwarding } = call.server.receivers;
+      return new StreamBody("text/event-stream", (signal) => forwarding.follow(world, id, signal));
+    },
+  }),
+  operation({
+    id: "receivers.answer",
+    section: "interfaces 11",
+    route: "POST S/receivers/{id}/forwarded/{delivery}",
+    summary: "Answer a forwarded delivery with the response of the remote receiver",
+    params: below({
+      id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
+      delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),
+    }),
+    body: { kind: "json", schema: ForwardedAnswer },
+    reads: true,
+    errors: ["unknown-receiver", "nothing-waits"],
+    success: { status: 204 },
+    handle(call) {
+      const { world } = call.sandbox;
+      const { id } = requireReceiver(call, world.read());
+      const { status, failure } = call.body;
+      if ((status === undefined) === (failure === undefined))
+        throw unprocessable("status", status, "or failure must be given, and not both");
+      const unsendable = findUnsendableHeader(call.body);
+      if (unsendable !== undefined)
+        throw unprocessable(
+          `headers.${unsendable}`,
+          call.body.headers![unsendable],
+          "is no header that HTTP can carry",
+        );
+      const { delivery } = call.params;
+      if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();
+      const detail = `Nothing waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
+      throw new Problem("nothing-waits", { detail, value: delivery });
+    },
+  }),
 ];
 
 /** A secret is never shown again; only whether the receiver has one of its own. */

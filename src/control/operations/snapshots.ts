@@ -6,7 +6,7 @@ import type { Sandbox, SandboxValue } from "../../engine/sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
-import { below, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { below, type ControlOperation, operation } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
 import { presentSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
@@ -46,163 +46,143 @@ export const SnapshotBody = Closed(
   },
 );
 
-const listSnapshots = operation({
-  id: "snapshots.list",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/snapshots`,
-  summary: "List snapshots in the order in which they were saved",
-  params: OfSandbox,
-  errors: [],
-  success: { status: 200, schema: ListOf(SnapshotBody) },
-  handle({ sandbox }) {
-    const items = [...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value));
-    return { items, total: items.length };
-  },
-});
-
-const saveSnapshot = operation({
-  id: "snapshots.save",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/snapshots`,
-  summary: "Save the present state under a name",
-  description:
-    "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
-  params: OfSandbox,
-  body: {
-    kind: "json",
-    schema: Closed(
-      {
-        name: Type.String({
-          description: "1 to 63 letters, digits, dots, hyphens and underscores; not `now`",
-        }),
-      },
-      { examples: [{ name: "before" }] },
-    ),
-  },
-  errors: ["name-in-use", "limit-reached"],
-  success: { status: 201, schema: SnapshotBody },
-  async handle({ body: { name }, sandbox }) {
-    requireName(sandbox, name);
-    await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS, undefined, { ref: false })]);
-    // Asked again, since the name may have been taken while this one waited.
-    if (sandbox.snapshots.has(name)) {
-      throw conflict(
-        "name-in-use",
-        `There is a snapshot ${name} already`,
-        "delete it first, or choose another name",
-      );
-    }
-    return presentSnapshot(name, sandbox.saveSnapshot(name));
-  },
-});
-
-const downloadSnapshot = operation({
-  id: "snapshots.download",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/snapshots/{snap}`,
-  summary: "Download a self-contained snapshot, including uploads; `now` is the present state",
-  params: OfSnapshot,
-  errors: ["unknown-snapshot"],
-  success: { status: 200, schema: SnapshotFile },
-  async handle({ params: { snap }, sandbox, server }) {
-    const { blobs } = server.sandboxes;
-    if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(snapshotOf(sandbox, snap), blobs)) };
-    sandbox.world.catchUp();
-    const present = sandbox.value();
-    try {
-      return { name: snap, ...(await encodeSnapshot(present, blobs)) };
-    } finally {
-      blobs.release(present.blobs);
-    }
-  },
-});
-
-const uploadSnapshot = operation({
-  id: "snapshots.upload",
-  section: "interfaces 4",
-  method: "PUT",
-  path: `${S}/snapshots/{snap}`,
-  summary: "Upload a snapshot that was downloaded from this sandbox or another",
-  params: OfSnapshot,
-  body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, judged: "by handler" },
-  errors: ["limit-reached", "snapshot-too-new"],
-  success: [
-    { status: 201, schema: SnapshotBody },
-    { status: 200, schema: SnapshotBody, description: "Where it replaced one of the same name" },
-  ],
-  async handle({ params: { snap }, body, sandbox, server }) {
-    requireName(sandbox, snap);
-    const value = await readSnapshot(server, body);
-    try {
-      requireRoomForRecords(server, value.world.root);
-      requireRoomForUploads(server, sandbox, { name: snap, value });
-    } catch (error) {
-      server.sandboxes.blobs.release(value.blobs);
-      throw error;
-    }
-    const existed = sandbox.snapshots.has(snap);
-    return new Reply(existed ? 200 : 201, presentSnapshot(snap, sandbox.saveSnapshot(snap, value)));
-  },
-});
-
-const deleteSnapshot = operation({
-  id: "snapshots.delete",
-  section: "interfaces 4",
-  method: "DELETE",
-  path: `${S}/snapshots/{snap}`,
-  summary: "Delete a snapshot",
-  params: OfSnapshot,
-  errors: ["unknown-snapshot"],
-  success: { status: 204 },
-  handle({ params: { snap }, sandbox }) {
-    snapshotOf(sandbox, snap);
-    sandbox.snapshots.delete(snap);
-    return noContent();
-  },
-});
-
-const restoreSnapshot = operation({
-  id: "snapshots.restore",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/snapshots/{snap}/restore`,
-  summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
-  params: OfSnapshot,
-  describes: {
+export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "snapshots.list",
+    route: "GET S/snapshots",
+    summary: "List snapshots in the order in which they were saved",
+    success: { status: 200, schema: ListOf(SnapshotBody) },
+    handle({ sandbox }) {
+      const items = [...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value));
+      return { items, total: items.length };
+    },
+  }),
+  operation({
+    id: "snapshots.save",
+    route: "POST S/snapshots",
+    summary: "Save the present state under a name",
+    description:
+      "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
+    body: {
+      kind: "json",
+      schema: Closed(
+        {
+          name: Type.String({
+            description: "1 to 63 letters, digits, dots, hyphens and underscores; not `now`",
+          }),
+        },
+        { examples: [{ name: "before" }] },
+      ),
+    },
+    errors: ["name-in-use", "limit-reached"],
+    success: { status: 201, schema: SnapshotBody },
+    async handle({ body: { name }, sandbox }) {
+      requireName(sandbox, name);
+      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      // Asked again, since the name may have been taken while this one waited.
+      if (sandbox.snapshots.has(name)) {
+        throw conflict(
+          "name-in-use",
+          `There is a snapshot ${name} already`,
+          "delete it first, or choose another name",
+        );
+      }
+      return presentSnapshot(name, sandbox.saveSnapshot(name));
+    },
+  }),
+  operation({
+    id: "snapshots.restore",
+    route: "POST S/snapshots/{snap}/restore",
+    summary: "Restore a snapshot; settings, scenarios, faults and journal stay",
+    params: OfSnapshot,
     kind: "restore",
-    as: ({ params: { snap } }) => ({ title: `The snapshot ${snap} was restored.`, subject: snap }),
-  },
-  errors: ["unknown-snapshot"],
-  success: { status: 200, schema: SandboxBody },
-  handle({ params: { snap }, sandbox, origin }) {
-    sandbox.restore(snapshotOf(sandbox, snap));
-    return presentSandbox(sandbox, origin);
-  },
-});
-
-const diffSnapshots = operation({
-  id: "snapshots.diff",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/snapshots/{a}/diff/{b}`,
-  summary: "Compare two snapshots, also of two sandboxes; `now` is the present state",
-  params: OfTwo,
-  query: DifferenceQuery,
-  errors: ["unknown-snapshot"],
-  success: { status: 200, schema: DifferenceBody },
-  async handle(call) {
-    const { params, query, sandbox, server } = call;
-    const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
-    if (!(other instanceof RemoteSandbox))
-      return worldDifference(server, worldOf(sandbox, params.a), worldOf(other, params.b));
-    const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
-    server.sandboxes.blobs.release(blobs);
-    return worldDifference(server, worldOf(sandbox, params.a), world);
-  },
-});
+    describeChange: ({ params: { snap } }) => ({
+      title: `The snapshot ${snap} was restored.`,
+      subject: snap,
+    }),
+    errors: ["unknown-snapshot"],
+    success: { status: 200, schema: SandboxBody },
+    handle({ params: { snap }, sandbox, origin }) {
+      sandbox.restore(snapshotOf(sandbox, snap));
+      return presentSandbox(sandbox, origin);
+    },
+  }),
+  operation({
+    id: "snapshots.download",
+    route: "GET S/snapshots/{snap}",
+    summary: "Download a self-contained snapshot, including uploads; `now` is the present state",
+    params: OfSnapshot,
+    errors: ["unknown-snapshot"],
+    success: { status: 200, schema: SnapshotFile },
+    async handle({ params: { snap }, sandbox, server }) {
+      const { blobs } = server.sandboxes;
+      if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(snapshotOf(sandbox, snap), blobs)) };
+      sandbox.world.catchUp();
+      const present = sandbox.value();
+      try {
+        return { name: snap, ...(await encodeSnapshot(present, blobs)) };
+      } finally {
+        blobs.release(present.blobs);
+      }
+    },
+  }),
+  operation({
+    id: "snapshots.upload",
+    route: "PUT S/snapshots/{snap}",
+    summary: "Upload a snapshot that was downloaded from this sandbox or another",
+    params: OfSnapshot,
+    body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, judged: "by handler" },
+    errors: ["limit-reached", "snapshot-too-new"],
+    success: [
+      { status: 201, schema: SnapshotBody },
+      { status: 200, schema: SnapshotBody, description: "Where it replaced one of the same name" },
+    ],
+    async handle({ params: { snap }, body, sandbox, server }) {
+      requireName(sandbox, snap);
+      const value = await readSnapshot(server, body);
+      try {
+        requireRoomForRecords(server, value.world.root);
+        requireRoomForUploads(server, sandbox, { name: snap, value });
+      } catch (error) {
+        server.sandboxes.blobs.release(value.blobs);
+        throw error;
+      }
+      const existed = sandbox.snapshots.has(snap);
+      return new Reply(existed ? 200 : 201, presentSnapshot(snap, sandbox.saveSnapshot(snap, value)));
+    },
+  }),
+  operation({
+    id: "snapshots.delete",
+    route: "DELETE S/snapshots/{snap}",
+    summary: "Delete a snapshot",
+    params: OfSnapshot,
+    errors: ["unknown-snapshot"],
+    success: { status: 204 },
+    handle({ params: { snap }, sandbox }) {
+      snapshotOf(sandbox, snap);
+      sandbox.snapshots.delete(snap);
+      return noContent();
+    },
+  }),
+  operation({
+    id: "snapshots.diff",
+    route: "GET S/snapshots/{a}/diff/{b}",
+    summary: "Compare two snapshots, also of two sandboxes; `now` is the present state",
+    params: OfTwo,
+    query: DifferenceQuery,
+    errors: ["unknown-snapshot"],
+    success: { status: 200, schema: DifferenceBody },
+    async handle(call) {
+      const { params, query, sandbox, server } = call;
+      const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
+      if (!(other instanceof RemoteSandbox))
+        return worldDifference(server, worldOf(sandbox, params.a), worldOf(other, params.b));
+      const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
+      server.sandboxes.blobs.release(blobs);
+      return worldDifference(server, worldOf(sandbox, params.a), world);
+    },
+  }),
+];
 
 function presentSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
   return { name, taken_at: new Date(taken_at).toISOString(), records: totalRecords(world.root) };
@@ -234,13 +214,3 @@ function worldOf(sandbox: Sandbox, name: string): WorldValue {
   sandbox.world.catchUp();
   return sandbox.world.value();
 }
-
-export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
-  listSnapshots,
-  saveSnapshot,
-  restoreSnapshot,
-  downloadSnapshot,
-  uploadSnapshot,
-  deleteSnapshot,
-  diffSnapshots,
-];

@@ -6,7 +6,7 @@ import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
-import { below, type ControlContext, type ControlOperation, OfSandbox, operation, S } from "../operation.ts";
+import { below, type ControlContext, type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import {
   type Fields,
@@ -16,8 +16,12 @@ import {
   type Target,
   updateRecord as update,
 } from "../state/change-records.ts";
-import { matcherFor } from "../state/filter-records.ts";
-import { type StateCollection, stateCollection, stateCollections } from "../state/state-collection.ts";
+import {
+  matcherFor,
+  type StateCollection,
+  stateCollection,
+  stateCollections,
+} from "../state/state-collection.ts";
 
 /** More than a sandbox may hold. */
 const MAX_RECORDS = 1_000_000;
@@ -87,160 +91,140 @@ export const CollectionBody = Closed(
   { $id: "Collection", examples: [{ name: "threads", id_field: "id", prefix: "thread_", records: 6 }] },
 );
 
-const listCollections = operation({
-  id: "state.collections",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/state`,
-  summary: "List the collections with their sizes",
-  params: OfSandbox,
-  errors: [],
-  success: { status: 200, schema: ListOf(CollectionBody) },
-  handle({ sandbox, server }) {
-    const tx = present(sandbox.world);
-    const items = [...stateCollections(server.resources).values()].map(({ collection }) => ({
-      name: collection.name,
-      id_field: collection.idField,
-      prefix: collection.prefix,
-      records: tx.all(collection).size,
-    }));
-    return { items, total: items.length };
-  },
-});
-
-const listRecords = operation({
-  id: "state.list",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/state/{collection}`,
-  summary: "List records, filtered by the values of their fields",
-  params: OfCollection,
-  query: Type.Object(
-    {
-      limit: Type.Integer({
-        minimum: 1,
-        maximum: MAX_RECORDS,
-        default: MAX_RECORDS,
-        description: "The maximum number; by default all that match",
-      }),
-      offset: Type.Integer({ minimum: 0, default: 0 }),
+export const STATE_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "state.collections",
+    route: "GET S/state",
+    summary: "List the collections with their sizes",
+    success: { status: 200, schema: ListOf(CollectionBody) },
+    handle({ sandbox, server }) {
+      const tx = present(sandbox.world);
+      const items = [...stateCollections(server.resources).values()].map(({ collection }) => ({
+        name: collection.name,
+        id_field: collection.idField,
+        prefix: collection.prefix,
+        records: tx.all(collection).size,
+      }));
+      return { items, total: items.length };
     },
-    { additionalProperties: true, description: "Any field of the records is an equality filter" },
-  ),
-  errors: ["unknown-collection"],
-  success: {
-    status: 200,
-    schema: ListOf(AnyRecord),
-    by: byCollection(
-      Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, ListOf(schema)])),
+  }),
+  operation({
+    id: "state.list",
+    route: "GET S/state/{collection}",
+    summary: "List records, filtered by the values of their fields",
+    params: OfCollection,
+    query: Type.Object(
+      {
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: MAX_RECORDS,
+          default: MAX_RECORDS,
+          description: "The maximum number; by default all that match",
+        }),
+        offset: Type.Integer({ minimum: 0, default: 0 }),
+      },
+      { additionalProperties: true, description: "Any field of the records is an equality filter" },
     ),
-  },
-  handle({ params, query, sandbox, server }) {
-    const { limit, offset, ...filters } = query;
-    const state = stateCollection(server.resources, params.collection);
-    const tx = present(sandbox.world);
-    const all = tx.all(state.collection);
-    const matches = matcherFor(state, filters as Record<string, string>, tx);
-    if (matches === undefined) {
-      const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
-      return { items, total: all.size };
-    }
-    const found: Fields[] = [];
-    let total = 0;
-    for (const record of all) {
-      if (!matches(record)) continue;
-      if (total >= offset && found.length < limit) found.push(state.toPublic(record, tx));
-      total += 1;
-    }
-    return { items: found, total };
-  },
-});
-
-const createRecord = operation({
-  id: "state.create",
-  section: "interfaces 4",
-  method: "POST",
-  path: `${S}/state/{collection}`,
-  summary: "Create a record; missing fields get plausible values from the sandbox's seed",
-  params: OfCollection,
-  query: ChangeQuery,
-  body: { kind: "json", schema: SomeFields, optional: true },
-  describes: {
-    as: ({ params: { collection } }, answer) => {
+    errors: ["unknown-collection"],
+    success: {
+      status: 200,
+      schema: ListOf(AnyRecord),
+      by: byCollection(
+        Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, ListOf(schema)])),
+      ),
+    },
+    handle({ params, query, sandbox, server }) {
+      const { limit, offset, ...filters } = query;
+      const state = stateCollection(server.resources, params.collection);
+      const tx = present(sandbox.world);
+      const all = tx.all(state.collection);
+      const matches = matcherFor(state, filters as Record<string, string>, tx);
+      if (matches === undefined) {
+        const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
+        return { items, total: all.size };
+      }
+      const found: Fields[] = [];
+      let total = 0;
+      for (const record of all) {
+        if (!matches(record)) continue;
+        if (total >= offset && found.length < limit) found.push(state.toPublic(record, tx));
+        total += 1;
+      }
+      return { items: found, total };
+    },
+  }),
+  operation({
+    id: "state.create",
+    route: "POST S/state/{collection}",
+    summary: "Create a record; missing fields get plausible values from the sandbox's seed",
+    params: OfCollection,
+    query: ChangeQuery,
+    body: { kind: "json", schema: SomeFields, optional: true },
+    describeChange: ({ params: { collection } }, answer) => {
       const subject = idIn(collection, answer);
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
     },
-  },
-  errors: ["unknown-collection", "id-in-use", "limit-reached"],
-  success: { status: 201, schema: AnyRecord, by: byCollection(RECORDS) },
-  handle(call) {
-    const { sandbox, server, body = {} } = call;
-    const state = stateCollection(server.resources, call.params.collection);
-    requireRoomForRecords(server, sandbox.world.root, 1);
-    return insertRecord(toTarget(call, state), body);
-  },
-});
-
-const retrieveRecord = operation({
-  id: "state.retrieve",
-  section: "interfaces 4",
-  method: "GET",
-  path: `${S}/state/{collection}/{id}`,
-  summary: "Show a record",
-  params: OfRecord,
-  errors: ["unknown-collection", "unknown-record"],
-  success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
-  handle(call) {
-    const { sandbox, server } = call;
-    const state = stateCollection(server.resources, call.params.collection);
-    const tx = present(sandbox.world);
-    return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
-  },
-});
-
-const updateRecord = operation({
-  id: "state.update",
-  section: "interfaces 4",
-  method: "PATCH",
-  path: `${S}/state/{collection}/{id}`,
-  summary: "Change fields of a record, within the API's invariants",
-  params: OfRecord,
-  query: ChangeQuery,
-  body: { kind: "json", schema: SomeFields },
-  describes: {
-    as: ({ params: { collection, id } }) => ({ title: `${id} of ${collection} was changed.`, subject: id }),
-  },
-  errors: ["unknown-collection", "unknown-record", "limit-reached"],
-  success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
-  handle(call) {
-    const { server, body } = call;
-    const state = stateCollection(server.resources, call.params.collection);
-    return update(toTarget(call, state), call.params.id, body);
-  },
-});
-
-const deleteRecord = operation({
-  id: "state.delete",
-  section: "interfaces 4",
-  method: "DELETE",
-  path: `${S}/state/{collection}/{id}`,
-  summary: "Delete a record and the records that belong to it",
-  params: OfRecord,
-  query: ChangeQuery,
-  describes: {
-    as: ({ params: { collection, id } }) => ({
+    errors: ["unknown-collection", "id-in-use", "limit-reached"],
+    success: { status: 201, schema: AnyRecord, by: byCollection(RECORDS) },
+    handle(call) {
+      const { sandbox, server, body = {} } = call;
+      const state = stateCollection(server.resources, call.params.collection);
+      requireRoomForRecords(server, sandbox.world.root, 1);
+      return insertRecord(toTarget(call, state), body);
+    },
+  }),
+  operation({
+    id: "state.retrieve",
+    route: "GET S/state/{collection}/{id}",
+    summary: "Show a record",
+    params: OfRecord,
+    errors: ["unknown-collection", "unknown-record"],
+    success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
+    handle(call) {
+      const { sandbox, server } = call;
+      const state = stateCollection(server.resources, call.params.collection);
+      const tx = present(sandbox.world);
+      return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
+    },
+  }),
+  operation({
+    id: "state.update",
+    route: "PATCH S/state/{collection}/{id}",
+    summary: "Change fields of a record, within the API's invariants",
+    params: OfRecord,
+    query: ChangeQuery,
+    body: { kind: "json", schema: SomeFields },
+    describeChange: ({ params: { collection, id } }) => ({
+      title: `${id} of ${collection} was changed.`,
+      subject: id,
+    }),
+    errors: ["unknown-collection", "unknown-record", "limit-reached"],
+    success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
+    handle(call) {
+      const { server, body } = call;
+      const state = stateCollection(server.resources, call.params.collection);
+      return update(toTarget(call, state), call.params.id, body);
+    },
+  }),
+  operation({
+    id: "state.delete",
+    route: "DELETE S/state/{collection}/{id}",
+    summary: "Delete a record and the records that belong to it",
+    params: OfRecord,
+    query: ChangeQuery,
+    describeChange: ({ params: { collection, id } }) => ({
       title: `${id} of ${collection} was deleted with what belongs to it.`,
       subject: id,
     }),
-  },
-  errors: ["unknown-collection", "unknown-record"],
-  success: { status: 204 },
-  handle(call) {
-    const state = stateCollection(call.server.resources, call.params.collection);
-    removeRecord(toTarget(call, state), call.params.id);
-    return noContent();
-  },
-});
+    errors: ["unknown-collection", "unknown-record"],
+    success: { status: 204 },
+    handle(call) {
+      const state = stateCollection(call.server.resources, call.params.collection);
+      removeRecord(toTarget(call, state), call.params.id);
+      return noContent();
+    },
+  }),
+];
 
 function present(world: { catchUp(): void; read(): Transaction }): Transaction {
   world.catchUp();
@@ -269,12 +253,3 @@ function findActor({ query: { silent, actor }, sandbox, server }: ChangingCall):
   }
   return { user_id: actor, silent, settings: sandbox.settings };
 }
-
-export const STATE_OPERATIONS: readonly ControlOperation[] = [
-  listCollections,
-  listRecords,
-  createRecord,
-  retrieveRecord,
-  updateRecord,
-  deleteRecord,
-];

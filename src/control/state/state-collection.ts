@@ -4,9 +4,10 @@ import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
 import { isInternal, withoutInternal } from "../../engine/contract/public-view.ts";
 import type { Resource, StateRules } from "../../engine/contract/resource.ts";
+import { nearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import type { WorldReader } from "../../engine/state/transaction.ts";
+import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 
@@ -119,4 +120,38 @@ export function stateCollection(resources: readonly Resource[], name: string): S
   const found = known.get(name);
   if (found === undefined) throw unknownName("collection", name, known.keys());
   return found;
+}
+
+/**
+ * Equality filters on fields of the public form, as texts: `true`, `null`, `42` and timestamps are
+ * compared by how they are written. Undefined where there is nothing to filter by.
+ * @throws Problem 422 for a field that the collection does not have
+ */
+export function matcherFor(
+  state: StateCollection,
+  filters: Readonly<Record<string, string>>,
+  tx: Transaction,
+): ((record: object) => boolean) | undefined {
+  const wanted = Object.entries(filters);
+  if (wanted.length === 0) return undefined;
+  const known = Object.keys(state.properties);
+  for (const [name, text] of wanted) {
+    if (!known.includes(name)) {
+      throw unprocessable(
+        name,
+        text,
+        `is no field of ${state.collection.name}, nor limit or offset`,
+        nearest(name, [...known, "limit", "offset"]),
+      );
+    }
+  }
+  return (record) => {
+    const shown = state.toPublic(record, tx);
+    return wanted.every(([name, text]) => toText(shown[name]) === text);
+  };
+}
+
+function toText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined ? "null" : JSON.stringify(value);
 }

@@ -3,7 +3,6 @@ import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
 import { type DeclaredError, type ErrorCode, toErrorCode } from "./errors.ts";
 import type { Assumed } from "./provenance.ts";
-import type { RawBody, Reply, StreamBody } from "./reply.ts";
 import type { Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
@@ -205,47 +204,6 @@ export function operation<
   W = undefined,
 >(declaration: Operation<P, Q, B, L, W>): Operation<P, Q, B, L, W> {
   return declaration;
-}
-
-/** The results that a handler may return if success has this schema. */
-export type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | StreamBody;
-
-/** An endpoint of another API, whose handlers also see `C` and answer when the work is done. */
-export interface GenericOperation<
-  C extends object,
-  E extends string,
-  P extends TObject = TObject,
-  Q extends TObject = TObject,
-  B extends TSchema = TSchema,
-  S extends TSchema = TSchema,
-> extends Declaration<P, Q, B, S, E> {
-  handle: (call: Input<Static<P>, Static<Q>, Static<B>> & C) => Answered<S> | Promise<Answered<S>>;
-  /** Of a call that changes a world: how the history describes it (interfaces 10). */
-  describes?: {
-    /** Default `control`. */
-    kind?: "control" | "scenario" | "restore";
-    /** Asked when it has been done; `answer` is what the handler returned. */
-    as: (call: Input<Static<P>, Static<Q>, Static<B>> & C, answer: unknown) => Description;
-  };
-}
-
-export interface Description {
-  /** A sentence about the change. */
-  title: string;
-  /** The id of what it is about, where there is one. */
-  subject?: string | undefined;
-}
-
-/** `operation()` for another API. */
-export function operationFactory<C extends object, E extends string>() {
-  return <
-    P extends TObject = TObject,
-    Q extends TObject = TObject,
-    B extends TSchema = TSchema,
-    S extends TSchema = TSchema,
-  >(
-    declaration: GenericOperation<C, E, P, Q, B, S>,
-  ) => declaration;
 }
 
 export function readsOnly({ method, reads = method === "GET" }: AnyDeclaration): boolean {

@@ -68,21 +68,21 @@ const invoiceEvent = {
 export const invoiceCreated = event({
   ...invoiceEvent,
   name: "invoice.created",
-  summary: "An invoiceEvent was written",
+  summary: "An invoice was written",
   fresh: true,
 });
 
 export const invoicePaid = event({
   ...invoiceEvent,
   name: "invoice.paid",
-  summary: "An invoiceEvent was paid",
+  summary: "An invoice was paid",
   implies: { status: "paid" },
 });
 
 export const invoiceFailed = event({
   ...invoiceEvent,
   name: "invoice.failed",
-  summary: "The payment of an invoiceEvent failed",
+  summary: "The payment of an invoice failed",
   implies: { status: "failed" },
 });
 

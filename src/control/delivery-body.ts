@@ -1,16 +1,16 @@
 import Type, { type Static } from "typebox";
-import { Closed, getExamples, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import { toBody } from "../../engine/resources/webhooks/deliveries.ts";
-import { presentDelivery } from "../../engine/resources/webhooks/operations.ts";
+import { Closed, getExamples, Nullable, Timestamp } from "../engine/contract/schema.ts";
+import { toBody } from "../engine/resources/webhooks/deliveries.ts";
+import { presentDelivery } from "../engine/resources/webhooks/operations.ts";
 import {
   type Delivery,
   DeliveryBody,
   inactiveReason,
   webhooks,
-} from "../../engine/resources/webhooks/schema.ts";
-import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import type { Transaction } from "../../engine/state/transaction.ts";
-import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
+} from "../engine/resources/webhooks/schema.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { Transaction } from "../engine/state/transaction.ts";
+import { JournalEntryBody, renderEntry } from "./journal/render-entry.ts";
 
 export const ListedDelivery = Closed(
   {

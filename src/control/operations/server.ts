@@ -1,0 +1,183 @@
+import Type, { type Static } from "typebox";
+import { RawBody } from "../../engine/contract/reply.ts";
+import { Closed, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { API } from "../../engine/resources/index.ts";
+import type { SavingFailure } from "../../persistence/saver.ts";
+import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
+import { FidelityLedger } from "../../tools/reports/fidelity.ts";
+import { metricsText } from "../metrics.ts";
+import { type ControlOperation, operation } from "../operation.ts";
+
+/** Nothing where nothing is kept; a server that cannot save still serves. */
+function presentSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
+  if (failure === undefined) return {};
+  if (failure === null) return { saving: { state: "ok" } };
+  const { since, refusal } = failure;
+  return {
+    saving: { state: "failing", since: new Date(since).toISOString(), reason: `${refusal.message}.` },
+  };
+}
+
+const Saving = Closed({
+  state: Words(["ok", "failing"]),
+  since: Type.Optional(Timestamp()),
+  reason: Type.Optional(Type.String()),
+});
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const FleetFigures = Closed({
+  node: Type.String({ description: "This node's `--node-url`" }),
+  lease: Words(["held", "lost"], { description: "Whether it may own anything at the moment" }),
+  owned: Count("Sandboxes that this node owns"),
+  passed_on: Count("Requests passed on to other nodes since the start"),
+  taken_over: Count("Sandboxes taken over since the start"),
+  fenced: Count("Sandboxes taken away since the start"),
+});
+
+export const HealthBody = Closed(
+  {
+    status: Type.Literal("ok"),
+    version: Type.String(),
+    uptime_seconds: Type.Integer({ minimum: 0 }),
+    sandboxes: Type.Integer({ minimum: 0, description: "How many there are" }),
+    saving: Type.Optional(
+      Type.Unsafe<Static<typeof Saving>>({ ...Saving, description: "With `--persist` or `--store`" }),
+    ),
+    fleet: Type.Optional(
+      Type.Unsafe<Static<typeof FleetFigures>>({ ...FleetFigures, description: "With `--store`" }),
+    ),
+  },
+  { $id: "Health", examples: [{ status: "ok", version: "0.1.0", uptime_seconds: 12, sandboxes: 1 }] },
+);
+
+const Whole = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const FleetBody = Closed(
+  {
+    store: Type.Union([Type.String(), Type.Null()], {
+      description: "The URL of its Redis; null for a single server",
+    }),
+    nodes: Type.Array(
+      Closed({
+        url: Type.String({ description: "Where the other nodes reach it" }),
+        version: Type.String(),
+        started_at: Timestamp({ description: "On that machine's clock" }),
+        owned: Whole("Sandboxes that it owns"),
+      }),
+      { description: "Those that live" },
+    ),
+    sandboxes: Closed({
+      total: Whole("In the fleet"),
+      owned: Whole("That a living node owns"),
+      free: Whole("That the next node asked takes over"),
+    }),
+    leases: Type.Array(
+      Closed({
+        sandbox: Type.String(),
+        node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
+        epoch: Whole("Grows with each owner"),
+      }),
+      { description: "In order of creation" },
+    ),
+  },
+  {
+    $id: "Fleet",
+    description: "Nodes, sandboxes and leases of a fleet",
+    examples: [
+      {
+        store: "redis://10.0.0.9:6379",
+        nodes: [
+          { url: "http://10.0.0.5:4747", version: "0.1.0", started_at: "2026-03-15T12:00:00.000Z", owned: 1 },
+        ],
+        sandboxes: { total: 1, owned: 1, free: 0 },
+        leases: [{ sandbox: "default", node: "http://10.0.0.5:4747", epoch: 1 }],
+      },
+    ],
+  },
+);
+
+export const OpenApiDocument = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  required: ["openapi", "info", "paths"],
+  description: "An OpenAPI 3.1 document",
+  examples: [{ openapi: "3.1.0", info: { title: "An API", version: "0.1.0" }, paths: {} }],
+});
+
+// Reports are loaded when they are asked for, to keep the server's start short.
+export const SERVER_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "server.health",
+    route: "GET /_control/health",
+    summary: "Show that the server runs, and since when",
+    success: { status: 200, schema: HealthBody },
+    handle: async ({ server }) => {
+      const fleet = server.directory.figures();
+      return {
+        status: "ok" as const,
+        version: server.version,
+        uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
+        sandboxes: await server.directory.count(),
+        ...presentSaving(server.savingFailure()),
+        ...(fleet && { fleet }),
+      };
+    },
+  }),
+  operation({
+    id: "server.fleet",
+    section: "interfaces 15",
+    route: "GET /_control/fleet",
+    summary: "Show the nodes of a fleet and which node owns each sandbox; a single server has none",
+    query: Closed({
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 100_000,
+          default: 100,
+          description: "The maximum number of leases",
+        }),
+      ),
+    }),
+    success: { status: 200, schema: FleetBody },
+    handle: ({ server, query }) => server.directory.status(query.limit ?? 100),
+  }),
+  operation({
+    id: "server.openapi",
+    route: "GET /_control/openapi.json",
+    summary: "Show the emulated API as an OpenAPI 3.1 document",
+    success: { status: 200, schema: OpenApiDocument },
+    async handle({ server }) {
+      const { openApiDocument } = await import("../../tools/reports/openapi.ts");
+      return openApiDocument(API, server.version);
+    },
+  }),
+  operation({
+    id: "server.events",
+    section: "interfaces 14",
+    route: "GET /_control/events",
+    summary: "List all events, with the schema and a sample of each payload",
+    success: { status: 200, schema: ListOf(CataloguedEvent) },
+    async handle() {
+      const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
+      const items = eventCatalogue(API.events);
+      return { items, total: items.length };
+    },
+  }),
+  operation({
+    id: "server.fidelity",
+    route: "GET /_control/fidelity",
+    summary: "Show which behaviour is specified and which is assumed",
+    success: { status: 200, schema: FidelityLedger },
+    async handle({ server }) {
+      const { fidelityLedger } = await import("../../tools/reports/fidelity.ts");
+      return fidelityLedger(server.operations);
+    },
+  }),
+  operation({
+    id: "server.metrics",
+    route: "GET /_control/metrics",
+    summary: "Show metrics of the server in Prometheus' text format",
+    success: { status: 200, content_types: ["text/plain"] },
+    handle: ({ server }) => new RawBody("text/plain; version=0.0.4; charset=utf-8", metricsText(server)),
+  }),
+];
