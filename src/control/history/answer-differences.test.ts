@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { formatHeaders } from "../../engine/sandbox/journal-entry.ts";
 import { answerDifferences, type ComparedAnswer } from "./answer-differences.ts";
 
 const answer = (more: Partial<ComparedAnswer> & { body?: unknown } = {}): ComparedAnswer => {
   const { body, ...others } = more;
   return {
-    ...{ id: "req_1", status: 200, response_head: "", streamed: undefined },
+    ...{ id: "req_1", status: 200, response_headers: [], streamed: undefined },
     response_body: body === undefined ? undefined : JSON.stringify(body),
     ...others,
   };
@@ -19,17 +18,17 @@ describe("in what the answer to a repeated request differs", () => {
       ...["X-Request-Id", id, "Date", rest, "service-processing-ms", rest, "Connection", rest],
       ...["keep-alive", rest, "Content-Length", rest, "X-RateLimit-Remaining", rest],
     ];
-    const first = { body: { trace_id: "req_1" }, response_head: formatHeaders(headers("req_1", "9")) };
-    const second = { body: { trace_id: "req_2" }, response_head: formatHeaders(headers("req_2", "8")) };
+    const first = { body: { trace_id: "req_1" }, response_headers: headers("req_1", "9") };
+    const second = { body: { trace_id: "req_2" }, response_headers: headers("req_2", "8") };
     expect(between(first, second)).toEqual([]);
     // Only whole names pass.
-    const odd = (value: string) => ({ response_head: formatHeaders(["update", value, "dates", value]) });
+    const odd = (value: string) => ({ response_headers: ["update", value, "dates", value] });
     expect(between(odd("a"), odd("b")).map(({ what }) => what)).toEqual(["header update", "header dates"]);
   });
 
   it("in status and headers, where one has none in null, secrets masked [interfaces 10]", () => {
-    const first = { status: 200, response_head: formatHeaders(["ETag", "a", "Set-Cookie", "s=1"]) };
-    const second = { status: 404, response_head: formatHeaders(["etag", "b", "Location", "/x"]) };
+    const first = { status: 200, response_headers: ["ETag", "a", "Set-Cookie", "s=1"] };
+    const second = { status: 404, response_headers: ["etag", "b", "Location", "/x"] };
     expect(between(first, second)).toEqual([
       { what: "status", before: 200, after: 404 },
       { what: "header etag", before: "a", after: "b" },

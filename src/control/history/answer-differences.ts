@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
 import { Closed } from "../../engine/contract/schema.ts";
-import { bodyText, type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
+import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
 /** More would be no help to anybody. */
@@ -19,7 +19,7 @@ type Difference = Static<typeof AnswerDifference>;
 /** What is compared of a request's answer. */
 export type ComparedAnswer = Pick<
   JournalEntry,
-  "id" | "status" | "response_head" | "response_body" | "streamed"
+  "id" | "status" | "response_headers" | "response_body" | "streamed"
 >;
 
 /**
@@ -51,7 +51,7 @@ function compareHeaders(
 
 /** By lower-case name; the answer's own id stands as that of the other. */
 function headersOf(answer: ComparedAnswer, as: string): Map<string, string> {
-  const response_headers = responseHeaders(answer);
+  const { response_headers } = answer;
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < response_headers.length; i += 2) {
     headers.set(response_headers[i]!.toLowerCase(), response_headers[i + 1]!.replaceAll(answer.id, as));

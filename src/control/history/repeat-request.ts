@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { bodyText, formatHeaders, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
@@ -89,7 +89,7 @@ async function sendToRemote(
   const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
   const sha256 = createHash("sha256").update(body).digest("hex");
   return {
-    ...{ id, status, response_head: formatHeaders(headers.flat()), response_body: body },
+    ...{ id, status, response_headers: headers.flat(), response_body: body },
     streamed: typeof streamed === "object" ? { bytes: body.length, sha256 } : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { utf8Length } from "../../engine/bytes.ts";
 import { Closed, Nullable } from "../../engine/contract/schema.ts";
-import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { HAR_ENTRY, harEntry } from "../../tools/har/har-entry.ts";
 
 const JournalHarEntry = Closed({
@@ -55,7 +55,7 @@ function journalEntry(entry: JournalEntry, base_url: string): Static<typeof Jour
       ...{ at, send: 0, wait: duration_ms, receive: 0, method, url: origin + path, query, status },
       requestHeaders: entry.request_headers,
       requestBody: { bytes: request_body, size: entry.request_bytes },
-      responseHeaders: responseHeaders(entry),
+      responseHeaders: entry.response_headers,
       responseBody: { bytes: response_body, size: typeof streamed === "object" ? streamed.bytes : sent },
     }),
     _id: id,

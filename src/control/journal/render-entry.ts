@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
@@ -109,7 +109,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
       query: redactQuery(entry.query),
       ...showMessage(entry.request_headers, entry.request_body),
     },
-    response: showMessage(responseHeaders(entry), entry.response_body),
+    response: showMessage(entry.response_headers, entry.response_body),
     warnings: entry.warnings.map(redactText),
     history: entry.history,
     delivery: renderDelivery(entry),

@@ -46,7 +46,7 @@ const entry = (sequence: number) => ({
   ...{ status: 200, code: null, duration_ms: 1, principal: null, api_key: null, decision: "ok", reasons: [] },
   ...{
     request_headers: [],
-    response_head: "",
+    response_headers: [],
     entry: { seq: sequence, isUndone: false },
     warnings: [],
     history: null,

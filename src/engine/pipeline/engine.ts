@@ -1,6 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
 import type { JournalEntry } from "../sandbox/journal.ts";
-import { formatHeaders } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { errorAnswer, internalError } from "./answer.ts";
 import { BodyCapture, type StreamedBody } from "./body-capture.ts";
@@ -99,10 +98,10 @@ function complete(exchange: Exchange, { answer, wire }: Decided): PlainAnswer {
     return complete(exchange, { answer: failureAnswer(exchange, error) });
   }
   plain.wire = wire;
-  const head = formatHeaders(plain.headers);
-  if (wire !== undefined) recordWire(exchange, wire, { answer, head });
+  const { headers } = plain;
+  if (wire !== undefined) recordWire(exchange, wire, { answer, headers });
   else {
-    const entry = record(exchange, answer, head);
+    const entry = record(exchange, answer, headers);
     if (answer.stream !== undefined) {
       plain.stream = recordStream(exchange, answer.stream, entry);
       return plain;

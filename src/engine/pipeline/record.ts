@@ -3,7 +3,11 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
 /** Writes the journal entry: references to what is there already, nothing copied. */
-export function record(exchange: Exchange, answer: Answer, response_head: string): JournalEntry {
+export function record(
+  exchange: Exchange,
+  answer: Answer,
+  response_headers: readonly string[],
+): JournalEntry {
   const { sandbox, changing } = exchange;
   const answered: AnsweredRequest = {
     id: exchange.id,
@@ -25,7 +29,7 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.captured?.bytes(),
     request_bytes: exchange.body?.length ?? exchange.captured?.size ?? 0,
-    response_head,
+    response_headers,
     response_body: answer.body,
     streamed: answer.stream ? "under way" : undefined,
   };
@@ -39,13 +43,13 @@ export function record(exchange: Exchange, answer: Answer, response_head: string
 export function recordWire(
   exchange: Exchange,
   { fault }: InjectedWire,
-  { answer, head }: { answer: Answer; head: string },
+  { answer, headers }: { answer: Answer; headers: readonly string[] },
 ): void {
   if (fault.shows_status) {
-    record(exchange, answer, head);
+    record(exchange, answer, headers);
   } else {
     exchange.code = null;
-    record(exchange, NO_ANSWER, "");
+    record(exchange, NO_ANSWER, []);
   }
 }
 

@@ -16,7 +16,8 @@ export interface Stepped {
 
 /** Runs the steps one after the other; the first that throws ends the run. */
 export async function runSteps<X extends Stepped>(steps: readonly Step<X>[], exchange: X): Promise<void> {
-  for (const { name, run } of steps) {
+  for (let at = 0; at < steps.length; at++) {
+    const { name, run } = steps[at]!;
     exchange.stage = name;
     const running = run(exchange);
     if (running !== undefined) await running;

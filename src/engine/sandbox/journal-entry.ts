@@ -31,8 +31,8 @@ export interface AnsweredRequest {
   /** Undefined also for an upload that was too long to keep; `request_bytes` says how long it was. */
   readonly request_body: Uint8Array | undefined;
   readonly request_bytes: number;
-  /** `Name: value` with a CRLF each, as sent. */
-  readonly response_head: string;
+  /** Name, value, name, value … as sent. */
+  readonly response_headers: readonly string[];
   readonly response_body: Uint8Array | string | undefined;
   /** Of an answer that was made while it was sent: how it ended, unless the client left. */
   readonly streamed: StreamedBody | undefined;
@@ -88,13 +88,17 @@ const TEXT_BYTES = 32;
 
 /** Bytes that an entry takes, roughly. */
 export function sizeInBytes(entry: JournalEntry): number {
-  const { request_body, response_body, response_head, path, query } = entry;
+  const { request_body, response_body, response_headers, path, query } = entry;
   const bodies = (request_body?.length ?? 0) + (response_body?.length ?? 0);
-  const lists = listBytes(entry.request_headers) + listBytes(entry.reasons) + listBytes(entry.warnings);
+  const lists =
+    listBytes(entry.request_headers) +
+    listBytes(response_headers) +
+    listBytes(entry.reasons) +
+    listBytes(entry.warnings);
   const { id, method, decision, principal, api_key, code } = entry;
   const names =
     id.length + method.length + decision.length + (principal?.length ?? 0) + (api_key?.length ?? 0);
-  const texts = names + (code?.length ?? 0) + response_head.length + path.length + query.length;
+  const texts = names + (code?.length ?? 0) + path.length + query.length;
   return ENTRY_BYTES + bodies + lists + texts;
 }
 
@@ -102,28 +106,6 @@ function listBytes(texts: readonly string[]): number {
   let bytes = texts.length * TEXT_BYTES;
   for (const text of texts) bytes += text.length;
   return bytes;
-}
-
-/** Headers as HTTP writes them: `Name: value` with a CRLF each. */
-export function formatHeaders(headers: readonly string[]): string {
-  let lines = "";
-  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return lines;
-}
-
-/** Name, value, name, value … of such lines. */
-export function parseHeaders(lines: string): string[] {
-  const headers: string[] = [];
-  for (const line of lines.split("\r\n").slice(0, -1)) {
-    const colon = line.indexOf(": ");
-    headers.push(line.slice(0, colon), line.slice(colon + 2));
-  }
-  return headers;
-}
-
-/** Of an entry's answer: name, value, name, value … as sent. */
-export function responseHeaders({ response_head }: Pick<JournalEntry, "response_head">): string[] {
-  return parseHeaders(response_head);
 }
 
 /** A body as text; bytes that are no UTF-8 become U+FFFD. */

@@ -37,14 +37,13 @@ export class Journal {
     const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.
-    const exchange = Object.assign(answered, {
-      // A copy, since the bytes may be part of a larger buffer that would stay in memory with them.
-      request_body: answered.request_body && new Uint8Array(answered.request_body),
-      entry,
-      sequence: this.lastSequence,
-      history: change?.id ?? null,
-      revision: this.timeline.touch(),
-    }) as JournalEntry;
+    const exchange = answered as { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+    // A copy, since the bytes may be part of a larger buffer that would stay in memory with them.
+    exchange.request_body &&= new Uint8Array(exchange.request_body);
+    exchange.entry = entry;
+    exchange.sequence = this.lastSequence;
+    exchange.history = change?.id ?? null;
+    exchange.revision = this.timeline.touch();
     this.timeline.attach(entry, exchange);
     if (answered.delivery === undefined) change?.answered(answered);
     this.size += 1;

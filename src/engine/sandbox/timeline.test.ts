@@ -4,7 +4,7 @@ import type { Change } from "./history-entry.ts";
 import type { AnsweredRequest } from "./journal-entry.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-const answered = { ...{ status: 200, code: null, path: "", query: "", response_head: "", id: "req" } };
+const answered = { ...{ status: 200, code: null, path: "", query: "", response_headers: [], id: "req" } };
 const answer = (sandbox: Sandbox, change?: Change, fields: object = {}) => {
   const lists = { request_headers: [], reasons: [], warnings: [], method: "GET", decision: "ok" };
   return sandbox.journal.add(

@@ -54,7 +54,7 @@ describe("an attempt in the journal", () => {
       ],
       request_headers: ["X-Service-Event", "user.created", "User-Agent", "Acme"],
       ...{ request_body: body, request_bytes: body.length },
-      response_head: "retry-after: 5\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n",
+      response_headers: ["retry-after", "5", "set-cookie", "a=1", "set-cookie", "b=2"],
       ...{ response_body: toUtf8("busy"), streamed: undefined },
       delivery: {
         ...{ event: "user.created", webhook_id: "wh_1", delivery_id: "del_1", attempt: 2, kind: "retry" },

@@ -41,9 +41,9 @@ export function journaledAttempt(
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,
     request_bytes: body.length,
-    response_head: Object.entries(exchange.response_headers)
-      .flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`))
-      .join(""),
+    response_headers: Object.entries(exchange.response_headers).flatMap(([name, value]) =>
+      [value].flat().flatMap((one) => [name, String(one)]),
+    ),
     response_body: new Uint8Array(exchange.response_body.subarray(0, MAX_ANSWER_BYTES)),
     streamed: undefined,
     delivery: {

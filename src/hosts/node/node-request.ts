@@ -66,14 +66,25 @@ export function originForm(target: string): string {
  * client can read the refusal. @throws ClientGone if the client leaves before the end, or is cut off
  */
 async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  let wake = () => {};
+  const onChange = () => wake();
+  const events = ["readable", "end", "close"];
+  // The stream's own iterator costs a small body as much as the rest of its request.
+  for (const event of events) request.on(event, onChange);
   try {
-    yield* request.iterator({ destroyOnReturn: false });
-  } catch {
-    throw new ClientGone();
+    while (!request.readableEnded && !request.destroyed) {
+      const piece: Buffer | null = request.read();
+      if (piece !== null) yield piece;
+      else if (!request.readableEnded)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
   } finally {
+    for (const event of events) request.off(event, onChange);
     stalled.delete(request);
   }
-  if (!request.complete) throw new ClientGone();
+  if (!request.complete || !request.readableEnded) throw new ClientGone();
 }
 
 /**

@@ -3,7 +3,6 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
-import { formatHeaders } from "../../engine/sandbox/journal-entry.ts";
 
 /** A stream may never end by itself: a wire fault carries the part that came within these bounds. */
 const STREAM_BYTES = 16 * 1024 * 1024;
@@ -88,7 +87,8 @@ function renderHead({ status, headers }: PlainAnswer, length: number): Buffer {
   const all = headers.filter((_, index) => headers[index - (index % 2)] !== "Content-Length");
   all.push("Content-Length", String(length), "Date", new Date().toUTCString(), "Connection", "close");
   const first = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}`;
-  return Buffer.from(`${first}\r\n${formatHeaders(all)}\r\n`, "latin1");
+  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join("");
+  return Buffer.from(`${first}\r\n${lines}\r\n`, "latin1");
 }
 
 async function readBody({ body, stream }: PlainAnswer, gone: AbortSignal): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { toLatin1 } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
-import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
@@ -16,7 +16,7 @@ export function recordedAnswer(
   secrets: SecretPlaceholders,
 ): BundleAnswer {
   const headers: [string, string][] = [];
-  const sent = responseHeaders(entry);
+  const sent = entry.response_headers;
   for (let i = 0; i + 1 < sent.length; i += 2) {
     const name = sent[i]!;
     if (!NOT_COMPARED.has(name.toLowerCase())) headers.push([name, sent[i + 1]!]);

@@ -1,5 +1,5 @@
 import { type IncomingMessage, request } from "node:http";
-import { type JournalEntry, responseHeaders } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
@@ -49,7 +49,7 @@ export async function sendRecorded(
 }
 
 function isEndless(entry: JournalEntry): boolean {
-  return responseHeaders(entry).some((value) => value.startsWith("text/event-stream"));
+  return entry.response_headers.some((value) => value.startsWith("text/event-stream"));
 }
 
 function nextEntry(
