@@ -1868,7 +1868,7 @@ export interface CheckReport {
     method: string;
     url: string;
     /** In the order and letter case in which they were sent */
-    headers: string[][];
+    headers: [name: string, value: string][];
     /** Long ones are abbreviated; `curl` rebuilds every byte */
     body: string;
     body_bytes: number;

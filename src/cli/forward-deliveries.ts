@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError, UnreachableError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { ForwardedDelivery, StateRecord } from "../client/types.ts";
-import type { HeardDelivery } from "../tools/receivers/format-delivery.ts";
-import { LocalReceiver } from "../tools/receivers/local-receiver.ts";
+import type { HeardDelivery } from "../tools/receivers/listen.ts";
+import { LocalReceiver } from "../tools/receivers/listen.ts";
 
 export type SubscribedEvents = StateRecord<"webhooks">["events"];
 

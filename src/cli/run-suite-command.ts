@@ -1,9 +1,8 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { suiteHtml } from "../client/suite/suite-html.ts";
-import { suiteJunit } from "../client/suite/suite-junit.ts";
+import { suiteHtml, suiteJunit } from "../client/suite/suite-reports.ts";
 import { coverageText, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
-import { foreignServer, ownServer } from "../client/suite/suite-server.ts";
+import { foreignServer, ownServer } from "../client/suite/suite-sandboxes.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
 import { readFixture } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";

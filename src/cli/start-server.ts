@@ -1,4 +1,4 @@
-import type { HttpServing } from "../client/mcp/serve-http.ts";
+import type { HttpServing } from "../client/mcp/serve.ts";
 import type { DocumentWatch } from "../documents/watch-documents.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
@@ -43,7 +43,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
 
 /** Loaded with the first client: most servers never see one. */
 async function loadMcp(own: HttpServing) {
-  const { mcpOverHttp } = await import("../client/mcp/serve-http.ts");
+  const { mcpOverHttp } = await import("../client/mcp/serve.ts");
   return mcpOverHttp(own);
 }
 

@@ -1,4 +1,4 @@
-import { type ControlHttp, controlHttp } from "./http.ts";
+import { ControlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
 import type {
   CataloguedEvent,
@@ -11,26 +11,54 @@ import type {
 } from "./types.ts";
 
 /** A running server, in this process or another (interfaces 8). */
-export interface UnderstudyClient {
+export class UnderstudyClient {
   /** The server's address, without a trailing slash. */
   readonly url: string;
   readonly http: ControlHttp;
-  health(): Promise<Health>;
+
+  constructor(http: ControlHttp) {
+    this.url = http.url;
+    this.http = http;
+  }
+
+  health = (): Promise<Health> => this.http.health();
+
   /** Creates a sandbox; the name is made up where none is given. */
-  sandbox(options?: SandboxOptions): Promise<SandboxClient>;
+  sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> =>
+    this.opened(await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, options.name));
+
   /** Opens one that exists, such as `default`. */
-  open(name: string): Promise<SandboxClient>;
-  list(): Promise<SandboxState[]>;
+  open = async (name: string): Promise<SandboxClient> =>
+    this.opened(await this.http.call<SandboxState>("GET", toPath(name)));
+
+  list = async (): Promise<SandboxState[]> =>
+    (await this.http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items;
+
   /** The catalogue of events, with the schema and a sample of what is sent (interfaces 14). */
-  events(): Promise<CataloguedEvent[]>;
+  events = async (): Promise<CataloguedEvent[]> =>
+    (await this.http.call<List<CataloguedEvent>>("GET", "/_control/events")).items;
+
   /** The coverage of all its sandboxes, including deleted ones (interfaces 11). */
-  coverage(): Promise<CoverageMatrix>;
+  coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
+
   /** Adds what another server has seen; resolves with the sum. */
-  reportCoverage(seen: CoverageMatrix): Promise<CoverageMatrix>;
+  reportCoverage = (seen: CoverageMatrix): Promise<CoverageMatrix> =>
+    this.http.call("POST", "/_control/coverage", seen);
+
   /** Nodes, sandboxes and the first `limit` leases of a fleet (interfaces 15). */
-  fleet(limit?: number): Promise<Fleet>;
+  fleet = (limit = 100): Promise<Fleet> => this.http.call("GET", `/_control/fleet?limit=${limit}`);
+
   /** Forks a sandbox under a new name. */
-  fork(source: string, name: string): Promise<SandboxClient>;
+  fork = async (source: string, name: string): Promise<SandboxClient> =>
+    this.opened(await this.http.call<SandboxState>("POST", `${toPath(source)}/fork`, { name }));
+
+  private opened(state: SandboxState): Promise<SandboxClient> {
+    return SandboxClient.of(this.http, state);
+  }
+}
+
+function toPath(sandbox: string): string {
+  return `/_control/sandboxes/${encodeURIComponent(sandbox)}`;
 }
 
 /** In a suite, and wherever the environment names a server, that one. */
@@ -38,26 +66,5 @@ export const usualUrl = (): string => process.env["UNDERSTUDY_URL"] || "http://1
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
-  const http = controlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]);
-  const opened = (state: SandboxState) => SandboxClient.of(http, state);
-  return {
-    url: http.url,
-    http,
-    health: http.health,
-    sandbox: async (wanted = {}) =>
-      opened(await http.call<SandboxState>("POST", "/_control/sandboxes", wanted, wanted.name)),
-    open: async (name) =>
-      opened(await http.call<SandboxState>("GET", `/_control/sandboxes/${encodeURIComponent(name)}`)),
-    list: async () => (await http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items,
-    events: async () => (await http.call<List<CataloguedEvent>>("GET", "/_control/events")).items,
-    coverage: () => http.call<CoverageMatrix>("GET", "/_control/coverage"),
-    reportCoverage: (seen) => http.call<CoverageMatrix>("POST", "/_control/coverage", seen),
-    fleet: (limit = 100) => http.call<Fleet>("GET", `/_control/fleet?limit=${limit}`),
-    fork: async (source, name) =>
-      opened(
-        await http.call<SandboxState>("POST", `/_control/sandboxes/${encodeURIComponent(source)}/fork`, {
-          name,
-        }),
-      ),
-  };
+  return new UnderstudyClient(new ControlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]));
 }

@@ -47,10 +47,10 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
   const { clock, settings, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
-    mcp: async (own) => (await import("./mcp/serve-http.ts")).mcpOverHttp(own),
+    mcp: async (own) => (await import("./mcp/serve.ts")).mcpOverHttp(own),
     settings: checkSettings(settings ?? {}),
     clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });
   const url = await understudy.listen(port, "127.0.0.1");
-  return { ...connect(url), close: () => understudy.close() };
+  return Object.assign(connect(url), { close: () => understudy.close() });
 }

@@ -63,44 +63,82 @@ function toAddress(given: string): string {
 /** One that runs answers this at once; a machine may be busy. */
 const HEALTH_MS = 8_000;
 
-export interface ControlHttp {
+/** The control API of one server. Every call rejects with ControlError or UnreachableError. */
+export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
+
+  /** @throws AddressError */
+  constructor(url: string, token?: string) {
+    this.url = toAddress(url);
+    this.token = token;
+  }
+
   /**
    * Sends JSON, resolves with the JSON that came back; undefined for 204.
    * @param sandbox the one that the call is about, where its path does not say so; a balancer may want to know
-   * @throws ControlError, UnreachableError
    */
-  call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T>;
+  async call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T> {
+    const response = await this.request(method, path, { body, sandbox });
+    if (response.status === 204) return undefined as T;
+    try {
+      return (await response.json()) as T;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw new UnreachableError(this.url, error);
+      throw new ForeignServerError(this.url, `it answered ${response.status} with what is no JSON`);
+    }
+  }
+
   /** The body as text, for HAR files and reports. */
-  text(path: string): Promise<string>;
-  /**
-   * The data of a stream of events, behind the one at a position where that is given. Its signal ends it with
-   * whatever the signal was aborted with.
-   */
-  events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T>;
+  async text(path: string): Promise<string> {
+    return (await this.request("GET", path)).text();
+  }
+
+  /** The data of a stream of events, behind the one at a position where that is given; ends with its signal's reason. */
+  async *events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
+    const { body } = await this.request("GET", path, { after, signal });
+    try {
+      yield* eventData<T>(body as ReadableStream<Uint8Array>);
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : new UnreachableError(this.url, error);
+    }
+  }
+
   /**
    * Whether an Understudy answers, within some seconds.
    * @throws UnreachableError, ForeignServerError; ControlError of one that asks for a token
    */
-  health(): Promise<Health>;
-}
+  async health(): Promise<Health> {
+    const signal = AbortSignal.timeout(HEALTH_MS);
+    try {
+      const response = await this.request("GET", "/_control/health", { signal });
+      const found = parseHealth(await response.text());
+      if (found !== undefined) return found;
+      const type = response.headers.get("content-type") ?? "no content type";
+      throw new ForeignServerError(this.url, `it answered ${response.status}, ${type}`);
+    } catch (error) {
+      if (signal.aborted)
+        throw new ForeignServerError(this.url, `it was silent for ${HEALTH_MS / 1000} seconds`);
+      if (error instanceof ControlError && error.problem.type === "about:blank")
+        throw new ForeignServerError(this.url, `it answered ${error.status}`);
+      if (error instanceof ControlError || error instanceof UnreachableError) throw error;
+      throw new UnreachableError(this.url, error);
+    }
+  }
 
-export function controlHttp(url: string, token?: string): ControlHttp {
-  const base = toAddress(url);
-  async function request(
+  private async request(
     method: string,
     path: string,
     { body, after, signal, sandbox }: Sent = {},
   ): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(base + path, {
+      response = await fetch(this.url + path, {
         method,
         headers: {
           accept: "application/json",
           ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...(token ? { authorization: `Bearer ${token}` } : {}),
+          ...(this.token ? { authorization: `Bearer ${this.token}` } : {}),
           ...(sandbox === undefined ? {} : { "x-sandbox": sandbox }),
           ...(after === undefined ? {} : { "last-event-id": String(after) }),
         },
@@ -109,57 +147,11 @@ export function controlHttp(url: string, token?: string): ControlHttp {
       });
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw new UnreachableError(base, error);
+      throw new UnreachableError(this.url, error);
     }
-    if (!response.ok) {
-      throw new ControlError(response.status, await readProblem(response));
-    }
+    if (!response.ok) throw new ControlError(response.status, await readProblem(response));
     return response;
   }
-  const silent = () => new ForeignServerError(base, `it was silent for ${HEALTH_MS / 1000} seconds`);
-  async function health(): Promise<Health> {
-    const signal = AbortSignal.timeout(HEALTH_MS);
-    let response: Response;
-    try {
-      response = await request("GET", "/_control/health", { signal });
-    } catch (error) {
-      if (signal.aborted) throw silent();
-      if (!(error instanceof ControlError) || error.problem.type !== "about:blank") throw error;
-      throw new ForeignServerError(base, `it answered ${error.status}`);
-    }
-    const type = response.headers.get("content-type") ?? "no content type";
-    const text = await response.text().catch((error: unknown) => {
-      if (signal.aborted) throw silent();
-      throw new UnreachableError(base, error);
-    });
-    const found = healthIn(text);
-    if (found === undefined) throw new ForeignServerError(base, `it answered ${response.status}, ${type}`);
-    return found;
-  }
-  return {
-    health,
-    url: base,
-    token,
-    async call<T>(method: string, path: string, body?: unknown, sandbox?: string) {
-      const response = await request(method, path, { body, sandbox });
-      if (response.status === 204) return undefined as T;
-      try {
-        return (await response.json()) as T;
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw new UnreachableError(base, error);
-        throw new ForeignServerError(base, `it answered ${response.status} with what is no JSON`);
-      }
-    },
-    text: async (path) => (await request("GET", path)).text(),
-    async *events<T>(path: string, after?: number, signal?: AbortSignal) {
-      const { body } = await request("GET", path, { after, signal });
-      try {
-        yield* eventData<T>(body as ReadableStream<Uint8Array>);
-      } catch (error) {
-        throw signal?.aborted ? signal.reason : new UnreachableError(base, error);
-      }
-    },
-  };
 }
 
 interface Sent {
@@ -170,7 +162,7 @@ interface Sent {
   signal?: AbortSignal | undefined;
 }
 
-function healthIn(text: string): Health | undefined {
+function parseHealth(text: string): Health | undefined {
   try {
     const health = JSON.parse(text) as Partial<Health> | null;
     return health?.status === "ok" && typeof health.version === "string" ? (health as Health) : undefined;

@@ -1,13 +1,16 @@
 export { gradeReceiver } from "../tools/grader/grade-receiver.ts";
-export type { CheckReport, Outcome, ReceiverReport, Severity } from "../tools/grader/report.ts";
-export { type GradeReceiverOptions, ReceiverTestUsageError } from "../tools/grader/report.ts";
+export {
+  type GradeReceiverOptions,
+  type Outcome,
+  ReceiverTestUsageError,
+  type Severity,
+} from "../tools/grader/report.ts";
 export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";
 export type { Judgement, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
 export { SandboxClient } from "./sandbox.ts";
-export type { TestOptions } from "./test-options.ts";
 // Playwright's fixtures of a worker have their types named.
-export type { TestServers } from "./test-sandbox.ts";
-export { type TestSandboxes, testSandboxes } from "./test-sandboxes.ts";
+export type { TestOptions, TestServers } from "./test-sandbox.ts";
+export { type TestSandboxes, testSandboxes } from "./test-sandbox.ts";
 export type * from "./types.ts";

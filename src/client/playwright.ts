@@ -3,7 +3,7 @@ import { test as base, expect as baseExpect, type TestInfo } from "@playwright/t
 import { collectEvidence } from "./evidence.ts";
 import { type ReceivedMatch, type ReceivedOptions, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import type { TestOptions } from "./test-options.ts";
+import type { TestOptions } from "./test-sandbox.ts";
 import { openTestSandbox, TestServers } from "./test-sandbox.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkTestOptions } from "./test-options.ts";
-import { unstruckText } from "./test-sandbox.ts";
+import { checkTestOptions, unstruckText } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>

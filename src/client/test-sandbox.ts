@@ -2,10 +2,66 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { connect, type UnderstudyClient } from "./connect.ts";
 import { createUnderstudy } from "./create-understudy.ts";
+import { journalText } from "./evidence.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { suiteShare } from "./suite-share.ts";
-import { checkTestOptions, type TestOptions } from "./test-options.ts";
-import type { FaultRule } from "./types.ts";
+import type { ClockChange, FaultRule, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
+
+/** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
+export interface TestOptions {
+  /** The name of a fixture, one of `./fixtures` too, or a fixture itself. */
+  fixture?: FixtureInput;
+  seed?: number;
+  /** Where the sandbox's clock begins, also in the past: `{ mode: "frozen", now: "2020-02-29T12:00:00Z" }`. */
+  clock?: ClockChange;
+  settings?: SettingsChange;
+  /** In force from the start; in a suite beside the suite's own. */
+  scenarios?: readonly ScenarioName[];
+  /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
+  scenariosFolder?: string;
+  /** Rules that never struck, or less often than their `times` say, do not fail the test. */
+  allowUnstruck?: boolean;
+}
+
+const KEYS: Readonly<Record<keyof TestOptions, true>> = {
+  fixture: true,
+  seed: true,
+  clock: true,
+  settings: true,
+  scenarios: true,
+  scenariosFolder: true,
+  allowUnstruck: true,
+};
+
+/**
+ * Checks options at run time, for tests without a compiler; the server checks their values.
+ * @throws TypeError
+ */
+export function checkTestOptions(options: unknown): TestOptions {
+  const known = Object.keys(KEYS).join(", ");
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new TypeError(
+      `understudy takes its options as an object of ${known}; it was given ${shown(options)}`,
+    );
+  for (const key of Object.keys(options)) {
+    if (Object.hasOwn(KEYS, key)) continue;
+    throw new TypeError(`understudy has no option ${JSON.stringify(key)}; its options are ${known}`);
+  }
+  const { scenarios, scenariosFolder, allowUnstruck } = options as Record<string, unknown>;
+  if (scenarios !== undefined && !Array.isArray(scenarios))
+    throw new TypeError(`understudy's option scenarios is a list of names; it was given ${shown(scenarios)}`);
+  if (allowUnstruck !== undefined && typeof allowUnstruck !== "boolean")
+    throw new TypeError(
+      `understudy's option allowUnstruck is true or false; it was given ${shown(allowUnstruck)}`,
+    );
+  if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && existsSync(scenariosFolder)))
+    throw new TypeError(`understudy's option scenariosFolder: there is no folder ${shown(scenariosFolder)}`);
+  return options;
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+}
 
 export interface TestServer {
   understudy: UnderstudyClient;
@@ -119,4 +175,52 @@ export function unstruckText(rules: readonly Armed[]): string | undefined {
     ...(left.length > 0 ? [`armed but not used up: ${left.join("; ")}`] : []),
   ];
   return said.length === 0 ? undefined : said.join(". ");
+}
+
+export interface TestSandboxes {
+  /**
+   * For a runner without a fixture of ours: what its `test` is to run. The body has a fresh sandbox; a failure shows its
+   * journal on standard error, and a rule that never struck is one.
+   */
+  with(body: (sandbox: SandboxClient) => unknown, more?: TestOptions): (...given: unknown[]) => Promise<void>;
+  /** For the runner's `after` or `afterAll`: ends the server, where it is one of the tests' own. */
+  close(): Promise<void>;
+}
+
+/**
+ * A fresh sandbox per test in any runner (interfaces 13): on the suite's server in a suite, on the one that `UNDERSTUDY_URL`
+ * names, else on one in this process.
+ * @throws TypeError for options that do not exist
+ */
+export function testSandboxes(options: TestOptions = {}): TestSandboxes {
+  checkTestOptions(options);
+  const servers = new TestServers();
+  return {
+    with(body, more = {}) {
+      checkTestOptions(more);
+      // Runners count a function's parameters, to tell whether it takes a callback.
+      return async (...given) => {
+        const name = testName(given[0]);
+        const opened = await openTestSandbox(servers, { ...options, ...more }, name);
+        let outcome: "passed" | "failed" = "failed";
+        try {
+          await body(opened.sandbox);
+          const unstruck = await opened.unstruck();
+          if (unstruck !== undefined) throw new Error(unstruck);
+          outcome = "passed";
+        } finally {
+          if (outcome === "failed") process.stderr.write(`${name}\n${await journalText(opened.sandbox)}\n`);
+          await opened.end(outcome);
+        }
+      };
+    },
+    close: () => servers.close(),
+  };
+}
+
+/** The test's name, as node:test passes it to the body, or as Jest knows it. */
+function testName(context: unknown): string {
+  const { fullName, name } = (context ?? {}) as { fullName?: string; name?: string };
+  const { expect } = globalThis as { expect?: { getState?: () => { currentTestName?: string } } };
+  return fullName ?? name ?? expect?.getState?.().currentTestName ?? "a test";
 }

@@ -6,7 +6,7 @@ import { printableLines } from "../engine/contract/text.ts";
 import { BUNDLE, collectEvidence, type Evidence, journalText } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import type { TestOptions } from "./test-options.ts";
+import type { TestOptions } from "./test-sandbox.ts";
 import { openTestSandbox, TestServers } from "./test-sandbox.ts";
 
 declare module "vitest" {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { suiteHtml } from "../../src/client/suite/suite-html.ts";
+import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import { MANUAL_CHECKS } from "../../src/tools/grader/report.ts";

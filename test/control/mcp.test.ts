@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import { TOOLS } from "../../src/client/mcp/mcp-server.ts";
-import { mcpOverHttp } from "../../src/client/mcp/serve-http.ts";
+import { mcpOverHttp } from "../../src/client/mcp/serve.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { suiteHtml } from "../../src/client/suite/suite-html.ts";
+import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
 import type { SuiteResult } from "../../src/client/suite/suite-result.ts";
 import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
 import type { ReceiverReport } from "../../src/tools/grader/report.ts";

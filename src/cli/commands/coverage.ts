@@ -71,7 +71,7 @@ async function runCovered(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<Covered> {
-  const { ownServer } = await import("../../client/suite/suite-server.ts");
+  const { ownServer } = await import("../../client/suite/suite-sandboxes.ts");
   const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
   const server = await ownServer([], findOwnScenarios(scenarios));
   try {

@@ -1,6 +1,6 @@
 import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
-import type { HeardDelivery } from "../../tools/receivers/format-delivery.ts";
+import type { HeardDelivery } from "../../tools/receivers/listen.ts";
 import { number, openSandbox, requirePort, serverCommand, type Target, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
@@ -101,7 +101,7 @@ function onEnd(end: () => void): () => void {
 }
 
 async function createPrinter(json: boolean): Promise<(delivery: HeardDelivery) => void> {
-  const { formatDelivery } = await import("../../tools/receivers/format-delivery.ts");
+  const { formatDelivery } = await import("../../tools/receivers/listen.ts");
   return (delivery) => {
     const { body, ...facts } = delivery;
     if (json) say(JSON.stringify({ ...facts, body: body.toString("utf8") }));

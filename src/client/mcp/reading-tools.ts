@@ -1,5 +1,5 @@
 import type { CoverageMatrix } from "../types.ts";
-import type { JsonSchema } from "./control-api.ts";
+import type { JsonSchema } from "./tool.ts";
 import {
   type Arguments,
   forwarding,

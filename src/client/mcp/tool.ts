@@ -1,5 +1,5 @@
 import type { UnderstudyClient } from "../connect.ts";
-import type { ControlApi, Field, JsonSchema } from "./control-api.ts";
+import type { ControlHttp } from "../http.ts";
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -86,4 +86,107 @@ export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwar
         ? send(reach, one, args)
         : send(reach, call, { ...defaults, ...args }),
   };
+}
+
+/** As much of a JSON Schema as is looked at here. */
+export interface JsonSchema {
+  type?: string | string[];
+  description?: string;
+  required?: string[];
+  properties?: Record<string, JsonSchema>;
+  anyOf?: JsonSchema[];
+  $ref?: string;
+  [key: string]: unknown;
+}
+
+interface Described {
+  operationId?: string;
+  parameters?: { name: string; in: string; description?: string; required?: boolean; schema: JsonSchema }[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: JsonSchema }> };
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, JsonSchema> };
+}
+
+/** An argument of a call, with the place that it has in the request. */
+export interface Field {
+  place: "path" | "query" | "body";
+  schema: JsonSchema;
+  required: boolean;
+}
+
+/** One call of the control API, as it describes itself (interfaces 11). */
+export interface ControlCall {
+  method: string;
+  path: string;
+  fields: Readonly<Record<string, Field>>;
+  hasBody: boolean;
+}
+
+/** The control API's own description, from which the tools take their arguments. */
+export class ControlApi {
+  private readonly document: OpenApi;
+
+  private constructor(document: OpenApi) {
+    this.document = document;
+  }
+
+  static async of(http: ControlHttp): Promise<ControlApi> {
+    return new ControlApi(await http.call<OpenApi>("GET", "/_control/api.json"));
+  }
+
+  /** @throws Error for a call that the server does not have, which is then of another version */
+  call(id: string): ControlCall {
+    for (const [path, methods] of Object.entries(this.document.paths)) {
+      for (const [method, described] of Object.entries(methods)) {
+        if (described.operationId === id) return this.read(path, method.toUpperCase(), described);
+      }
+    }
+    throw new Error(
+      `this server's control API has no call ${id}: it is of another version than this command`,
+    );
+  }
+
+  /** Writes out every `$ref`, since clients of tools know no common components; drops examples and ids. */
+  inline<T>(part: T, within: readonly string[] = []): T {
+    if (Array.isArray(part)) return part.map((one) => this.inline(one, within)) as T;
+    if (typeof part !== "object" || part === null) return part;
+    if ("$ref" in part && typeof part.$ref === "string") {
+      const name = part.$ref.slice(part.$ref.lastIndexOf("/") + 1);
+      if (within.includes(name)) return { description: name } as T;
+      return this.inline(this.document.components.schemas[name] as T, [...within, name]);
+    }
+    const kept = Object.entries(part).filter(
+      ([key, value]) => !(key === "$id" || (key === "examples" && Array.isArray(value))),
+    );
+    return Object.fromEntries(kept.map(([key, value]) => [key, this.inline(value, within)])) as T;
+  }
+
+  private read(path: string, method: string, { parameters = [], requestBody }: Described): ControlCall {
+    const fields: Record<string, Field> = {};
+    for (const { name, in: place, description, required = false, schema } of parameters) {
+      // The sandbox of the path, which every tool calls `sandbox`.
+      if ((place !== "path" && place !== "query") || (place === "path" && name === "name")) continue;
+      fields[name] = {
+        place,
+        // Fields with a default are listed as required.
+        required: required && !("default" in schema),
+        schema: { ...this.inline(schema), ...(description && { description }) },
+      };
+    }
+    const body = requestBody && this.inline(Object.values(requestBody.content)[0]!.schema);
+    for (const [name, schema] of Object.entries(toProperties(body))) {
+      const required = requestBody?.required === true && (body?.required ?? []).includes(name);
+      fields[name] = { place: "body", schema, required };
+    }
+    return { path, method, fields, hasBody: body !== undefined };
+  }
+}
+
+/** Of all alternatives, where there are some. */
+function toProperties(schema: JsonSchema | undefined): Record<string, JsonSchema> {
+  if (schema === undefined) return {};
+  return Object.assign({}, ...(schema.anyOf ?? []).map(toProperties), schema.properties);
 }

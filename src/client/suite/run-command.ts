@@ -20,6 +20,7 @@ export interface CommandOptions {
 /** The command itself cannot be started: wrong usage, not a failed test. */
 export class CommandNotFound extends Error {}
 
+/** Of a longer output, the last bytes are kept. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Time for a process to end by itself after the signal. */
 const GRACE_MS = 3000;
@@ -35,8 +36,14 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     stdio: ["ignore", ...(options.show ?? (["pipe", "pipe"] as const))],
     detached: true,
   });
-  const output = new Tail(MAX_OUTPUT_BYTES);
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => output.add(chunk));
+  let output = Buffer.alloc(0);
+  let lost = 0;
+  const keep = (chunk: Buffer) => {
+    const all = Buffer.concat([output, chunk]);
+    lost += Math.max(0, all.length - MAX_OUTPUT_BYTES);
+    output = all.subarray(-MAX_OUTPUT_BYTES);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", keep);
   let timedOut = false;
   let kill: NodeJS.Timeout | undefined;
   const end = () => {
@@ -52,7 +59,8 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   if (options.signal.aborted) end();
   try {
     const { code, signal } = await ended(child, program!);
-    return { exit_code: code, signal, output: output.text(), timed_out: timedOut };
+    const text = lost === 0 ? `${output}` : `[${lost} bytes left out]\n${output}`;
+    return { exit_code: code, signal, output: text, timed_out: timedOut };
   } finally {
     clearTimeout(timer);
     clearTimeout(kill);
@@ -89,32 +97,5 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
     process.kill(-pid, signal);
   } catch {
     // The process group is empty.
-  }
-}
-
-/** The last bytes of the output. */
-class Tail {
-  private readonly most: number;
-  private chunks: Buffer[] = [];
-  private size = 0;
-  private lost = 0;
-
-  constructor(most: number) {
-    this.most = most;
-  }
-
-  add(chunk: Buffer): void {
-    this.chunks.push(chunk);
-    this.size += chunk.length;
-    while (this.size - this.chunks[0]!.length >= this.most) {
-      const first = this.chunks.shift()!;
-      this.size -= first.length;
-      this.lost += first.length;
-    }
-  }
-
-  text(): string {
-    const text = Buffer.concat(this.chunks).toString("utf8");
-    return this.lost === 0 ? text : `[${this.lost} bytes left out]\n${text}`;
   }
 }

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { isOff } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
-import { emptyResult, runScenario } from "./run-scenario.ts";
-import type { ScenarioResult, SuiteResult } from "./suite-result.ts";
-import { CoverageSum } from "./suite-result.ts";
-import type { SandboxWish, SuiteServer } from "./suite-server.ts";
+import type { SandboxClient } from "../sandbox.ts";
+import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../suite-share.ts";
+import type { ScenarioName } from "../types.ts";
+import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
+import { CoverageSum, type RuleOutcome, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
+import { type SandboxWish, ShareFile, SuiteSandboxes, type SuiteServer, toRules } from "./suite-sandboxes.ts";
 
 export interface SuiteOptions {
   server: SuiteServer;
@@ -79,4 +82,161 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
 function sandboxName(run: string, position: number, scenario: string): string {
   const slug = scenario.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");
+}
+
+export interface ScenarioRun {
+  server: SuiteServer;
+  scenario: Scenario;
+  /** As the user wrote it. */
+  file: string;
+  command: readonly string[];
+  wish: Omit<SandboxWish, "scenario">;
+  timeoutMs: number | undefined;
+  signal: AbortSignal;
+  coverage: CoverageSum;
+}
+
+/**
+ * One scenario: a fresh sandbox, the command, then the questions to its journal and to those of the sandboxes that
+ * tests have opened beside it. They are gone afterwards, whatever happens.
+ * @throws CommandNotFound
+ */
+async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
+  const started = performance.now();
+  const result = emptyResult(run, "error");
+  let sandbox: SandboxClient | undefined;
+  const share = new ShareFile(toShare(run));
+  try {
+    sandbox = await run.server.open({ ...run.wish, scenario: run.scenario });
+    await fill(result, { ...run, sandbox, share });
+  } catch (error) {
+    if (error instanceof CommandNotFound) throw error;
+    result.failures.push((error as Error).message);
+  } finally {
+    share.remove();
+    if (sandbox !== undefined) await discard(sandbox, run, result);
+    result.duration_ms = Math.round(performance.now() - started);
+  }
+  return result;
+}
+
+/** Also those of tests that were ended before they could tell. */
+async function discard(
+  sandbox: SandboxClient,
+  { server, scenario }: ScenarioRun,
+  { failures }: ScenarioResult,
+): Promise<void> {
+  try {
+    const { all } = await SuiteSandboxes.of(sandbox, server, scenario);
+    for (const one of all) await one.delete();
+  } catch (error) {
+    failures.push(`its sandbox stays: ${(error as Error).message}`);
+  }
+}
+
+/** Of a run that has not begun. */
+function emptyResult(
+  { scenario, file, wish }: Pick<ScenarioRun, "scenario" | "file" | "wish">,
+  outcome: ScenarioResult["outcome"],
+): ScenarioResult {
+  return {
+    name: scenario.name,
+    file,
+    description: scenario.description ?? "",
+    sandbox: wish.name,
+    outcome,
+    failures: [],
+    exit_code: null,
+    signal: null,
+    duration_ms: 0,
+    rules: [],
+    expectations: [],
+    requests: 0,
+    tests: [],
+    output: "",
+    journal: [],
+  };
+}
+
+interface BegunRun extends ScenarioRun {
+  sandbox: SandboxClient;
+  share: ShareFile;
+}
+
+async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
+  const { server, scenario, command, timeoutMs, signal, sandbox, share } = run;
+  const made = await runCommand(command, { env: environment(run), timeoutMs, signal });
+  const { exit_code, output } = made;
+  Object.assign(result, { exit_code, signal: made.signal, output, tests: share.tests() });
+  const { tests } = result;
+  const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
+  result.rules = await sandboxes.hits();
+  for (const expectation of scenario.expect) result.expectations.push(await sandboxes.judge(expectation));
+  for (const one of sandboxes.all) await run.coverage.add(one);
+  const { requests, journal } = await sandboxes.journal(tests);
+  result.requests = requests;
+  result.failures = listFailures(result, made, run);
+  result.outcome = result.failures.length === 0 ? "passed" : "failed";
+  if (result.outcome === "passed") return;
+  result.journal = journal;
+  const bundle = await sandboxes.bundle(tests);
+  if (bundle !== undefined) result.bundle = bundle;
+}
+
+function listFailures(
+  { tests, rules, expectations }: ScenarioResult,
+  made: CommandRun,
+  run: BegunRun,
+): string[] {
+  // An event that has not come yet might still have come.
+  if (run.signal.aborted) return ["the suite was interrupted"];
+  return [
+    ...whatFailed(commandFailure(made, run), tests),
+    ...unstruck(rules, run.scenario),
+    ...expectations.flatMap(({ why }) => why ?? []),
+  ];
+}
+
+/** interfaces 2 and 13. */
+function environment({ server, sandbox, scenario, share }: BegunRun): Record<string, string> {
+  return {
+    UNDERSTUDY_BASE_URL: sandbox.url,
+    UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
+    UNDERSTUDY_SANDBOX: sandbox.name,
+    UNDERSTUDY_SCENARIO: scenario.name,
+    UNDERSTUDY_URL: server.url,
+    [SUITE_FILE]: share.path,
+    ...(server.token === undefined ? {} : { UNDERSTUDY_TOKEN: server.token }),
+  };
+}
+
+function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
+  const { name, fixture, seed, clock } = wish;
+  return {
+    sandbox: name,
+    world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
+    scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
+    rules: server.hasFiles ? [] : toRules(scenario),
+  };
+}
+
+/** A test that failed in a command that did not was tried again, and passed. */
+function whatFailed(command: readonly string[], tests: readonly SuiteTest[]): string[] {
+  if (command.length === 0) return [];
+  const failed = tests.filter(({ outcome }) => outcome === "failed");
+  return [...command, ...failed.map(({ name }) => `the test failed: ${name}`)];
+}
+
+function commandFailure(made: CommandRun, { timeoutMs }: ScenarioRun): string[] {
+  if (made.timed_out) return [`the command did not end within ${(timeoutMs ?? 0) / 1000} s`];
+  if (made.signal !== null) return [`the command was ended by ${made.signal}`];
+  return made.exit_code === 0 ? [] : [`the command exited with ${made.exit_code}`];
+}
+
+/** A rule that never struck proves nothing about the application. */
+function unstruck(rules: readonly RuleOutcome[], scenario: Scenario): string[] {
+  const off = new Set(scenario.rules.filter(isOff).map(({ id }) => id));
+  return rules
+    .filter(({ id, hits }) => hits === 0 && !off.has(id))
+    .map(({ id }) => `the rule ${id} never struck`);
 }

@@ -88,7 +88,7 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
     async handle(call) {
       const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
-      const { requireGradable } = await import("../../tools/grader/open-session.ts");
+      const { requireGradable } = await import("../../tools/grader/run-grading.ts");
       const { gradeOver } = await import("../../tools/grader/run-grading.ts");
       const { url } = call.body;
       const options = toGradingOptions(call);

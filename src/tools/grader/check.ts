@@ -1,7 +1,9 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
-import type { FailureKind } from "./failure-kind.ts";
+import type { DeliveryShape, TestDelivery, Transport } from "./delivery.ts";
+import { describe, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
+import { type ExpectedEffects, formatSeconds, type ProbeReading } from "./probe.ts";
 import type { Outcome, Severity } from "./report.ts";
-import type { Attempt, Session } from "./session.ts";
+import { type Attempt, type Session, WebhookGone } from "./session.ts";
 
 /** A check of receivers, without its code. */
 export interface CheckDescription {
@@ -79,4 +81,207 @@ export function isDeferred(attempt: Attempt): boolean {
 
 export function isGone(attempt: Attempt): boolean {
   return getStatus(attempt) === 410;
+}
+
+/** A genuine delivery, or one with something changed, that a check sends. */
+export interface Case {
+  /** Names it in findings. */
+  label: string;
+  shape?: DeliveryShape;
+  transport?: Transport;
+  /** Changes the genuine delivery; `right` is its signature: `sha256=` and 64 hex digits. */
+  change?: (given: { delivery: TestDelivery; right: string; session: Session }) => Partial<TestDelivery>;
+}
+
+type Cases = readonly Case[] | ((session: Session) => readonly Case[]);
+
+/** A check that passes when every case is accepted. */
+export function accepts({ cases, ...about }: Omit<Check, "run"> & { cases: Cases }): Check {
+  return { ...about, run: (session) => expectAccepted(session, listCases(cases, session)) };
+}
+
+/** A check that passes when every case is refused (see `expectRefused`). */
+export function refuses({
+  cases,
+  anyRefusal,
+  ...about
+}: Omit<Check, "run"> & { cases: Cases; anyRefusal?: boolean }): Check {
+  return { ...about, run: (session) => expectRefused(session, listCases(cases, session), { anyRefusal }) };
+}
+
+function listCases(cases: Cases, session: Session): readonly Case[] {
+  return typeof cases === "function" ? cases(session) : cases;
+}
+
+/** Each case has a delivery id of its own. */
+function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
+  const delivery = session.makeDelivery(shape);
+  return { ...delivery, ...change?.({ delivery, right: delivery.signature!, session }) };
+}
+
+/** The finding for a delivery that should have been accepted, and was not. */
+export async function judgeNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  if (isDeferred(attempt)) return judgeDeferred(session, attempt, label);
+  return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
+}
+
+/** Sends each delivery in turn; passes when every one is answered 2xx. */
+async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
+  let last: Attempt | null = null;
+  for (const one of cases) {
+    last = await session.deliver(makeDelivery(session, one), one.transport);
+    if (!isAccepted(last)) return judgeNotAccepted(session, last, one.label);
+  }
+  return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+}
+
+/**
+ * Sends all deliveries; passes when every one is answered 4xx and, with a probe, none had a side effect.
+ * `anyRefusal`: everything that is not 2xx passes, since another check judges how the receiver refuses.
+ */
+export async function expectRefused(
+  session: Session,
+  cases: readonly Case[],
+  { anyRefusal = false }: { anyRefusal?: boolean | undefined } = {},
+): Promise<Finding> {
+  const before = await session.readProbe();
+  const staged = cases.map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+  const expected = new Map(staged.map(({ delivery }) => [delivery.id, 0]));
+  const size = session.concurrency();
+  let last: Attempt | null = null;
+  for (let start = 0; start < staged.length; start += size) {
+    const group = staged.slice(start, start + size);
+    const attempts = await Promise.all(
+      group.map(({ delivery, transport }) => session.deliver(delivery, transport)),
+    );
+    for (const [index, sent] of attempts.entries()) {
+      const { label, delivery, transport } = group[index]!;
+      // There may have been no room for several at once.
+      const attempt = isOverloaded(sent) ? await session.deliver(delivery, transport) : sent;
+      last = attempt;
+      if (isDeferred(attempt)) {
+        const other = await deliverAnother(session);
+        // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
+        if (!anyRefusal || !isAccepted(other)) return compareDeferred(attempt, { label, other });
+        if (before?.ids === null) expected.set(other.delivery!.id, 1);
+        continue;
+      }
+      if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
+      return failed(`${label}: the receiver ${describe(attempt)}, where 4xx is expected`, attempt);
+    }
+  }
+  const effects = await session.observeEffects(before, expected);
+  if (effects !== null && effects.difference !== null) {
+    const advice =
+      "Verify the signature before anything is done with the delivery: refusing it is not enough.";
+    return { ...failed(`the delivery was refused and yet processed: ${effects.difference}`, last), advice };
+  }
+  return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+}
+
+export const NO_PROBE = "side effects cannot be seen without a probe that can be read (--probe URL)";
+
+/** Answers of a receiver that is still busy with the same delivery. */
+const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
+
+/**
+ * Sends a delivery that the receiver may be working on already: while it answers that it is busy, the delivery is sent
+ * again for as long as the session's patience lasts (the service would wait a minute in between).
+ */
+export async function deliverWhenFree(session: Session, delivery: TestDelivery): Promise<Attempt> {
+  const giveUp = performance.now() + session.options.patienceMs;
+  for (;;) {
+    const attempt = await session.deliver(delivery);
+    if (!BUSY.has(getStatus(attempt)) || performance.now() >= giveUp) return attempt;
+    await session.pause(200);
+  }
+}
+
+/** Null when every answer is 2xx, else the finding. */
+export async function deliverInTurn(session: Session, deliveries: TestDelivery[]): Promise<Finding | null> {
+  for (const [index, delivery] of deliveries.entries()) {
+    const attempt: Attempt = await session.deliver(delivery);
+    if (isAccepted(attempt)) continue;
+    const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
+    return judgeNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
+  }
+  return null;
+}
+
+/** Acknowledged, and not done. */
+const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
+
+/** Compares the probe's reading with the expected side effects, for a check whose answers were already right. */
+export async function judgeEffects(
+  session: Session,
+  observed: {
+    before: ProbeReading | null;
+    expected: ExpectedEffects;
+    /** The fix where one is missing, if the check knows a better cause than a loss. */
+    whenMissing?: string;
+  },
+): Promise<Finding> {
+  const attempt = session.attempts.at(-1)!;
+  const effects = await session.observeEffects(observed.before, observed.expected);
+  if (effects === null) return notObservable(`all answers are right, but ${NO_PROBE}`, attempt);
+  if (effects.difference === null) {
+    return passed("all answers are right, and the probe shows exactly one side effect each", attempt);
+  }
+  const finding = failed(effects.difference, attempt);
+  if (!effects.missing) return finding;
+  return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
+}
+
+/** For side effects that did not show: they may be lost, or late. */
+export function adviseIfLate(session: Session): string {
+  return `If it only comes later than ${formatSeconds(session.options.patienceMs)} after the answer, raise --patience.`;
+}
+
+/** One side effect for each delivery. */
+export function onceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
+  return new Map(deliveries.map(({ id }) => [id, 1]));
+}
+
+/** Sends a delivery that is right in every way: shows whether "later" is meant for all, or for one alone. */
+function deliverAnother(session: Session): Promise<Attempt> {
+  return session.deliverOnce(session.makeDelivery(), { reuse: false });
+}
+
+/**
+ * The finding for a lasting 429, or a 503. If the receiver defers every delivery, nothing is shown; if it accepts
+ * another one meanwhile, "later" is its answer to this one.
+ */
+export async function judgeDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  return compareDeferred(attempt, { label, other: await deliverAnother(session) });
+}
+
+function compareDeferred(attempt: Attempt, { label, other }: { label: string; other: Attempt }): Finding {
+  // Only a 429 was sent again in between.
+  const often = isOverloaded(attempt) ? "" : ", again and again";
+  const answer = `${label}: the receiver ${describe(attempt)}${often}`;
+  if (isDeferred(other)) return notObservable(`${answer}, as to other deliveries`, attempt);
+  if (isAccepted(other)) return failed(`${answer}, while it accepted another delivery`, attempt);
+  return failed(`${answer}; to another delivery it ${describe(other)}`, attempt);
+}
+
+/**
+ * Whether a receiver whose last answer to a genuine delivery was 503 keeps saying so for longer than patience lasts:
+ * then it is down behind its gateway, and nothing more can be graded.
+ */
+export async function staysOverloaded(session: Session, attempts: readonly Attempt[]): Promise<boolean> {
+  const last = attempts.findLast(({ genuine }) => genuine);
+  if (last === undefined || !isOverloaded(last)) return false;
+  const giveUp = performance.now() + session.options.patienceMs;
+  try {
+    const delivery = session.makeDelivery();
+    // Some receivers accept each delivery at the second attempt only.
+    for (let number = 1; ; number += 1) {
+      if (!isOverloaded(await session.deliver(delivery))) return false;
+      if (number > 1 && performance.now() >= giveUp) return true;
+      await session.pause(200);
+    }
+  } catch (error) {
+    if (error instanceof WebhookGone) return false;
+    throw error;
+  }
 }

@@ -2,28 +2,7 @@ import type { NoAnswer, RawAnswer } from "./network.ts";
 import type { Attempt } from "./session.ts";
 
 /** Kinds of answers, and of missing ones, that each need another fix. */
-export type FailureKind =
-  | "accepted"
-  | "redirect"
-  | "bad-request"
-  | "unauthorized"
-  | "not-found"
-  | "method"
-  | "conflict"
-  | "gone"
-  | "no-length"
-  | "too-large"
-  | "media-type"
-  | "invalid"
-  | "rate-limited"
-  | "exception"
-  | "gateway"
-  | "late"
-  | "tls"
-  | "unreachable"
-  | "hung-up"
-  | "no-http"
-  | "other";
+export type FailureKind = keyof typeof ADVICE;
 
 const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   400: "bad-request",
@@ -70,7 +49,7 @@ export const STORE_THEN_ANSWER =
   "Store the delivery durably (a row, a queue), answer 2xx, and do slow work from there.";
 
 /** The fix, by the answer that came. */
-const ADVICE: Readonly<Record<FailureKind, (attempt: Attempt) => string>> = {
+const ADVICE = {
   accepted: () => "Answer 2xx to what the service sends, and to nothing else.",
   redirect: adviseOnRedirect,
   "bad-request": () =>
@@ -103,7 +82,7 @@ const ADVICE: Readonly<Record<FailureKind, (attempt: Attempt) => string>> = {
   "no-http": () =>
     "The answer isn't HTTP. Compare scheme and port: an https server that is called by http answers like this, and so do other services.",
   other: () => "Answer 2xx; the receiver's log should say why it answered something else.",
-};
+} satisfies Record<string, (attempt: Attempt) => string>;
 
 /** The fix after a check failed: its own advice where that fits the answer, else the advice for the answer. */
 export function adviseOnCheck(

@@ -1,20 +1,17 @@
 import Type from "typebox";
-import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { Closed, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { SEVERITIES } from "./report.ts";
-
-// The report as the control API gives it. The library ships the types of report.ts instead, since its users have no
-// typebox; the compiler compares both where a report is sent.
 
 const Count = () => Type.Integer({ minimum: 0 });
 
 const RequestBody = Closed({
   method: Type.String(),
   url: Type.String(),
-  headers: Type.Array(
-    Type.Unsafe<[name: string, value: string]>({ type: "array", items: { type: "string" } }),
-    {
+  headers: typed(
+    "[name: string, value: string][]",
+    Type.Array(Type.Unsafe<[name: string, value: string]>({ type: "array", items: { type: "string" } }), {
       description: "In the order and letter case in which they were sent",
-    },
+    }),
   ),
   body: Type.String({ description: "Long ones are abbreviated; `curl` rebuilds every byte" }),
   body_bytes: Count(),

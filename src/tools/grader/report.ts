@@ -1,10 +1,9 @@
-import type { CheckOutcome, CheckResult } from "../checks/frame.ts";
+import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 
 /** From the least to the worst. */
 export const SEVERITIES = ["minor", "major", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
-
-export type Outcome = Exclude<CheckOutcome, "differs">;
+export type Severity = CheckReport["severity"];
+export type Outcome = CheckReport["outcome"];
 
 /** The beginning of the detail of a check that was left out because grading had stopped. */
 export const NOT_RUN = "Not run. ";
@@ -55,53 +54,14 @@ export class ReceiverTestUsageError extends Error {
   }
 }
 
-export interface ReportedRequest {
-  method: string;
-  url: string;
-  /** In the order and letter case in which they were sent. */
-  headers: [name: string, value: string][];
-  /** Long bodies are abbreviated here; `curl` rebuilds every byte. */
-  body: string;
-  body_bytes: number;
-}
-
-export interface CheckReport extends CheckResult<Outcome> {
-  severity: Severity;
-  why: string;
-  detail: string;
-  /** The fix when the check fails. */
-  advice: string;
-  /** Worth knowing, but not a failure. */
-  note: string | null;
-  request: ReportedRequest | null;
-  curl: string | null;
-}
-
-export interface ReceiverReport {
-  url: string;
-  probe: string | null;
-  started_at: string;
-  duration_ms: number;
-  verdict: "pass" | "fail";
-  /** The least severity whose failure fails the receiver. */
-  fail_on: Severity;
-  /** Why grading ended before the last check, or null when every check ran. */
-  stopped: string | null;
-  summary: { total: number; passed: number; failed: number; not_observable: number; error: number };
-  checks: CheckReport[];
-  /** Questions that no grading from outside can answer. */
-  unseen: ManualCheck[];
-}
+export type { CheckReport, ReceiverReport };
+export type ReportedRequest = NonNullable<CheckReport["request"]>;
+/** Something that only a look into the receiver's code shows. */
+export type ManualCheck = ReceiverReport["unseen"][number];
 
 /** Whether a failure of this severity fails the receiver. */
 export function isGrave({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn);
-}
-
-/** Something that only a look into the receiver's code shows. */
-export interface ManualCheck {
-  what: string;
-  how: string;
 }
 
 export const MANUAL_CHECKS: readonly ManualCheck[] = [

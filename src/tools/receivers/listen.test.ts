@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { deliveryHeaders, sign } from "../../engine/webhooks/sign.ts";
-import { formatDelivery, type HeardDelivery } from "./format-delivery.ts";
-import { createListener, type Listener, type ListenerOptions } from "./listen.ts";
+import {
+  createListener,
+  formatDelivery,
+  type HeardDelivery,
+  type Listener,
+  type ListenerOptions,
+} from "./listen.ts";
 
 const open: Listener[] = [];
 afterEach(async () => {

@@ -1,6 +1,9 @@
+import "../../hosts/node/platform.ts";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { judgeSignature } from "../../engine/receivers/judge-signature.ts";
+import { pluralize, printable } from "../../engine/contract/text.ts";
+import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
+import { type Judgement, judgeSignature } from "../../engine/receivers/judge-signature.ts";
 import {
   answerTo,
   describeAnswer,
@@ -11,9 +14,71 @@ import {
   valuesOfHeader,
 } from "../../engine/receivers/receiver.ts";
 import { SIGNATURE_HEADER } from "../../engine/webhooks/sign.ts";
-import "../../hosts/node/platform.ts";
+import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
+import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
-import type { HeardDelivery } from "./format-delivery.ts";
+
+/** A delivery as `understudy listen` saw it. */
+export interface HeardDelivery {
+  /** ISO 8601, wall clock: a listener has no sandbox. */
+  at: string;
+  method: string;
+  path: string;
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  body: Buffer;
+  event: string | undefined;
+  delivery_id: string | undefined;
+  /** The number of the request with this delivery id, from 1. */
+  attempt: number;
+  /** Undefined where no secret was given. */
+  judgement: Judgement | undefined;
+  answer: string;
+}
+
+const MAX_SHOWN_BYTES = 4096;
+
+/** A few lines for the terminal; where the signature does not match, why, and the bytes that should be signed. */
+export function formatDelivery(delivery: HeardDelivery): string {
+  const { at, method, path, event, delivery_id, attempt, judgement, answer, body, headers } = delivery;
+  const what =
+    event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
+  const lines = [
+    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(judgement)}  -> ${answer}`,
+  ];
+  if (judgement === undefined || judgement.verdict === "valid") lines.push(`  ${shown(body)}`);
+  else {
+    lines.push(
+      `  why:       ${printable(judgement.reason)}`,
+      `  fix:       ${judgement.fix}`,
+      `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
+      `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
+      ...hexDump(body),
+    );
+  }
+  return lines.join("\n");
+}
+
+function describeVerdict(judgement: Judgement | undefined): string {
+  return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
+}
+
+function shown(body: Buffer): string {
+  const text = printable(body.subarray(0, MAX_SHOWN_BYTES).toString("utf8"));
+  return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
+}
+
+/** Sixteen bytes a line, in hex and as text, so that a line break or a byte-order mark can be seen. */
+function hexDump(body: Buffer): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < Math.min(body.length, MAX_SHOWN_BYTES); at += 16) {
+    const row = body.subarray(at, at + 16);
+    const hex = [...row].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+    const text = row.toString("latin1").replaceAll(/[^\x20-\x7e]/g, ".");
+    lines.push(`    ${at.toString(16).padStart(6, "0")}  ${hex.padEnd(47)}  ${text}`);
+  }
+  if (body.length > MAX_SHOWN_BYTES) lines.push(`    … ${body.length - MAX_SHOWN_BYTES} bytes more`);
+  return lines;
+}
 
 export interface ListenerOptions {
   /** 0 picks a free one. */
@@ -90,7 +155,7 @@ function judge({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string
 }
 
 /** Counts the attempts of each delivery. */
-export class AttemptCounter {
+class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 
   /** Of a request's headers, their names in lower case. */
@@ -108,4 +173,66 @@ export class AttemptCounter {
 
 function text(header: string | readonly string[] | undefined): string | undefined {
   return typeof header === "object" ? header.join(", ") : header;
+}
+
+/** A server forwards only signed deliveries. */
+const SIGNED: Judgement = { verdict: "valid", code: "match", reason: "the server has judged it", fix: "" };
+
+/** A receiver on this machine that is called for a server that cannot reach it (interfaces 11). */
+export class LocalReceiver {
+  private readonly url: string;
+  private readonly timeoutMs: number;
+  private readonly outbound: Outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }) });
+  private readonly attempts = new AttemptCounter();
+
+  constructor(url: string, timeoutMs: number) {
+    this.url = url;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */
+  async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
+    answer: ForwardedAnswer;
+    heard: HeardDelivery;
+  }> {
+    const at = new Date().toISOString();
+    const body = Buffer.from(body_base64, "base64");
+    const answered = await this.outbound.send({
+      url: this.url,
+      method,
+      headers,
+      body,
+      timeoutMs: this.timeoutMs,
+    });
+    const { response_code, duration_ms, error } = answered;
+    const received = lowerCased(headers);
+    return {
+      answer:
+        error === undefined
+          ? {
+              status: response_code,
+              headers: answered.headers,
+              body_base64: answered.body.toString("base64"),
+            }
+          : { failure: error.message },
+      heard: {
+        ...this.attempts.count(received),
+        at,
+        method,
+        path: new URL(this.url).pathname,
+        headers: received,
+        body,
+        judgement: SIGNED,
+        answer: error === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${error.message}`,
+      },
+    };
+  }
+
+  close(): void {
+    this.outbound.close();
+  }
+}
+
+function lowerCased(headers: ForwardedDelivery["headers"]): ForwardedDelivery["headers"] {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -1,37 +1,22 @@
-import type { Check } from "../check.ts";
-import type { DeliveryShape, Payload } from "../delivery.ts";
-import { expectAccepted } from "../expectations.ts";
+import { accepts, type Check } from "../check.ts";
+import type { Payload } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
 
-const RAW_BODY =
-  "Verify the signature over the bytes as they arrived, before parsing (in Express: express.raw; in Flask: request.get_data(); in Rails: request.raw_post). Never parse and serialise again.";
+/** The fix wherever something changes the bytes before they are verified. */
+const RAW_BODY: Pick<Check, "advice" | "adviceAppliesTo"> = {
+  advice:
+    "Verify the signature over the bytes as they arrived, before parsing (in Express: express.raw; in Flask: request.get_data(); in Rails: request.raw_post). Never parse and serialise again.",
+  adviceAppliesTo: ["unauthorized", "bad-request"],
+};
 
-/** A check that passes only if nothing changes the bytes before they are verified. */
-function rawBody({
-  shapes,
-  ...about
-}: Omit<Check, "run" | "adviceAppliesTo" | "advice"> & {
-  shapes: { label: string; shape: DeliveryShape }[];
-}): Check {
-  return {
-    ...about,
-    advice: RAW_BODY,
-    adviceAppliesTo: ["unauthorized", "bad-request"],
-    run: (session) =>
-      expectAccepted(
-        session,
-        shapes.map(({ label, shape }) => ({ label, delivery: session.makeDelivery(shape) })),
-      ),
-  };
-}
-
-export const bodyWhitespace = rawBody({
+export const bodyWhitespace = accepts({
+  ...RAW_BODY,
   id: "body-whitespace",
   title: "Accepts unusual whitespace in the body",
   severity: "critical",
   why: "The signature covers the bytes sent; a receiver that verifies a re-serialised copy breaks as soon as the sender's JSON writer changes.",
-  shapes: [
+  cases: [
     { label: "indented by tabs", shape: { write: (payload) => JSON.stringify(payload, null, "\t") } },
     {
       label: "CRLF line ends, and blanks before and after",
@@ -42,12 +27,13 @@ export const bodyWhitespace = rawBody({
   ],
 });
 
-export const bodyKeyOrder = rawBody({
+export const bodyKeyOrder = accepts({
+  ...RAW_BODY,
   id: "body-key-order",
   title: "Accepts any order of keys",
   severity: "critical",
   why: "JSON objects have no order; a receiver that sorts or rebuilds them before verifying refuses genuine deliveries.",
-  shapes: [
+  cases: [
     { label: "keys reversed", shape: { write: (payload) => JSON.stringify(reverseKeys(payload)) } },
     {
       label: "keys of the data reversed",
@@ -60,12 +46,13 @@ function reverseKeys(object: object): object {
   return Object.fromEntries(Object.entries(object).reverse());
 }
 
-export const bodyUnicodeEscapes = rawBody({
+export const bodyUnicodeEscapes = accepts({
+  ...RAW_BODY,
   id: "body-unicode-escapes",
   title: "Accepts unicode escapes and other spellings of the same value",
   severity: "critical",
   why: "é and \\u00e9, / and \\/, 1 and 1.0 are the same JSON value in different bytes; only the bytes are signed.",
-  shapes: [
+  cases: [
     {
       label: "escapes",
       shape: {
@@ -95,12 +82,13 @@ function escapeCharacters(payload: Payload): string {
     .replaceAll(/[\u0080-\uffff&<>@]/g, unicode);
 }
 
-export const bodyUtf8 = rawBody({
+export const bodyUtf8 = accepts({
+  ...RAW_BODY,
   id: "body-utf8",
   title: "Accepts characters outside ASCII as plain UTF-8",
   severity: "major",
   why: "Names and messages contain any character; reading the body in another encoding, or as text at all, changes the bytes under the signature.",
-  shapes: [
+  cases: [
     { label: "UTF-8", shape: { event: "user.updated", data: { name: "Adà Löwenstein 漢字 😀 \u2028" } } },
   ],
 });
@@ -112,12 +100,13 @@ const UNICODE_FORMS = [
   { label: "signs that stand for letters", name: "\u212bngstr\u00f6m \u2126 \ufb01n \uff71\uff72 \u2460" },
 ];
 
-export const bodyUnicodeForms = rawBody({
+export const bodyUnicodeForms = accepts({
+  ...RAW_BODY,
   id: "body-unicode-forms",
   title: "Accepts characters in any Unicode form",
   severity: "major",
   why: "é can be one character or two; if the receiver, or a gateway in front of it, normalises text, it changes the bytes under the signature and refuses exactly these deliveries.",
-  shapes: UNICODE_FORMS.map(({ label, name }) => ({
+  cases: UNICODE_FORMS.map(({ label, name }) => ({
     label,
     shape: { event: "user.updated", data: { name } },
   })),
@@ -126,7 +115,7 @@ export const bodyUnicodeForms = rawBody({
 /** Size of the whole body in bytes: above the 100 KB of common parsers, and just within limits called 1 MB. */
 const SIZES = [256 * 1024, 990_000];
 
-export const bodyLarge: Check = {
+export const bodyLarge = accepts({
   id: "body-large",
   title: "Accepts a large body (up to 1 MB)",
   severity: "major",
@@ -134,19 +123,16 @@ export const bodyLarge: Check = {
   advice:
     "Raise the body limit of this route (1 MB is a sensible bound) in the framework and in the proxies in front of it.",
   adviceAppliesTo: ["too-large", "hung-up", "bad-request", "unauthorized", "exception"],
-  run: (session) =>
-    expectAccepted(
-      session,
-      SIZES.map((bytes) => {
-        const event = "message.created";
-        const empty = session.makeDelivery({ event, data: { content: "" } }).body.length;
-        const delivery = session.makeDelivery({ event, data: { content: "x".repeat(bytes - empty) } });
-        return { label: `${delivery.body.length} bytes`, delivery };
-      }),
-    ),
-};
+  cases: (session) =>
+    SIZES.map((bytes) => {
+      const event = "message.created";
+      const empty = session.makeDelivery({ event, data: { content: "" } }).body.length;
+      const delivery = session.makeDelivery({ event, data: { content: "x".repeat(bytes - empty) } });
+      return { label: `${delivery.body.length} bytes`, change: () => delivery };
+    }),
+});
 
-export const bodyChunked: Check = {
+export const bodyChunked = accepts({
   id: "body-chunked",
   title: "Accepts a chunked body, cut anywhere",
   severity: "major",
@@ -157,13 +143,11 @@ export const bodyChunked: Check = {
     ...(["no-length", "bad-request", "unauthorized", "hung-up"] as const),
     ...(["method", "exception", "too-large"] as const),
   ],
-  run(session) {
+  cases: (session) => {
     const delivery = session.makeDelivery({ event: "user.updated", data: { name: "漢字 😀 ".repeat(40) } });
     // After the first byte of every tenth character that takes several.
     const leads = [...delivery.body.keys()].filter((index) => delivery.body[index]! >= 0xc0);
     const chunkAt = leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);
-    return expectAccepted(session, [
-      { label: "chunks that end within characters", delivery, transport: { chunkAt } },
-    ]);
+    return [{ label: "chunks that end within characters", change: () => delivery, transport: { chunkAt } }];
   },
-};
+});

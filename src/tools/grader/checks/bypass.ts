@@ -1,25 +1,14 @@
-import { type Check, isAccepted } from "../check.ts";
-import { type DeliveryShape, SENT_EVENTS, type TestDelivery, type Transport } from "../delivery.ts";
-import { expectRefused, judgeNotAccepted, type Staged } from "../expectations.ts";
-import type { Session } from "../session.ts";
+import { type Case, type Check, expectRefused, isAccepted, judgeNotAccepted, refuses } from "../check.ts";
+import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
 import { signWithOther } from "./signature.ts";
 
 // Ways around the verification: other headers, events and forms of the request, and bodies changed after signing.
 
 /** A delivery without a signature, and one signed with another secret. */
-function forge(
-  session: Session,
-  { label, shape, transport }: { label: string; shape?: DeliveryShape; transport?: Transport },
-): Staged[] {
-  const unsigned = { ...session.makeDelivery(shape), signature: null };
-  const other = session.makeDelivery(shape);
+function forge({ label, ...one }: Case): Case[] {
   return [
-    { label: `${label}, without a signature`, delivery: unsigned, transport },
-    {
-      label: `${label}, signed with another secret`,
-      delivery: { ...other, signature: signWithOther(other.body) },
-      transport,
-    },
+    { ...one, label: `${label}, without a signature`, change: () => ({ signature: null }) },
+    { ...one, label: `${label}, signed with another secret`, change: signWithOther },
   ];
 }
 
@@ -57,38 +46,30 @@ const DISGUISES: { label: string; headers: Header[] }[] = [
   })),
 ];
 
-export const signatureBehindProxy: Check = {
+export const signatureBehindProxy = refuses({
   id: "signature-behind-proxy",
   title: "Verifies the signature whatever other headers say",
   severity: "critical",
   why: "Anyone can write X-Forwarded-For and the like; a receiver that trusts requests that seem internal asks attackers for no signature.",
   advice: "Verify every delivery; let no header except X-Service-Signature influence the result.",
-  run: (session) =>
-    expectRefused(
-      session,
-      DISGUISES.flatMap(({ label, headers }) => forge(session, { label, transport: { headers } })),
-      { anyRefusal: true },
-    ),
-};
+  cases: DISGUISES.flatMap(({ label, headers }) => forge({ label, transport: { headers } })),
+  anyRefusal: true,
+});
 
-export const signatureEveryEvent: Check = {
+export const signatureEveryEvent = refuses({
   id: "signature-every-event",
   title: "Verifies the signature of every event",
   severity: "critical",
   why: "If one event is trusted without a signature, even only the test event, anyone can use it to get in.",
   advice: "Verify the signature before you read the event's name. Exempt no event, not even webhook.test.",
-  run: (session) =>
-    expectRefused(
-      session,
-      SENT_EVENTS.flatMap((event) => forge(session, { label: event, shape: { event } })),
-      { anyRefusal: true },
-    ),
-};
+  cases: SENT_EVENTS.flatMap((event) => forge({ label: event, shape: { event } })),
+  anyRefusal: true,
+});
 
 /** Larger than common body parsers read by default. */
 const LARGE_BYTES = 128 * 1024;
 
-const FORMS: readonly { label: string; transport?: Transport; shape?: DeliveryShape }[] = [
+const FORMS: readonly Case[] = [
   { label: "as text/plain", transport: { contentType: "text/plain" } },
   { label: "as a form", transport: { contentType: "application/x-www-form-urlencoded" } },
   { label: "without a content type", transport: { contentType: null } },
@@ -110,8 +91,7 @@ export const signatureEveryForm: Check = {
   async run(session) {
     // Leaves a connection open, if the receiver keeps any.
     await session.deliver(session.makeDelivery());
-    const staged = FORMS.flatMap((form) => forge(session, form));
-    return expectRefused(session, staged, { anyRefusal: true });
+    return expectRefused(session, FORMS.flatMap(forge), { anyRefusal: true });
   },
 };
 
@@ -127,31 +107,29 @@ export const bodyChanged: Check = {
     const original = session.makeDelivery();
     const first = await session.deliver(original);
     if (!isAccepted(first)) return judgeNotAccepted(session, first, "the unchanged original");
-    const change = (rewrite: (text: string) => string) => rewriteBody(session.makeDelivery(), rewrite);
     return expectRefused(session, [
       {
         label: "one byte, after the original was accepted",
-        delivery: rewriteBody(original, changeOneByte),
+        change: () => ({ ...original, ...rewriteBody(changeOneByte)({ delivery: original }) }),
       },
-      { label: "one byte, without an original before it", delivery: change(changeOneByte) },
-      {
-        label: "another event",
-        delivery: change((text) => text.replace(/("event":"\w+)/, "$1s")),
-      },
+      { label: "one byte, without an original before it", change: rewriteBody(changeOneByte) },
+      { label: "another event", change: rewriteBody((text) => text.replace(/("event":"\w+)/, "$1s")) },
       {
         label: "blanks between its members",
-        delivery: change((text) => JSON.stringify(JSON.parse(text), null, 1)),
+        change: rewriteBody((text) => JSON.stringify(JSON.parse(text), null, 1)),
       },
-      { label: "its members in another order", delivery: change(reverseMembers) },
-      { label: "a line end more", delivery: change((text) => `${text}\n`) },
+      { label: "its members in another order", change: rewriteBody(reverseMembers) },
+      { label: "a line end more", change: rewriteBody((text) => `${text}\n`) },
     ]);
   },
 };
 
 /** The body stays valid JSON, the signature stays the original's. */
-function rewriteBody(delivery: TestDelivery, rewrite: (text: string) => string): TestDelivery {
-  return { ...delivery, body: Buffer.from(rewrite(delivery.body.toString("utf8"))) };
-}
+const rewriteBody =
+  (rewrite: (text: string) => string) =>
+  ({ delivery }: { delivery: TestDelivery }) => ({
+    body: Buffer.from(rewrite(delivery.body.toString("utf8"))),
+  });
 
 function reverseMembers(text: string): string {
   return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse()));

@@ -6,10 +6,10 @@ import {
   isAccepted,
   isDeferred,
   isGone,
+  judgeDeferred,
   notObservable,
   passed,
 } from "../check.ts";
-import { judgeDeferred } from "../expectations.ts";
 import { adviseOnAttempt, describe } from "../failure-kind.ts";
 import type { Attempt, Session } from "../session.ts";
 

@@ -1,5 +1,7 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
 import {
+  accepts,
+  adviseIfLate,
   type Check,
   failed,
   getStatus,
@@ -7,11 +9,13 @@ import {
   isDeferred,
   isRateLimited,
   isRefused,
+  judgeDeferred,
+  NO_PROBE,
   notObservable,
+  onceEach,
   passed,
 } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
-import { adviseIfLate, expectAccepted, judgeDeferred, NO_PROBE, onceEach } from "../expectations.ts";
 import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import { formatSeconds } from "../probe.ts";
 
@@ -82,51 +86,49 @@ export const validProcessed: Check = {
   },
 };
 
-export const unknownEvent: Check = {
+export const unknownEvent = accepts({
   id: "unknown-event",
   title: "Accepts an event it doesn't know",
   severity: "major",
   why: "New events are added over time; if one is refused, the service retries it for hours, and 410 would disable the webhook.",
   advice: "Answer 2xx and ignore events that you have no use for.",
   adviceAppliesTo: ["bad-request", "not-found", "gone", "conflict", "invalid", "method", "exception"],
-  run: (session) =>
-    expectAccepted(session, [
-      { label: "webhook.test", delivery: session.makeDelivery({ event: "webhook.test" }) },
-      {
-        label: "planet.discovered",
-        delivery: session.makeDelivery({
-          event: "planet.discovered",
-          data: { planet_id: "planet_1", name: "an event of a later version" },
-        }),
+  cases: [
+    { label: "webhook.test", shape: { event: "webhook.test" } },
+    {
+      label: "planet.discovered",
+      shape: {
+        event: "planet.discovered",
+        data: { planet_id: "planet_1", name: "an event of a later version" },
       },
-    ]),
-};
+    },
+  ],
+});
 
-export const extraFields: Check = {
+export const extraFields = accepts({
   id: "extra-fields",
   title: "Accepts fields it doesn't know",
   severity: "major",
   why: "Fields are added without notice; strict validation turns such an addition into an outage.",
   advice: "Validate the fields that you use and ignore the others, at the top level and within data.",
   adviceAppliesTo: ["bad-request", "invalid", "exception"],
-  run: (session) =>
-    expectAccepted(session, [
-      {
-        label: "additional fields at the top and in data",
-        delivery: session.makeDelivery({
-          write: (payload) =>
-            JSON.stringify({
-              ...payload,
-              data: { ...payload.data, nickname: null, labels: ["new"], address: { city: "Bern" } },
-              api_version: "2031-01-01",
-              attempt: { number: 1 },
-            }),
-        }),
+  cases: [
+    {
+      label: "additional fields at the top and in data",
+      shape: {
+        write: (payload) =>
+          JSON.stringify({
+            ...payload,
+            data: { ...payload.data, nickname: null, labels: ["new"], address: { city: "Bern" } },
+            api_version: "2031-01-01",
+            attempt: { number: 1 },
+          }),
       },
-    ]),
-};
+    },
+  ],
+});
 
-export const headerNameCase: Check = {
+export const headerNameCase = accepts({
   id: "header-name-case",
   title: "Accepts header names in any letter case",
   severity: "major",
@@ -134,38 +136,24 @@ export const headerNameCase: Check = {
   advice:
     "Look headers up through the framework's case-insensitive accessor, not by comparing the names as sent.",
   adviceAppliesTo: ["bad-request", "unauthorized", "invalid", "exception"],
-  run: (session) =>
-    expectAccepted(session, [
-      {
-        label: "lower-case names",
-        delivery: session.makeDelivery(),
-        transport: { headerNames: (name) => name.toLowerCase() },
-      },
-      {
-        label: "upper-case names",
-        delivery: session.makeDelivery(),
-        transport: { headerNames: (name) => name.toUpperCase() },
-      },
-    ]),
-};
+  cases: [
+    { label: "lower-case names", transport: { headerNames: (name) => name.toLowerCase() } },
+    { label: "upper-case names", transport: { headerNames: (name) => name.toUpperCase() } },
+  ],
+});
 
-export const contentTypeCharset: Check = {
+export const contentTypeCharset = accepts({
   id: "content-type-charset",
   title: "Accepts a charset in the content type",
   severity: "major",
   why: "`application/json; charset=utf-8` is the same media type; refusing it loses deliveries when a proxy adds the parameter.",
   advice: "Parse the media type and ignore its parameters, instead of comparing the whole header.",
   adviceAppliesTo: ["media-type", "bad-request", "unauthorized", "invalid", "exception"],
-  run: (session) =>
-    expectAccepted(
-      session,
-      ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'].map((contentType) => ({
-        label: contentType,
-        delivery: session.makeDelivery(),
-        transport: { contentType },
-      })),
-    ),
-};
+  cases: ["application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'].map((contentType) => ({
+    label: contentType,
+    transport: { contentType },
+  })),
+});
 
 export const malformedJson: Check = {
   id: "malformed-json",

@@ -1,13 +1,18 @@
-import { type Check, failed, isAccepted, isDeferred, notObservable, passed } from "../check.ts";
-import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
 import {
+  type Check,
   deliverInTurn,
   deliverWhenFree,
+  failed,
+  isAccepted,
+  isDeferred,
   judgeEffects,
   judgeNotAccepted,
   NO_PROBE,
+  notObservable,
   onceEach,
-} from "../expectations.ts";
+  passed,
+} from "../check.ts";
+import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
 import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import { occurrences } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";

@@ -1,23 +1,21 @@
 import {
   type Check,
+  deliverInTurn,
+  deliverWhenFree,
   type Finding,
   failed,
   getStatus,
   isAccepted,
   isDeferred,
   isRateLimited,
-  notObservable,
-  passed,
-} from "../check.ts";
-import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
-import {
-  deliverInTurn,
-  deliverWhenFree,
   judgeEffects,
   judgeNotAccepted,
   NO_PROBE,
+  notObservable,
   onceEach,
-} from "../expectations.ts";
+  passed,
+} from "../check.ts";
+import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
 import { describe } from "../failure-kind.ts";
 import { formatSeconds, type ProbeReading } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";

@@ -1,127 +1,117 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { sign } from "../../../engine/webhooks/sign.ts";
-import { type Check, failed, isAccepted, isDeferred, isRefused, passed } from "../check.ts";
+import {
+  type Case,
+  type Check,
+  expectRefused,
+  failed,
+  isAccepted,
+  isDeferred,
+  isRefused,
+  judgeDeferred,
+  passed,
+  refuses,
+} from "../check.ts";
 import type { TestDelivery } from "../delivery.ts";
-import { expectRefused, judgeDeferred, type Staged } from "../expectations.ts";
 import { describe } from "../failure-kind.ts";
-import type { Session } from "../session.ts";
 
-// Signatures that are wrong, or nearly right. `right` is always `sha256=` and 64 hex digits.
+// Signatures that are wrong, or nearly right.
 
 const HEX = "sha256=".length;
 
-interface WrongSignature {
-  label: string;
-  /** Null leaves the header out. */
-  signature: string | null;
+type Given = Parameters<NonNullable<Case["change"]>>[0];
+
+/** A delivery of the service with another signature; null leaves the header out. */
+function signedAs(label: string, write: (right: string, given: Given) => string | null): Case {
+  return { label, change: (given) => ({ signature: write(given.right, given) }) };
 }
 
-/** A check that sends the service's own payload with signatures that are wrong in one way. */
-function wrongSignatures({
-  values,
-  ...about
-}: Omit<Check, "run" | "adviceAppliesTo"> & {
-  values: (right: string, staged: { session: Session; delivery: TestDelivery }) => WrongSignature[];
-}): Check {
-  return {
-    ...about,
-    // An exception over a wrong signature has the same fix as accepting it.
-    adviceAppliesTo: ["exception"],
-    run(session) {
-      // Each wrong value is sent with a delivery id of its own; the first delivery only counts the values.
-      const sample = session.makeDelivery();
-      const count = values(sample.signature!, { session, delivery: sample }).length;
-      const staged = Array.from({ length: count }, (_, index): Staged => {
-        const delivery = session.makeDelivery();
-        const { label, signature } = values(delivery.signature!, { session, delivery })[index]!;
-        return { label, delivery: { ...delivery, signature } };
-      });
-      return expectRefused(session, staged);
-    },
-  };
+/** A check of signatures that are wrong in one way; the fix is the same where the receiver throws an exception. */
+function refusesSignatures(check: Omit<Parameters<typeof refuses>[0], "adviceAppliesTo">): Check {
+  return refuses({ ...check, adviceAppliesTo: ["exception"] });
 }
 
-export const signatureMissing = wrongSignatures({
+export const signatureMissing = refusesSignatures({
   id: "signature-missing",
   title: "Refuses a delivery without a signature",
   severity: "critical",
   why: "Anyone who learns the URL can post events if the signature is optional.",
   advice: "Refuse with 401 when X-Service-Signature is absent, before anything else is read.",
-  values: () => [{ label: "without the header", signature: null }],
+  cases: [signedAs("without the header", () => null)],
 });
 
-export const signatureEmpty = wrongSignatures({
+export const signatureEmpty = refusesSignatures({
   id: "signature-empty",
   title: "Refuses an empty signature",
   severity: "critical",
   why: "An empty value is falsy in many languages and passes checks of the form “if there is a signature, verify it”.",
   advice:
     "Treat an empty header, and a bare `sha256=`, as a wrong signature; never as “no signature to check”.",
-  values: () => [
-    { label: "an empty header", signature: "" },
-    { label: "the prefix alone", signature: "sha256=" },
-  ],
+  cases: [signedAs("an empty header", () => ""), signedAs("the prefix alone", () => "sha256=")],
 });
 
-export const signatureTruncated = wrongSignatures({
+export const signatureTruncated = refusesSignatures({
   id: "signature-truncated",
   title: "Refuses a truncated signature",
   severity: "critical",
   why: "Comparing only as many characters as were sent lets an attacker guess one character at a time; constant-time comparisons often throw on unequal lengths and turn into a 500.",
   advice:
     "Compare whole values, and check that lengths are equal before a constant-time comparison that requires it.",
-  values: (right) => [
-    { label: "the first half of the digest", signature: right.slice(0, HEX + 32) },
-    { label: "the second half of the digest alone", signature: right.slice(-32) },
-    { label: "the digest without its last character", signature: right.slice(0, -1) },
+  cases: [
+    signedAs("the first half of the digest", (right) => right.slice(0, HEX + 32)),
+    signedAs("the second half of the digest alone", (right) => right.slice(-32)),
+    signedAs("the digest without its last character", (right) => right.slice(0, -1)),
   ],
 });
 
-export const signatureNearlyRight = wrongSignatures({
+export const signatureNearlyRight = refusesSignatures({
   id: "signature-nearly-right",
   title: "Refuses a digest that differs in one digit",
   severity: "critical",
   why: "If only a part of the digest is compared, an attacker has to guess only that part.",
   advice: "Compare all 64 digits, or all 32 bytes.",
-  values: (right) =>
-    [
-      { label: "the first digit", at: HEX },
-      { label: "a digit in the middle", at: HEX + 31 },
-      { label: "the last digit", at: HEX + 63 },
-    ].map(({ label, at }) => {
+  cases: [
+    { what: "the first digit", at: HEX },
+    { what: "a digit in the middle", at: HEX + 31 },
+    { what: "the last digit", at: HEX + 63 },
+  ].map(({ what, at }) =>
+    signedAs(`${what} changed`, (right) => {
       const other = (Number.parseInt(right[at]!, 16) ^ 1).toString(16);
-      return { label: `${label} changed`, signature: right.slice(0, at) + other + right.slice(at + 1) };
+      return right.slice(0, at) + other + right.slice(at + 1);
     }),
+  ),
 });
 
-export const signatureWrongPrefix = wrongSignatures({
+export const signatureWrongPrefix = refusesSignatures({
   id: "signature-wrong-prefix",
   title: "Refuses another prefix than sha256=",
   severity: "major",
   why: "The prefix names the algorithm; if it is ignored, or the sender may choose by it, a weaker or different scheme is accepted.",
   advice:
     "Require `sha256=` and then the digest; don't split at `=` and use the rest, and don't look up the algorithm by what was sent.",
-  values: (right, { session, delivery }) => [
-    { label: "sha1= before the right digest", signature: `sha1=${right.slice(HEX)}` },
-    { label: "the right digest without a prefix", signature: right.slice(HEX) },
-    ...["sha1", "md5", "sha512"].map((algorithm) => ({
-      label: `an HMAC with ${algorithm}`,
-      signature: `${algorithm}=${createHmac(algorithm, session.options.secret).update(delivery.body).digest("hex")}`,
-    })),
+  cases: [
+    signedAs("sha1= before the right digest", (right) => `sha1=${right.slice(HEX)}`),
+    signedAs("the right digest without a prefix", (right) => right.slice(HEX)),
+    ...["sha1", "md5", "sha512"].map((algorithm) =>
+      signedAs(`an HMAC with ${algorithm}`, (_, { session, delivery }) => {
+        const hmac = createHmac(algorithm, session.options.secret).update(delivery.body);
+        return `${algorithm}=${hmac.digest("hex")}`;
+      }),
+    ),
   ],
 });
 
-export const signatureWrongEncoding = wrongSignatures({
+export const signatureWrongEncoding = refusesSignatures({
   id: "signature-wrong-encoding",
   title: "Refuses a digest in base64",
   severity: "major",
   why: "The digest is hex; a receiver that tries several encodings accepts more values than the service ever sends.",
   advice: "Accept exactly one spelling: hex.",
-  values: (right) => [
-    {
-      label: "the right digest in base64",
-      signature: `sha256=${Buffer.from(right.slice(HEX), "hex").toString("base64")}`,
-    },
+  cases: [
+    signedAs(
+      "the right digest in base64",
+      (right) => `sha256=${Buffer.from(right.slice(HEX), "hex").toString("base64")}`,
+    ),
   ],
 });
 
@@ -138,31 +128,29 @@ const GUESSABLE = [
   "whsec_test",
 ];
 
-export const signatureWrongSecret = wrongSignatures({
+export const signatureWrongSecret = refusesSignatures({
   id: "signature-wrong-secret",
   title: "Refuses a signature made with another secret",
   severity: "critical",
   why: "Only the secret ties a delivery to the service; a well-formed signature proves nothing, nor does one made with a secret that anyone can guess.",
   advice:
     "Compute the HMAC-SHA256 of the raw body with the webhook's own secret and with no other, compare it in constant time, and don't start without a secret.",
-  values(_right, { session, delivery }) {
-    const { secret, webhookId } = session.options;
-    const guesses = [...GUESSABLE, webhookId].filter((guess) => guess !== secret);
-    return [
-      { label: "another secret", signature: signWithOther(delivery.body) },
-      { label: "an empty secret", signature: sign("", delivery.body) },
-      {
-        label: "a plain SHA-256 of the body",
-        signature: `sha256=${createHash("sha256").update(delivery.body).digest("hex")}`,
-      },
-      ...guesses.map((guess) => ({ label: `the secret “${guess}”`, signature: sign(guess, delivery.body) })),
-    ];
-  },
+  cases: ({ options: { secret, webhookId } }) => [
+    { label: "another secret", change: signWithOther },
+    signedAs("an empty secret", (_, { delivery }) => sign("", delivery.body)),
+    signedAs(
+      "a plain SHA-256 of the body",
+      (_, { delivery }) => `sha256=${createHash("sha256").update(delivery.body).digest("hex")}`,
+    ),
+    ...[...GUESSABLE, webhookId]
+      .filter((guess) => guess !== secret)
+      .map((guess) => signedAs(`the secret “${guess}”`, (_, { delivery }) => sign(guess, delivery.body))),
+  ],
 });
 
 /** A well-formed signature with a random secret. */
-export function signWithOther(body: Uint8Array): string {
-  return sign(`whsec_${randomBytes(16).toString("hex")}`, body);
+export function signWithOther({ delivery }: { delivery: TestDelivery }): { signature: string } {
+  return { signature: sign(`whsec_${randomBytes(16).toString("hex")}`, delivery.body) };
 }
 
 const LENIENT_DECODER =
@@ -177,19 +165,15 @@ export const signatureSurrounded: Check = {
     "Compare the whole header value with the whole expected one: no startsWith, no includes, no cutting to length, no list of values.",
   adviceAppliesTo: ["exception"],
   async run(session) {
-    const values: [label: string, write: (right: string) => string][] = [
-      ["two more hex digits after the right digest", (right) => `${right}00`],
-      ["the right digest twice", (right) => right + right.slice(HEX)],
-      ["two more hex digits before the right digest", (right) => `sha256=00${right.slice(HEX)}`],
-      ["a wrong signature, a comma and the right one", (right) => `sha256=${"0".repeat(64)},${right}`],
-    ];
-    const finding = await expectRefused(
-      session,
-      values.map(([label, write]) => {
-        const delivery = session.makeDelivery();
-        return { label, delivery: { ...delivery, signature: write(delivery.signature!) } };
-      }),
-    );
+    const finding = await expectRefused(session, [
+      signedAs("two more hex digits after the right digest", (right) => `${right}00`),
+      signedAs("the right digest twice", (right) => right + right.slice(HEX)),
+      signedAs("two more hex digits before the right digest", (right) => `sha256=00${right.slice(HEX)}`),
+      signedAs(
+        "a wrong signature, a comma and the right one",
+        (right) => `sha256=${"0".repeat(64)},${right}`,
+      ),
+    ]);
     if (finding.outcome !== "passed") return finding;
     const delivery = session.makeDelivery();
     const lenient = await session.deliver({ ...delivery, signature: `${delivery.signature}zz` });

@@ -1,11 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { createMcpHandler } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
-import { connect } from "../connect.ts";
+import { connect, type UnderstudyClient } from "../connect.ts";
 import { findReach, mcpServer } from "./mcp-server.ts";
+
+/**
+ * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
+ * @throws UnreachableError where no server answers
+ */
+export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
+  // Said at once, rather than with the client's first call.
+  await client.health();
+  const reach = await findReach(client);
+  const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
+  const handle = serveStdio(() => mcpServer(reach, version), {
+    onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
+  });
+  await ended;
+  await handle.close();
+}
 
 /** No call of a tool is larger; the control API has its own limits. */
 const MAX_BODY_BYTES = 1024 * 1024;
