@@ -82,7 +82,7 @@ export class Commands {
     const url = `http://127.0.0.1:${place.ports.server}`;
     const forwards = args.includes("--forward-to");
     if (forwards || args.includes("--follow")) {
-      const isUp = (printed: string) => !forwards || printed.includes("It is signed with");
+      const isUp = (printed: string) => !forwards || printed.includes("They are signed with");
       return prints((await background.start([...args, "--url", url], asked, isUp)).printed);
     }
     // Who asks for a file to wait for waits itself.
