@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
 import type { SuiteResult } from "../../src/client/suite/suite-result.ts";
 import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
-import type { ReceiverReport } from "../../src/tools/grader/report.ts";
 import type { CoverageMatrix } from "../../src/tools/reports/coverage.ts";
 import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
 import { type VerifyReport, verifyHtml } from "../../src/tools/verify/report.ts";
+import type { ReceiverReport } from "../../types/control-api.ts";
 
 /** Breaks out of text, of attributes in either quotes, of comments and of style sheets, where it can. */
 const HOSTILE = `</style></pre>--><script>alert(1)</script><img src=x onerror="alert(1)">" onclick='x' "><b>&amp;</b>`;

@@ -4,7 +4,7 @@ import http from "node:http";
 import https from "node:https";
 import net, { type AddressInfo, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { CheckReport, ReceiverReport } from "../../src/tools/grader/report.ts";
+import type { CheckReport, ReceiverReport } from "../../types/control-api.ts";
 import { type Steps, sentSignature, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
 import { formatText, receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
-import type { ReceiverReport } from "../../src/tools/grader/report.ts";
+import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
 import { SHORT_WHILE_MS } from "../support/receivers/flawed/repetition-flaws.ts";

@@ -8,7 +8,8 @@ import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { formatText } from "../../src/tools/grader/receiver-report.ts";
-import type { GradeReceiverOptions, ReceiverReport } from "../../src/tools/grader/report.ts";
+import type { GradeReceiverOptions } from "../../src/tools/grader/report.ts";
+import type { ReceiverReport } from "../../types/control-api.ts";
 import {
   type Context,
   type Payload,

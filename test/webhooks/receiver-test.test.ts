@@ -3,11 +3,8 @@ import http from "node:http";
 import net, { type AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import {
-  type GradeReceiverOptions,
-  type ReceiverReport,
-  ReceiverTestUsageError,
-} from "../../src/tools/grader/report.ts";
+import { type GradeReceiverOptions, ReceiverTestUsageError } from "../../src/tools/grader/report.ts";
+import type { ReceiverReport } from "../../types/control-api.ts";
 import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 import { grade as gradeAt, SECRET, withOutcome } from "../support/receivers/grade-all.ts";

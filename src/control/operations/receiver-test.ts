@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
+import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, typed, Words } from "../../engine/contract/schema.ts";
-import { type GradeReceiverOptions, type ReceiverReport, SEVERITIES } from "../../tools/grader/report.ts";
+import { type GradeReceiverOptions, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
 import { Problem } from "../problem.ts";

@@ -1,4 +1,5 @@
-import type { GradeReceiverOptions, ReceiverReport } from "./report.ts";
+import type { ReceiverReport } from "../../../types/control-api.ts";
+import type { GradeReceiverOptions } from "./report.ts";
 
 /**
  * Grades a webhook receiver against section 6: sends it valid, forged, odd and repeated deliveries and

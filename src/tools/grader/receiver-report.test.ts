@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { formatText, receiverHtml, receiverJunit } from "./receiver-report.ts";
-import type { CheckReport, ReceiverReport } from "./report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
 

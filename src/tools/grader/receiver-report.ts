@@ -1,15 +1,9 @@
+import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html, htmlPage, instantHtml, proseHtml } from "../reports/html.ts";
 import { junit } from "../reports/junit.ts";
-import {
-  type CheckReport,
-  isGrave,
-  type ManualCheck,
-  NOT_RUN,
-  type ReceiverReport,
-  SEVERITIES,
-} from "./report.ts";
+import { isGrave, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
 
 type Paint = (code: number, text: string) => string;
 

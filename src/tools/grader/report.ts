@@ -54,7 +54,6 @@ export class ReceiverTestUsageError extends Error {
   }
 }
 
-export type { CheckReport, ReceiverReport };
 export type ReportedRequest = NonNullable<CheckReport["request"]>;
 /** Something that only a look into the receiver's code shows. */
 export type ManualCheck = ReceiverReport["unseen"][number];

@@ -1,3 +1,4 @@
+import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { countOutcomes, runChecks } from "../checks/frame.ts";
 import { createSecretRedactor } from "../redact.ts";
@@ -16,12 +17,10 @@ import { adviseOnCheck } from "./failure-kind.ts";
 import { type GraderNetwork, openNetwork } from "./network.ts";
 import { Probe, ProbeError } from "./probe.ts";
 import {
-  type CheckReport,
   type GradeReceiverOptions,
   isGrave,
   MANUAL_CHECKS,
   NOT_RUN,
-  type ReceiverReport,
   ReceiverTestUsageError,
   type ReportedRequest,
   SEVERITIES,

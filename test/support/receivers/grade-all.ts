@@ -1,5 +1,6 @@
 import { gradeReceiver } from "../../../src/tools/grader/grade-receiver.ts";
-import type { GradeReceiverOptions, Outcome, ReceiverReport } from "../../../src/tools/grader/report.ts";
+import type { GradeReceiverOptions, Outcome } from "../../../src/tools/grader/report.ts";
+import type { ReceiverReport } from "../../../types/control-api.ts";
 
 export const SECRET = "whsec_9b1d4f2c7a60e358";
 
