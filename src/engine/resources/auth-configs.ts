@@ -36,7 +36,6 @@ export const { schema: AuthConfigBody, present: presentAuthConfig } = publicView
 export const authConfigs = collection({
   name: "auth_configs",
   prefix: "authcfg_",
-  idField: "id",
   schema: AuthConfig,
   indexes: {
     by_organization: {

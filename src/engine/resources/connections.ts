@@ -27,8 +27,6 @@ export type Connection = Static<typeof Connection>;
 
 export const connections = collection({
   name: "connections",
-  prefix: "conn_",
-  idField: "id",
   schema: Connection,
 });
 

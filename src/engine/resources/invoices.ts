@@ -37,7 +37,6 @@ export type Invoice = Static<typeof Invoice>;
 
 export const invoices = collection({
   name: "invoices",
-  prefix: "inv_",
   idField: "invoice_id",
   schema: Invoice,
   timer: "invoice",

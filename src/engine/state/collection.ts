@@ -31,10 +31,10 @@ export interface CollectionSpec<
 > {
   /** The name under which the control API's state calls reach it (interfaces 4). */
   name: N;
-  /** The identifier prefix of section 2.1, such as `dept_`. */
-  prefix: string;
-  /** The field that contains the public id. */
-  idField: keyof R & string;
+  /** The identifier prefix of section 2.1, such as `dept_`. Default: what the id's pattern begins with, if anything. */
+  prefix?: string;
+  /** The field that contains the public id. Default: `id`. */
+  idField?: keyof R & string;
   /** The record's public form; fields made with `Instant()` are converted at the border. */
   schema: S;
   indexes?: Record<string, IndexSpec<R>>;
@@ -50,6 +50,8 @@ export interface CollectionSpec<
 
 export interface Collection<R extends StoredRecord, N extends string = string, S extends TSchema = TSchema>
   extends Omit<CollectionSpec<R, N, S>, "indexes"> {
+  readonly prefix: string;
+  readonly idField: keyof R & string;
   readonly indexes: Readonly<Record<string, Index<R>>>;
   readonly indexList: readonly Index<R>[];
   readonly idOf: (record: R) => string;
@@ -64,13 +66,16 @@ export function collection<const N extends string, S extends TObject>(
 ): Collection<Static<S>, N, S>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R>;
 export function collection<R extends StoredRecord>(spec: CollectionSpec<R>): Collection<R> {
+  const { idField = "id" as keyof R & string } = spec;
   const entries = Object.entries(spec.indexes ?? {});
   const indexes = Object.fromEntries(entries.map(([name, index], at) => [name, toIndex(index, at)]));
   return {
     ...spec,
+    prefix: spec.prefix ?? findPrefix(spec.schema, idField),
+    idField,
     indexes,
     indexList: Object.values(indexes),
-    idOf: (record) => record[spec.idField] as string,
+    idOf: (record) => record[idField] as string,
   };
 }
 
@@ -85,3 +90,8 @@ function toIndex<R>({ groups, order }: IndexSpec<R>, at: number): Index<R> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a registry holds collections of every record type
 export type AnyCollection = Collection<any>;
+
+function findPrefix(schema: TSchema, idField: string): string {
+  const { properties = {} } = schema as { properties?: Record<string, { pattern?: string }> };
+  return /^\^([a-z]+_)/.exec(properties[idField]?.pattern ?? "")?.[1] ?? "";
+}

@@ -22,8 +22,6 @@ export type ApiKey = Static<typeof ApiKey>;
 
 export const apiKeys = collection({
   name: "api_keys",
-  prefix: "apikey_",
-  idField: "id",
   schema: ApiKey,
   indexes: {
     by_digest: { groups: (key) => [digestRecord(key).group], order: (key) => key.id },

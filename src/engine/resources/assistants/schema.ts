@@ -25,8 +25,6 @@ export type Assistant = Static<typeof Assistant>;
 
 export const assistants = collection({
   name: "assistants",
-  prefix: "asst_",
-  idField: "id",
   schema: Assistant,
 });
 
@@ -59,8 +57,6 @@ export function historyGroup(
 
 export const assistantHistory = collection({
   name: "assistant_history",
-  prefix: "log_",
-  idField: "id",
   schema: HistoryEntry,
   indexes: {
     newest: {

@@ -56,8 +56,6 @@ export type AuditLog = Static<typeof AuditLog>;
 
 export const auditLogs = collection({
   name: "audit_logs",
-  prefix: "log_",
-  idField: "id",
   schema: AuditLog,
   // One list per organization and none per filter: each change writes an entry, while exports are rare
   // and may read on for as long as they stream.

@@ -17,8 +17,6 @@ export interface RefreshToken {
 
 export const refreshTokens = collection({
   name: "_refresh_tokens",
-  prefix: "rtok_",
-  idField: "id",
   internal: true,
   counted: true,
   timer: "expiry",
@@ -44,8 +42,6 @@ export interface SigningKey {
 
 export const signingKeys = collection({
   name: "_signing_keys",
-  prefix: "",
-  idField: "id",
   internal: true,
   schema: Type.Object({ id: Type.String(belongsTo("api_keys")), secret: Type.String() }),
 });

@@ -63,8 +63,6 @@ export function changeLogGroup(
 
 export const changeLogs = collection({
   name: "change_logs",
-  prefix: "log_",
-  idField: "id",
   schema: ChangeLog,
   indexes: {
     newest: {

@@ -46,7 +46,6 @@ export const NotificationConfigInput = Type.Object({ notifications: RulesBody })
 
 export const connectorNotifications = collection({
   name: "connector_notifications",
-  prefix: "org_",
   idField: "organization_id",
   schema: NotificationConfig,
 });

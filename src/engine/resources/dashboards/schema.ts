@@ -14,8 +14,6 @@ export type Dashboard = Static<typeof Dashboard>;
 
 export const dashboards = collection({
   name: "dashboards",
-  prefix: "dsh_",
-  idField: "id",
   schema: Dashboard,
 });
 
@@ -33,7 +31,6 @@ export type ShareLink = Static<typeof ShareLink>;
 
 export const shareLinks = collection({
   name: "share_links",
-  prefix: "slink_",
   idField: "link_id",
   schema: ShareLink,
   indexes: {

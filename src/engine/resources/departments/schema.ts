@@ -28,8 +28,6 @@ export const { schema: DepartmentBody, present: presentDepartment } = publicView
 
 export const departments = collection({
   name: "departments",
-  prefix: "dept_",
-  idField: "id",
   schema: Department,
   indexes: {
     by_parent: { groups: "parent_id", order: ({ id }) => id },

@@ -51,8 +51,6 @@ export const { schema: FileBody, present: presentFile } = publicView(FileObject,
 
 export const files = collection({
   name: "files",
-  prefix: "file_",
-  idField: "id",
   schema: FileObject,
 });
 
@@ -80,8 +78,6 @@ export type Upload = Static<typeof Upload>;
 
 export const uploads = collection({
   name: "_uploads",
-  prefix: "upload_",
-  idField: "id",
   schema: Upload,
   internal: true,
   counted: true,
@@ -121,7 +117,6 @@ export interface FileText extends Findings {
 
 export const fileTexts = collection<FileText>({
   name: "_file_texts",
-  prefix: "file_",
   idField: "file_id",
   schema: Type.Object({
     file_id: Id("file_", belongsTo("files")),

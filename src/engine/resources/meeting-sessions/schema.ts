@@ -28,7 +28,6 @@ export const { schema: MeetingSessionBody, present: presentSession } = publicVie
 
 export const meetingSessions = collection({
   name: "meeting_sessions",
-  prefix: "mbsess_",
   idField: "session_id",
   schema: MeetingSession,
   timer: "meeting.line",
@@ -62,7 +61,6 @@ export type TranscriptEntryBody = Static<typeof TranscriptEntryBody>;
 
 export const meetingTranscripts = collection({
   name: "meeting_transcripts",
-  prefix: "mbtrans_",
   idField: "transcript_id",
   schema: TranscriptEntry,
   indexes: {
@@ -87,8 +85,6 @@ export const { present: presentLog } = publicView(MeetingLog, {
 
 export const meetingLogs = collection({
   name: "meeting_logs",
-  prefix: "mblog_",
-  idField: "id",
   schema: MeetingLog,
   indexes: { by_session: { groups: "session_id", order: ({ at }) => at } },
 });
@@ -106,7 +102,6 @@ export type MeetingRecording = Static<typeof MeetingRecording>;
 
 export const meetingRecordings = collection({
   name: "meeting_recordings",
-  prefix: "mbrec_",
   idField: "recording_id",
   schema: MeetingRecording,
   indexes: {
@@ -131,8 +126,6 @@ export interface Arrival {
  */
 export const meetingArrivals = collection({
   name: "_meeting_arrivals",
-  prefix: "",
-  idField: "id",
   internal: true,
   schema: Type.Object({
     id: Type.String(),

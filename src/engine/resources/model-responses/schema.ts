@@ -89,8 +89,6 @@ export type ReplyRule = Static<typeof ReplyRule>;
 
 export const replyRules = collection({
   name: "reply_rules",
-  prefix: "reply_",
-  idField: "id",
   schema: ReplyRule,
   indexes: { in_order: { groups: () => [""], order: ({ position }) => position } },
 });

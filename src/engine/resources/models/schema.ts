@@ -34,8 +34,6 @@ export const { schema: ModelBody, present: presentModel } = publicView(Model, {
 
 export const models = collection({
   name: "models",
-  prefix: "model_",
-  idField: "id",
   schema: Model,
   indexes: {
     active: { groups: ({ is_active }) => (is_active ? [""] : []), order: displayOrder },

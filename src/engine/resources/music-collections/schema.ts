@@ -16,8 +16,6 @@ export type MusicCollection = Static<typeof MusicCollection>;
 
 export const musicCollections = collection({
   name: "music_collections",
-  prefix: "mcoll_",
-  idField: "id",
   schema: MusicCollection,
 });
 
@@ -39,8 +37,6 @@ export const { schema: TrackBody, present: presentTrack } = publicView(Track, {
 
 export const tracks = collection({
   name: "tracks",
-  prefix: "mcoll_",
-  idField: "id",
   schema: Track,
   indexes: {
     by_collection: { groups: "collection_id", order: ({ position }) => position },

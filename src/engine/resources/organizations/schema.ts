@@ -26,8 +26,6 @@ export const ByOrganization = <T extends TSchema>(value: T, options: object = {}
 
 export const organizations = collection({
   name: "organizations",
-  prefix: "org_",
-  idField: "id",
   schema: Organization,
 });
 

@@ -17,8 +17,6 @@ export type Thread = Static<typeof Thread>;
 
 export const threads = collection({
   name: "threads",
-  prefix: "thread_",
-  idField: "id",
   schema: Thread,
 });
 
@@ -49,8 +47,6 @@ export type Message = Static<typeof Message>;
 
 export const messages = collection({
   name: "messages",
-  prefix: "msg_",
-  idField: "id",
   schema: Message,
   indexes: {
     by_thread: { groups: "thread_id", order: ({ created_at }) => created_at },

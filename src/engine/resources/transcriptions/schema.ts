@@ -31,7 +31,6 @@ export type Transcription = Static<typeof Transcription>;
 
 export const transcriptions = collection({
   name: "transcriptions",
-  prefix: "trans_",
   idField: "transcription_id",
   schema: Transcription,
   timer: "transcription.step",
@@ -56,8 +55,6 @@ export type TimedText = Static<typeof TimedText>;
 
 export const sentences = collection({
   name: "sentences",
-  prefix: "sent_",
-  idField: "id",
   schema: Sentence,
   indexes: {
     by_transcription: { groups: "transcription_id", order: ({ start }) => start },

@@ -31,8 +31,6 @@ export type Usage = Static<typeof UsageRecord>;
 
 export const usage = collection({
   name: "usage",
-  prefix: "org_",
-  idField: "id",
   schema: UsageRecord,
   indexes: {
     keys_of: {

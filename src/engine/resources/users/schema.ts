@@ -22,7 +22,6 @@ export type User = Static<typeof User>;
 export const users = collection({
   name: "users",
   prefix: "usr_",
-  idField: "id",
   schema: User,
   indexes: {
     by_organization: { groups: (user) => Object.keys(user.memberships), order: (user) => user.id },

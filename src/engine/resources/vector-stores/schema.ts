@@ -14,8 +14,6 @@ export type VectorStore = Static<typeof VectorStore>;
 
 export const vectorStores = collection({
   name: "vector_stores",
-  prefix: "vs_",
-  idField: "id",
   schema: VectorStore,
 });
 
@@ -50,8 +48,6 @@ export const { schema: ProcessingStatus, present: presentProcessing } = publicVi
 
 export const storeFiles = collection({
   name: "store_files",
-  prefix: "vs_",
-  idField: "id",
   schema: StoreFile,
   timer: "file.step",
   indexes: {

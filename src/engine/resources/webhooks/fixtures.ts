@@ -20,8 +20,6 @@ export interface FixtureFact {
 /** Remembers which organization the fixture names first; a table is sorted by id. */
 export const fixtureFacts = collection<FixtureFact>({
   name: "_fixture_facts",
-  prefix: "",
-  idField: "id",
   internal: true,
   schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
 });

@@ -55,7 +55,6 @@ export const { schema: ListedWebhookBody, present: presentListedWebhook } = publ
 
 export const webhooks = collection({
   name: "webhooks",
-  prefix: "wh_",
   idField: "webhook_id",
   schema: Webhook,
   indexes: {
@@ -125,7 +124,6 @@ export type Delivery = Static<typeof Delivery>;
 
 export const deliveries = collection({
   name: "deliveries",
-  prefix: "del_",
   idField: "delivery_id",
   schema: Delivery,
   timer: "webhook.retry",
