@@ -7,8 +7,7 @@ import { departments } from "../departments/schema.ts";
 import { ByOrganization, organizations } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
-import type { Present } from "./lives.ts";
-import { generateLog, logId } from "./log-generator.ts";
+import { generateLog, logId, type Present } from "./log-generator.ts";
 import { auditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 

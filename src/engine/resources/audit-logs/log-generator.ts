@@ -1,24 +1,39 @@
 import type { FactoryContext } from "../../contract/factory.ts";
+import { inventEmail, inventJob, inventName, inventTeam, inventTitle } from "../../contract/invent.ts";
 import type { Random } from "../../state/random.ts";
+import type { Department } from "../departments/schema.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import type { User } from "../users/schema.ts";
-import {
-  accountChange,
-  administers,
-  byAge,
-  type Change,
-  change,
-  interleave,
-  lifeDrawer,
-  moved,
-  type Present,
-  pickBefore,
-} from "./lives.ts";
-import type { AuditLog } from "./schema.ts";
+import type { VectorStore } from "../vector-stores/schema.ts";
+import type { AuditLog, EntityType } from "./schema.ts";
 
 const HALF_YEAR_MS = 180 * 86_400_000;
 const MAX_GAP_MS = 3 * 3_600_000;
 const MAX_TRIES = 8;
+
+/** The organization as the fixture describes it, in which its log ends (G40). */
+export interface Present {
+  organization_id: string;
+  people: readonly User[];
+  departments: readonly Department[];
+  stores: readonly VectorStore[];
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** An entry of the log without its id, its instant and its actor. */
+interface Change {
+  entity_type: EntityType;
+  action: string;
+  entity: Named;
+  target?: Named | undefined;
+  department_id?: string;
+  previous_value?: string | null;
+  new_value?: string | null;
+}
 
 interface Event {
   at: number;
@@ -29,7 +44,7 @@ interface Event {
 
 /**
  * The newest entries of an organization's log, newest first. Each thing of the present that began within the log is
- * created at its instant; between these entries stand whole lives: of things that are gone today, and of changes that
+ * created at its instant. Between these entries are whole lives: of things that are gone today, and of changes that
  * were reverted. So the log ends in the present wherever it begins. The newest `given` entries are the fixture's, and
  * only their instants are needed, in milliseconds of the sandbox's origin.
  */
@@ -44,39 +59,35 @@ export function generateLog(
   const span = oldest < 0 ? Math.min(HALF_YEAR_MS, -oldest) : HALF_YEAR_MS;
   const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
-  const fixed = fixedEvents(present, random, -(count + 1) * gap);
-  const free: number[] = [];
-  for (let n = given, passed = 0; free.length + passed < count - given; n++) {
-    free.push(instants[n]!);
-    while (passed < fixed.length && fixed.at(-1 - passed)!.at >= instants[n]!) passed++;
-  }
-  const nextLife = lifeDrawer(present, context);
-  const changes = interleave(free.length, random, ({ oldest, isFree }) => nextLife(free[oldest]!, isFree));
-  const events: Event[] = changes.map((change, place) => ({ at: free[place]!, change })).reverse();
-  // The sort is stable: of one instant, what was fixed comes first, parents before their children.
-  const all = [...fixed, ...events].sort((a, b) => a.at - b.at);
-  const log = all.slice(all.length - Math.min(all.length, count - given));
-  const isActor = (user: User) => user.account === "active" && administers(user, organization_id);
-  const actors = byAge(people.filter(isActor));
+  const free = instants.slice(given);
+  const drawLife = lifeDrawer(present, context);
+  const lives = interleave(free.length, (oldest, isFree) => drawLife(free[oldest]!, isFree));
+  const drawn = lives.map((change, place): Event => ({ at: free[place]!, change })).reverse();
+  // The sort is stable: of one instant, a thing of the present comes first, parents before their children.
+  const events = [...presentEvents(present, random, -(count + 1) * gap), ...drawn];
+  const log = events.sort((a, b) => a.at - b.at).slice(events.length - free.length);
+  const actors = byAge(
+    people.filter((user) => user.account === "active" && administers(user, organization_id)),
+  );
   const generated = log.reverse().map(({ at, change, creator }, n) => {
-    const { entity, target, ...values } = change;
+    const { entity, target, entity_type, action } = change;
     const actor = creator ?? pickActor(actors, random, { at, not: entity.id });
     return {
       id: logId(organization_id, given + n),
       organization_id,
       timestamp: at,
-      entity_type: values.entity_type,
+      entity_type,
       entity_id: entity.id,
       entity_name: entity.name,
-      action: values.action,
+      action,
       actor_id: actor.id,
       actor_name: actor.name,
       actor_email: actor.email,
       target_id: target?.id ?? null,
       target_name: target?.name ?? null,
-      department_id: values.department_id ?? null,
-      previous_value: values.previous_value ?? null,
-      new_value: values.new_value ?? null,
+      department_id: change.department_id ?? null,
+      previous_value: change.previous_value ?? null,
+      new_value: change.new_value ?? null,
     };
   });
   return { given: instants.slice(0, given), generated };
@@ -87,25 +98,20 @@ export function logId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }
 
-/** Lists the events since an instant that the records of the present prove, the oldest first. */
-function fixedEvents({ people, departments, stores }: Present, random: Random, since: number): Event[] {
+/** Lists the events since an instant that the records of the present prove, in no order of time. */
+function presentEvents({ people, departments, stores }: Present, random: Random, since: number): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();
-  const findCreator = (id: string, at: number) => {
-    const user = users.get(id);
-    if (user === undefined || user.created_at > at) return undefined;
-    lastActs.set(id, Math.max(at, lastActs.get(id) ?? at));
-    return user;
-  };
-  const events: Event[] = people.map((user) => ({
-    at: user.created_at,
-    change: change("user", "created", user),
-  }));
-  for (const department of [...departments].sort((a, b) => a.depth - b.depth)) {
-    const { id, created_at: at, created_by, parent_id } = department;
-    const creator = findCreator(created_by, at);
-    events.push({ at, creator, change: change("department", "created", department, { department_id: id }) });
+  const events = people.map(
+    (user): Event => ({ at: user.created_at, change: change("user", "created", user) }),
+  );
+  for (const department of departments.toSorted((a, b) => a.depth - b.depth)) {
+    const { created_at: at, created_by, parent_id } = department;
+    const user = users.get(created_by);
+    const creator = user && user.created_at <= at ? user : undefined;
+    if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
+    events.push({ at, creator, change: change("department", "created", department) });
     const parent = places.get(parent_id ?? "");
     // It was at the top until its parent was there.
     if (parent && parent.created_at > at)
@@ -113,16 +119,13 @@ function fixedEvents({ people, departments, stores }: Present, random: Random, s
   }
   for (const store of stores)
     events.push({ at: store.created_at, change: change("vector_store", "created", store) });
-  for (const user of people) {
-    if (user.account === "active") continue;
+  for (const user of people.filter(({ account }) => account !== "active")) {
     const latest = Math.max(since, user.created_at, lastActs.get(user.id) ?? since);
     const at = latest + Math.floor(-latest * random.float());
     events.push({ at, change: accountChange(user, "active", user.account) });
   }
-  return events.filter(({ at }) => at >= since).sort((a, b) => a.at - b.at);
+  return events.filter(({ at }) => at >= since);
 }
-
-const SYSTEM = { id: SYSTEM_USER_ID, name: "System", email: "" };
 
 /** An owner or admin who was there by then; the service itself before there was one. */
 function pickActor(
@@ -132,8 +135,223 @@ function pickActor(
 ): Pick<User, "id" | "name" | "email"> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const found = pickBefore(sorted, random, at);
-    if (found === undefined) return SYSTEM;
+    if (found === undefined) break;
     if (found.id !== not) return found;
   }
-  return SYSTEM;
+  return { id: SYSTEM_USER_ID, name: "System", email: "" };
+}
+
+/** Steps of one thing in their legal order, after which everything else is as it was before. */
+export interface Life<Step> {
+  steps: Step[];
+  /** Lives with the same key do not overlap in time. */
+  key?: string;
+}
+
+/** Lives that run at the same time. */
+const LANES = 4;
+const MAX_STEPS = 12;
+
+/**
+ * Gives steps, the newest first. Lives run beside each other, and each step is the next older one of a life. Only the
+ * beginning of the last lives may be missing. `nextLife` gets the oldest position at which the life can begin, and
+ * whether a key is free.
+ */
+export function interleave<Step>(
+  count: number,
+  nextLife: (oldest: number, isFree: (key: string) => boolean) => Life<Step>,
+): Step[] {
+  const lanes: Life<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
+  return Array.from({ length: count }, (_, position) => {
+    const lane = position % LANES;
+    if (lanes[lane]!.steps.length === 0) {
+      const oldest = Math.min(count - 1, position + LANES * MAX_STEPS);
+      lanes[lane] = nextLife(oldest, (key) => lanes.every((life) => life.key !== key));
+    }
+    return lanes[lane]!.steps.pop()!;
+  });
+}
+
+type Draw = (at: number) => Life<Change> | undefined;
+
+const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
+
+/**
+ * Draws one life after the other, each kind in turn: of things that are gone today, and of changes to things of today
+ * that are reverted. `at` is an instant before the life begins; `isFree` says whether a key's last life is over.
+ */
+function lifeDrawer(present: Present, context: FactoryContext) {
+  const { random } = context;
+  const { organization_id } = present;
+  const departments = byAge(present.departments);
+  const people = byAge(present.people);
+  const pick = <T extends { created_at: number }>(list: readonly T[], at: number) =>
+    pickBefore(list, random, at);
+  const maybe = (changes: Change[]) => (random.chance(0.6) ? changes : []);
+  let serial = 0;
+  const invent = (prefix: string, name: string): Named => ({
+    id: `${prefix}former_${organization_id.slice("org_".length)}_${++serial}`,
+    name,
+  });
+
+  const person: Draw = (at) => {
+    const user = invent("usr_", inventName(context));
+    const email = inventEmail(user.name, user.id, context);
+    const department = pick(departments, at);
+    return {
+      steps: [
+        change("user", "invited", user),
+        change("user", "created", user),
+        ...maybe([updated("user", user, { email }, { email: email.replace("@", ".2@") })]),
+        ...maybe(department ? membership(department, user) : []),
+        ...maybe([accountChange(user, "active", "disabled"), accountChange(user, "disabled", "active")]),
+        change("user", random.pick(["deleted", "removed"]), user),
+      ],
+    };
+  };
+  const department: Draw = (at) => {
+    const place = invent("dept_", inventTeam(context));
+    const [parent, other, user] = [pick(departments, at), pick(departments, at), pick(people, at)];
+    const [before, after] = [{ description: "Being set up." }, { description: place.name }];
+    return {
+      steps: [
+        change("department", "created", place),
+        ...maybe([updated("department", place, before, after)]),
+        ...(other ? [moved(place, parent === other ? null : parent, other)] : []),
+        ...maybe(user ? membership(place, user) : []),
+        change("department", "deleted", place),
+      ],
+    };
+  };
+  /** A thing that gets its name, is bound to something and released, and is deleted. */
+  const thing = (
+    [entity_type, prefix]: [EntityType, string],
+    bind: (entity: Named, at: number) => Change[] = () => [],
+  ): Draw => {
+    return (at) => {
+      const entity = invent(prefix, entity_type === "role" ? inventJob(context) : inventTitle(context));
+      const draft = { id: entity.id, name: `${entity.name} (draft)` };
+      return {
+        steps: [
+          change(entity_type, "created", draft),
+          updated(entity_type, entity, { name: draft.name }, { name: entity.name }),
+          ...bind(entity, at),
+          change(entity_type, "deleted", entity),
+        ],
+      };
+    };
+  };
+  const member: Draw = (at) => {
+    const [place, user] = [pick(departments, at), pick(people, at)];
+    return place && user && { key: `member ${place.id} ${user.id}`, steps: membership(place, user) };
+  };
+  const permission: Draw = (at) => {
+    const user = pick(people, at);
+    const name = random.pick(CAPABILITIES);
+    // Owners and admins have every capability (G02), so it is granted to others.
+    if (user === undefined || administers(user, organization_id)) return undefined;
+    const values = ["denied", "granted"] as const;
+    const [before, after] = user.capabilities[organization_id]?.includes(name) ? values.toReversed() : values;
+    const entity = { id: `perm_${name.replaceAll("-", "_")}`, name };
+    const from = (previous_value = "", new_value = "") =>
+      change("permission", "updated", entity, { target: named(user), previous_value, new_value });
+    return { key: `permission ${name} ${user.id}`, steps: [from(before, after), from(after, before)] };
+  };
+  const move: Draw = (at) => {
+    const place = pick(departments, at);
+    const parent = present.departments.find(({ id }) => id === place?.parent_id);
+    if (place === undefined || parent === undefined || parent.created_at >= at) return undefined;
+    return { key: `parent ${place.id}`, steps: [moved(place, parent, null), moved(place, null, parent)] };
+  };
+  const kinds: readonly Draw[] = [
+    person,
+    member,
+    department,
+    permission,
+    thing(["role", "role_"], (role, at) => assignment(role, pick(people, at))),
+    thing(["knowledge_slice", "kslice_"], (slice, at) => grant(slice, pick(departments, at))),
+    move,
+    thing(["vector_store", "vs_"]),
+    thing(["knowledge_composite", "kcomp_"]),
+  ];
+  let turn = 0;
+  return (at: number, isFree: (key: string) => boolean): Life<Change> => {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const life = kinds[turn++ % kinds.length]!(at);
+      if (life !== undefined && (life.key === undefined || isFree(life.key))) return life;
+    }
+    return person(at)!;
+  };
+}
+
+function named({ id, name }: Named): Named {
+  return { id, name };
+}
+
+function change(entity_type: EntityType, action: string, entity: Named, more: Partial<Change> = {}): Change {
+  const place = entity_type === "department" ? { department_id: entity.id } : {};
+  return { entity_type, action, entity: named(entity), ...place, ...more };
+}
+
+function updated(entity_type: EntityType, entity: Named, from: object, to: object): Change {
+  const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
+  return change(entity_type, "updated", entity, values);
+}
+
+/** The target is the new parent (G31). */
+function moved(entity: Named, from: Named | null | undefined, to: Named | null): Change {
+  const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
+  return change("department", "reparented", entity, { target: to ? named(to) : undefined, ...values });
+}
+
+function accountChange(entity: Named, from: User["account"], to: User["account"]): Change {
+  const action = to === "active" ? "reactivated" : "deactivated";
+  return change("user", action, entity, { previous_value: from, new_value: to });
+}
+
+function membership(department: Named, user: Named): Change[] {
+  const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
+  const more = { target: named(user), department_id: department.id };
+  return ["membership_added", "membership_removed"].map((action) =>
+    change("department_membership", action, entity, more),
+  );
+}
+
+function assignment(role: Named, user: Named | undefined): Change[] {
+  if (user === undefined) return [];
+  const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
+  const assign = (action: string, previous_value: string | null, new_value: string | null) =>
+    change("role_assignment", action, entity, { target: named(user), previous_value, new_value });
+  return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
+}
+
+function grant(slice: Named, department: Named | undefined): Change[] {
+  if (department === undefined) return [];
+  const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
+  return ["created", "removed"].map((action) =>
+    change("knowledge_grant", action, entity, { target: named(department) }),
+  );
+}
+
+function administers({ memberships }: User, organization_id: string): boolean {
+  return ["owner", "admin"].includes(memberships[organization_id] ?? "");
+}
+
+function byAge<T extends { created_at: number }>(records: readonly T[]): readonly T[] {
+  return records.toSorted((a, b) => a.created_at - b.created_at);
+}
+
+/** Picks one of those that were there before an instant; `records` are sorted by age. */
+function pickBefore<T extends { created_at: number }>(
+  records: readonly T[],
+  random: Random,
+  at: number,
+): T | undefined {
+  let [low, high] = [0, records.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (records[middle]!.created_at < at) low = middle + 1;
+    else high = middle;
+  }
+  return low === 0 ? undefined : records[random.int(0, low - 1)];
 }

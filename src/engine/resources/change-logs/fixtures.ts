@@ -5,7 +5,7 @@ import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
-import { interleave, type Life } from "../audit-logs/lives.ts";
+import { interleave, type Life } from "../audit-logs/log-generator.ts";
 import { ByOrganization, organizations } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
@@ -76,7 +76,7 @@ function generateChanges({ organization_id, base }: Place, count: number): Chang
   const drawLife = lifeDrawer(context);
   const entries = [
     ...included.map(({ metadata: _metadata, ...entry }) => ({ ...entry, id: context.newId("log_") })),
-    ...interleave(others, random, drawLife).map((step, n) => {
+    ...interleave(others, drawLife).map((step, n) => {
       const timestamp = -Math.floor((n + random.float()) * gap) - 1;
       const actor = pickActor(world, { organization_id, at: timestamp }, random);
       return { id: context.newId("log_"), organization_id, timestamp, ...step, ...actor };
@@ -121,41 +121,32 @@ const SUBJECTS: Record<ResourceType, Subject> = {
   },
 };
 
-/**
- * Every action, in a legal order. `added` and `removed` speak of a group, `entity_attached` and `entity_detached` of
- * what a thing is bound to. The first life of each type has all of them, a later one those that are drawn.
- */
-const FULL_LIFE = [
-  ...["created", "updated", "added", "removed", "entity_attached", "entity_detached"],
-  ...["deleted", "restored", "deleted"],
-] as const satisfies readonly ChangeLog["action"][];
+/** What may happen between creation and deletion, in a legal order. */
+const EPISODES = [
+  ["updated"],
+  ["added", "removed"],
+  ["entity_attached", "entity_detached"],
+  ["deleted", "restored"],
+] as const satisfies ChangeLog["action"][][];
 
 /** With at least this many entries, every kind of change to every type occurs. */
-const EVERY_KIND = FULL_LIFE.length * RESOURCE_TYPES.length;
+const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
 
-/** Draws the life of one thing after the other, of each type in turn. */
+/** Draws the lives of things, of each type in turn: the first of each type has all episodes, a later one some. */
 function lifeDrawer(context: FactoryContext): () => Life<Step> {
   const { random } = context;
   let drawn = 0;
   return () => {
     const resource_type = RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
+    const isFull = drawn < RESOURCE_TYPES.length;
     const { prefix, inventName, fields } = SUBJECTS[resource_type];
     const thing = {
       resource_type,
-      resource_id: `${prefix}former-${drawn + 1}`,
+      resource_id: `${prefix}former-${++drawn}`,
       resource_name: inventName(context),
     };
-    const isFull = drawn++ < RESOURCE_TYPES.length;
-    const [isUpdated, isAdded, isAttached, isRestored] = [0.9, 0.4, 0.4, 0.3].map(
-      (p) => isFull || random.chance(p),
-    );
-    const kept: Partial<Record<ChangeLog["action"], boolean>> = {
-      ...{ updated: isUpdated, restored: isRestored },
-      ...{ added: isAdded, removed: isAdded, entity_attached: isAttached, entity_detached: isAttached },
-    };
-    const last = FULL_LIFE.length - (isRestored ? 0 : 2);
-    const actions = FULL_LIFE.slice(0, last).filter((action) => kept[action] ?? true);
-    const steps = actions.map((action) => ({
+    const episodes = EPISODES.filter(() => isFull || random.chance(0.5)).flat();
+    const steps = (["created", ...episodes, "deleted"] as const).map((action) => ({
       ...thing,
       action,
       changes: action === "updated" ? [drawChange(fields, random)] : [],
