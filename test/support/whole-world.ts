@@ -4,7 +4,7 @@ import { plannedTotals, startJob } from "../../src/engine/resources/connector-jo
 import { connectorNotifications } from "../../src/engine/resources/connector-notifications/schema.ts";
 import { fileTexts, uploads } from "../../src/engine/resources/files/schema.ts";
 import { followInvoicing, invoices } from "../../src/engine/resources/invoices.ts";
-import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/state.ts";
+import { followLiveMeetings } from "../../src/engine/resources/meeting-sessions/rules.ts";
 import { replyRules } from "../../src/engine/resources/model-responses/schema.ts";
 import { keepTimer } from "../../src/engine/resources/webhooks/deliveries.ts";
 import { deliveries } from "../../src/engine/resources/webhooks/schema.ts";

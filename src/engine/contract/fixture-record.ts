@@ -136,3 +136,14 @@ export function readEntries<E, R>(
 ): readonly E[] {
   return (fixture[key] ?? []) as readonly E[];
 }
+
+/** What a fixture gives as a list of entries, or as their number alone. */
+export function readListed<E>(
+  given: number | readonly E[] | undefined,
+  byDefault: number,
+): { listed: readonly E[]; count: number } {
+  const wanted = given ?? byDefault;
+  return typeof wanted === "number"
+    ? { listed: [], count: wanted }
+    : { listed: wanted, count: wanted.length };
+}

@@ -1,12 +1,12 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
-import { finishRecording, milliseconds, toArrival } from "./rules.ts";
+import { finishRecording, lastEnd, listSpeakers, milliseconds, toArrival } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
@@ -21,7 +21,7 @@ import {
 } from "./schema.ts";
 
 const HALF_AN_HOUR_MS = 1_800_000;
-const MAX_SCANNED = 20;
+const HOUR_MS = 3_600_000;
 
 /** Makes a session, which runs unless the record has an end. */
 export const makeSession: Factory<MeetingSession> = (given, context) => {
@@ -76,14 +76,7 @@ function nextStart(
   random: Random,
 ): number {
   if (end_time !== undefined) return milliseconds(Math.max(0, end_time - speakingSeconds(text, random)));
-  const entries = world.index(meetingTranscripts, "by_session", session_id);
-  const [last] = entries.size === 0 ? [] : entries.page(entries.size - 1, 1);
-  return milliseconds((last?.end_time ?? 0) + random.int(300, 1800) / 1000);
-}
-
-export function listSpeakers(world: RecordLookup, session_id: string): readonly string[] {
-  const entries = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_SCANNED);
-  return entries.length > 0 ? [...new Set(entries.map(({ speaker }) => speaker))] : SPEAKERS;
+  return milliseconds(lastEnd(world, session_id) + random.int(300, 1800) / 1000);
 }
 
 export const makeLog: Factory<MeetingLog> = (given, context) => ({
@@ -107,15 +100,14 @@ export const makeRecording: Factory<MeetingRecording> = (given, context) => {
     duration_seconds: null,
     size_bytes: null,
   };
-  const whole = session?.ended_at == null ? recording : finishRecording(recording, session.ended_at);
+  const { duration_seconds, size_bytes } = finishRecording(recording, session?.ended_at ?? null);
   return {
-    ...whole,
-    duration_seconds: given.duration_seconds ?? whole.duration_seconds,
-    size_bytes: given.size_bytes ?? whole.size_bytes,
+    ...recording,
+    duration_seconds: given.duration_seconds ?? duration_seconds,
+    size_bytes: given.size_bytes ?? size_bytes,
   };
 };
 
-const HOUR_MS = 3_600_000;
 const DEFAULT_ENTRIES = 8;
 
 const spokenRecord = fixtureRecord(TranscriptEntry, { omit: ["session_id"] });
@@ -179,12 +171,11 @@ function generateSession(entry: Entry, base: BaseBuilder): GeneratedSession {
   const status = given.status ?? "completed";
   const session = makeSession({ ...given, title, status, ...times(given, spokenFor, random) }, context);
   const logs = generateLogs(session, transcripts.length, context);
-  return {
-    session,
-    transcripts,
-    logs,
-    recordings: session.has_recording ? [generateRecording(session, context)] : [],
-  };
+  const { session_id, started_at, ended_at } = session;
+  const recordings = session.has_recording
+    ? [finishRecording(makeRecording({ session_id, started_at }, context), ended_at)]
+    : [];
+  return { session, transcripts, logs, recordings };
 }
 
 /** A running session began before its first entry; one that has ended was some days ago. */
@@ -202,25 +193,18 @@ function generateTranscripts(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): TranscriptEntry[] {
   const { random } = context;
-  const requested = entry.transcript_entries ?? DEFAULT_ENTRIES;
-  const listed = typeof requested === "number" ? [] : requested;
-  const count = typeof requested === "number" ? requested : requested.length;
+  const { listed, count } = readListed(entry.transcript_entries, DEFAULT_ENTRIES);
   const speakers = entry.speakers ?? random.sample(SPEAKERS, 3);
   const lines = meetingLines(theme, count, { random, ended: entry.status !== "running" });
   let clock = 0;
-  return lines.map((line, position) => {
+  return lines.map((text, position) => {
     const given = spokenRecord.given(listed[position] ?? {}, base);
     const start_time = given.start_time ?? milliseconds(clock + random.int(400, 9000) / 1000);
     const end_time = given.end_time === undefined ? undefined : Math.max(start_time, given.end_time);
-    const defaults = {
-      text: line,
-      speaker: speakers[position % speakers.length]!,
-      language_code: entry.language_code ?? "en",
-    };
-    const spoken = makeTranscript(
-      { ...defaults, ...given, start_time, end_time, session_id: entry.id },
-      context,
-    );
+    const speaker = speakers[position % speakers.length]!;
+    const defaults = { text, speaker, language_code: entry.language_code ?? "en" };
+    const times = { start_time, end_time };
+    const spoken = makeTranscript({ ...defaults, ...given, ...times, session_id: entry.id }, context);
     clock = spoken.end_time;
     return spoken;
   });
@@ -238,20 +222,18 @@ function generateLogs(session: MeetingSession, entries: number, context: Factory
   return lines.map(([at, message]) => makeLog({ session_id, at, message }, context));
 }
 
-function generateRecording(
-  { session_id, started_at, ended_at }: MeetingSession,
-  context: FactoryContext,
-): MeetingRecording {
-  const recording = makeRecording({ session_id, started_at }, context);
-  return ended_at === null ? recording : finishRecording(recording, ended_at);
-}
-
 function listArrivals({ session: { session_id }, transcripts, logs }: GeneratedSession) {
-  const spoken = [...transcripts].sort((a, b) => a.start_time - b.start_time);
+  const spoken = transcripts.toSorted((a, b) => a.start_time - b.start_time);
+  const arrive = (kind: "transcript" | "log", ids: string[]) =>
+    ids.map((record_id, n) => toArrival({ session_id, kind, record_id }, n + 1));
   return [
-    ...spoken.map(({ transcript_id: record_id }, n) =>
-      toArrival({ session_id, kind: "transcript", record_id }, n + 1),
+    ...arrive(
+      "transcript",
+      spoken.map(({ transcript_id }) => transcript_id),
     ),
-    ...logs.map(({ id: record_id }, n) => toArrival({ session_id, kind: "log", record_id }, n + 1)),
+    ...arrive(
+      "log",
+      logs.map(({ id }) => id),
+    ),
   ];
 }

@@ -8,11 +8,17 @@ import { findCaller } from "../organizations/access.ts";
 import { clockTime, oneLine, toSrt } from "../transcriptions/formats.ts";
 import { makeLog, makeRecording, makeSession, makeTranscript, meetingSessionsFixture } from "./fixtures.ts";
 import {
+  followLiveMeetings,
+  logState,
   MANAGED_SESSION_ERRORS,
+  recordingState,
   requireManagedSession,
   requireSession,
   SESSION_ERRORS,
+  sessionState,
+  speakLine,
   stopSession,
+  transcriptState,
 } from "./rules.ts";
 import {
   MeetingSessionBody,
@@ -26,14 +32,6 @@ import {
   type TranscriptEntry,
   TranscriptEntryBody,
 } from "./schema.ts";
-import {
-  followLiveMeetings,
-  logState,
-  recordingState,
-  sessionState,
-  speakLine,
-  transcriptState,
-} from "./state.ts";
 import { streamLogs, streamStatus, streamTranscripts } from "./streams.ts";
 
 const Params = Type.Object({ session_id: Id("mbsess_") });

@@ -1,4 +1,9 @@
-import { ApiError } from "../../contract/errors.ts";
+import { ApiError, invalidInput } from "../../contract/errors.ts";
+import type { RecordLookup } from "../../contract/factory.ts";
+import type { StateRules } from "../../contract/resource.ts";
+import type { Settings } from "../../contract/settings.ts";
+import type { Collection, StoredRecord } from "../../state/collection.ts";
+import { timerId, timers } from "../../state/timers.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import {
   ADMINISTRATOR_ROLE,
@@ -7,9 +12,9 @@ import {
   isAdministrator,
   isMember,
 } from "../organizations/access.ts";
+import { SPEAKERS, speakingSeconds, THEMES } from "./sample-text.ts";
 import {
   type Arrival,
-  type MeetingLog,
   type MeetingRecording,
   type MeetingSession,
   meetingArrivals,
@@ -17,7 +22,6 @@ import {
   meetingRecordings,
   meetingSessions,
   meetingTranscripts,
-  type TranscriptEntry,
 } from "./schema.ts";
 
 type SessionCall = Caller & { params: { session_id: string } };
@@ -35,14 +39,12 @@ export const MANAGED_SESSION_ERRORS = [
  * @throws ApiError SESSION_NOT_FOUND, SESSION_ACCESS_DENIED
  */
 export function requireSession(call: SessionCall): MeetingSession {
-  const { session_id } = call.params;
-  const session = call.world.get(meetingSessions, session_id);
-  if (session === undefined) throw new ApiError("SESSION_NOT_FOUND", { details: { session_id } });
-  if (!isMember(call, session.organization_id))
-    throw new ApiError("SESSION_ACCESS_DENIED", {
-      details: { session_id },
-      reason: explainRefusal(call, session.organization_id),
-    });
+  const details = { session_id: call.params.session_id };
+  const session = call.world.get(meetingSessions, details.session_id);
+  if (session === undefined) throw new ApiError("SESSION_NOT_FOUND", { details });
+  const { organization_id } = session;
+  if (!isMember(call, organization_id))
+    throw new ApiError("SESSION_ACCESS_DENIED", { details, reason: explainRefusal(call, organization_id) });
   return session;
 }
 
@@ -52,69 +54,78 @@ export function requireSession(call: SessionCall): MeetingSession {
  */
 export function requireManagedSession(call: SessionCall): MeetingSession {
   const session = requireSession(call);
-  if (session.owner_id !== call.principal.user_id && !isAdministrator(call, session.organization_id)) {
-    throw new ApiError("INSUFFICIENT_PERMISSIONS", {
-      details: { session_id: session.session_id },
-      reason: explainRefusal(
-        call,
-        session.organization_id,
-        `to own the session, which is ${session.owner_id}'s, or ${ADMINISTRATOR_ROLE}`,
-      ),
-      system_message:
-        "Only the session's owner, or an owner or admin of its organization, may stop or delete it.",
-    });
-  }
-  return session;
+  const { session_id, owner_id, organization_id } = session;
+  if (owner_id === call.principal.user_id || isAdministrator(call, organization_id)) return session;
+  const needs = `to own the session, which is ${owner_id}'s, or ${ADMINISTRATOR_ROLE}`;
+  throw new ApiError("INSUFFICIENT_PERMISSIONS", {
+    details: { session_id },
+    reason: explainRefusal(call, organization_id, needs),
+    system_message:
+      "Only the session's owner, or an owner or admin of its organization, may stop or delete it.",
+  });
 }
 
-/** Bytes of a second of compressed speech, for the metadata of recordings. */
-const RECORDED_BYTES = 16_000;
+/** An entry of a session's transcript or log. */
+interface Entry {
+  session_id: string;
+  kind: Arrival["kind"];
+  record_id: string;
+}
 
-export function toArrival(
-  { session_id, kind, record_id }: Omit<Arrival, "id" | "position">,
-  position: number,
-): Arrival {
+export function toArrival({ session_id, kind, record_id }: Entry, position: number): Arrival {
   return { id: `${session_id}/${kind}/${position}`, session_id, kind, position, record_id };
 }
 
-/** Appends an entry to a stream of the session. */
-export function recordArrival(
-  tx: Transaction,
-  session_id: string,
-  { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
-): void {
-  const { size } = tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
-  tx.insert(meetingArrivals, toArrival({ session_id, kind, record_id }, size + 1));
+function recordArrival(tx: Transaction, entry: Entry): void {
+  const { size } = tx.index(meetingArrivals, "by_stream", `${entry.session_id}/${entry.kind}`);
+  tx.insert(meetingArrivals, toArrival(entry, size + 1));
 }
 
 /** Removes an entry from its stream. Its position stays in use, and a new entry with its id comes after it. */
-export function clearArrival(
-  tx: Transaction,
-  session_id: string,
-  { kind, record_id }: { kind: Arrival["kind"]; record_id: string },
-): void {
+function clearArrival(tx: Transaction, { session_id, kind, record_id }: Entry): void {
   for (const entry of tx.index(meetingArrivals, "by_stream", `${session_id}/${kind}`))
     if (entry.record_id === record_id) tx.put(meetingArrivals, { ...entry, record_id: null });
 }
 
-export function addTranscript(tx: Transaction, entry: TranscriptEntry): TranscriptEntry {
-  tx.insert(meetingTranscripts, entry);
-  recordArrival(tx, entry.session_id, { kind: "transcript", record_id: entry.transcript_id });
-  return entry;
+/** The rules of a collection whose records a stream sends in the order of arrival. */
+function streamedRules<R extends StoredRecord & { session_id: string }>(
+  kind: Arrival["kind"],
+  collection: Collection<R>,
+  check: (record: R) => void = () => {},
+) {
+  const toEntry = (record: R) => ({
+    session_id: record.session_id,
+    kind,
+    record_id: collection.idOf(record),
+  });
+  return {
+    insert(tx, record) {
+      check(record);
+      tx.insert(collection, record);
+      recordArrival(tx, toEntry(record));
+      return record;
+    },
+    update(tx, before, after) {
+      check(after);
+      tx.put(collection, after);
+      if (before.session_id !== after.session_id) {
+        clearArrival(tx, toEntry(before));
+        recordArrival(tx, toEntry(after));
+      }
+      return after;
+    },
+    remove: (tx, record) => clearArrival(tx, toEntry(record)),
+  } satisfies StateRules<R>;
 }
 
-export function addLog(tx: Transaction, entry: MeetingLog): MeetingLog {
-  tx.insert(meetingLogs, entry);
-  recordArrival(tx, entry.session_id, { kind: "log", record_id: entry.id });
-  return entry;
-}
+export const logState = streamedRules("log", meetingLogs);
+export const transcriptState = streamedRules("transcript", meetingTranscripts, ({ start_time, end_time }) => {
+  if (end_time < start_time)
+    throw invalidInput("end_time", end_time, "end_time must not be before start_time");
+});
 
-export function writeLog(
-  tx: Transaction,
-  session_id: string,
-  { level = "info", message }: Partial<Pick<MeetingLog, "level">> & Pick<MeetingLog, "message">,
-): void {
-  addLog(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level, message });
+function writeLog(tx: Transaction, session_id: string, message: string): void {
+  logState.insert(tx, { id: tx.newId("mblog_"), session_id, at: tx.now, level: "info", message });
 }
 
 /** Ends a running session and keeps its data (3.7); a session that has ended stays as it is (G16). */
@@ -123,42 +134,169 @@ export function stopSession(tx: Transaction, session: MeetingSession, by: string
   tx.unschedule("meeting.line", session.session_id);
   const stopped = tx.put(meetingSessions, { ...session, status: "completed" as const, ended_at: tx.now });
   finishRecordings(tx, stopped);
-  writeLog(tx, session.session_id, { message: `Session stopped by ${by}.` });
+  writeLog(tx, session.session_id, `Session stopped by ${by}.`);
   return stopped;
 }
 
 /** Ends the recordings of a session that has ended. */
-export function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSession): void {
+function finishRecordings(tx: Transaction, { session_id, ended_at }: MeetingSession): void {
   for (const recording of tx.index(meetingRecordings, "by_session", session_id)) {
-    if (recording.duration_seconds === null) tx.put(meetingRecordings, finishRecording(recording, ended_at!));
+    if (recording.duration_seconds === null) tx.put(meetingRecordings, finishRecording(recording, ended_at));
   }
 }
 
-export function finishRecording(recording: MeetingRecording, ended_at: number): MeetingRecording {
+/** Bytes of a second of compressed speech, for the metadata of recordings. */
+const RECORDED_BYTES = 16_000;
+
+export function finishRecording(recording: MeetingRecording, ended_at: number | null): MeetingRecording {
+  if (ended_at === null) return recording;
   const duration_seconds = Math.max(0, ended_at - recording.started_at) / 1000;
   return { ...recording, duration_seconds, size_bytes: Math.round(duration_seconds * RECORDED_BYTES) };
 }
 
 /** Starts the recording of a session; one of a session that has ended covers all of it. */
-export function startRecording(tx: Transaction, session: MeetingSession): void {
-  const recording: MeetingRecording = {
+function startRecording(tx: Transaction, { session_id, started_at, ended_at }: MeetingSession): void {
+  const recording = {
     recording_id: tx.newId("mbrec_"),
-    session_id: session.session_id,
+    session_id,
     mime_type: "audio/mp4",
-    started_at: session.started_at,
+    started_at,
     duration_seconds: null,
     size_bytes: null,
   };
-  tx.insert(
-    meetingRecordings,
-    session.ended_at === null ? recording : finishRecording(recording, session.ended_at),
-  );
+  tx.insert(meetingRecordings, finishRecording(recording, ended_at));
 }
 
-export function removeRecordings(tx: Transaction, session_id: string): void {
-  for (const { recording_id } of tx.index(meetingRecordings, "by_session", session_id)) {
-    tx.remove(meetingRecordings, recording_id);
+/** State calls create sessions and add to them, in place of the assistant in a meeting (G16). */
+export const sessionState: StateRules<MeetingSession> = {
+  insert(tx, record, { settings }) {
+    requireValid(tx, record);
+    tx.insert(meetingSessions, record);
+    if (record.status === "running") scheduleNextLine(tx, record, settings);
+    writeLog(tx, record.session_id, "Session started.");
+    if (record.has_recording) startRecording(tx, record);
+    if (record.ended_at !== null) writeLog(tx, record.session_id, "Session ended.");
+    return record;
+  },
+  update(tx, before, given, { settings }) {
+    const after = withEnd(before, given, tx.now);
+    requireValid(tx, after);
+    tx.put(meetingSessions, after);
+    const { session_id } = after;
+    if (after.has_recording && !before.has_recording) startRecording(tx, after);
+    if (!after.has_recording && before.has_recording)
+      for (const { recording_id } of tx.index(meetingRecordings, "by_session", session_id))
+        tx.remove(meetingRecordings, recording_id);
+    if (before.status === after.status) return after;
+    if (after.status === "completed") {
+      tx.unschedule("meeting.line", session_id);
+      finishRecordings(tx, after);
+    } else scheduleNextLine(tx, after, settings);
+    writeLog(tx, session_id, after.status === "completed" ? "Session ended." : "Session resumed.");
+    return after;
+  },
+};
+
+/** The end follows from the status, unless the call gives an end. */
+function withEnd(before: MeetingSession, after: MeetingSession, now: number): MeetingSession {
+  if (before.status === after.status || before.ended_at !== after.ended_at) return after;
+  return { ...after, ended_at: after.status === "completed" ? Math.max(now, after.started_at) : null };
+}
+
+function requireValid(tx: Transaction, { status, started_at, ended_at }: MeetingSession): void {
+  const value = ended_at === null ? null : tx.iso(ended_at);
+  if (status === "running" && ended_at !== null)
+    throw invalidInput("ended_at", value, "a running session has no end");
+  if (status === "completed" && ended_at === null)
+    throw invalidInput("ended_at", value, "a completed session has an end");
+  if (ended_at !== null && ended_at < started_at)
+    throw invalidInput("ended_at", value, "ended_at must not be before started_at");
+}
+
+/** `has_recording` of a session follows from its recordings. */
+export const recordingState: StateRules<MeetingRecording> = {
+  insert(tx, record) {
+    tx.update(meetingSessions, record.session_id, { has_recording: true });
+    return tx.insert(meetingRecordings, record);
+  },
+  update(tx, before, after) {
+    tx.put(meetingRecordings, after);
+    for (const id of new Set([before.session_id, after.session_id])) markRecorded(tx, id);
+    return after;
+  },
+  remove(tx, record) {
+    tx.remove(meetingRecordings, record.recording_id);
+    markRecorded(tx, record.session_id);
+  },
+};
+
+function markRecorded(tx: Transaction, session_id: string): void {
+  const { size } = tx.index(meetingRecordings, "by_session", session_id);
+  if (tx.get(meetingSessions, session_id))
+    tx.update(meetingSessions, session_id, { has_recording: size > 0 });
+}
+
+/** The time between two lines; each line is spoken in less. */
+const SHORTEST_MS = 9_000;
+const LONGEST_MS = 16_000;
+/** The pauses double after this number of lines, so that a meeting that is never stopped stays small. */
+const LINES_PER_SLOWDOWN = 500;
+
+/** With `live_meetings` on, every running meeting has new lines; with it off, none has (G34). */
+export function followLiveMeetings(tx: Transaction, settings: Settings): void {
+  if (settings.live_meetings === "off") {
+    for (const { subject } of tx.index(timers, "by_kind", "meeting.line"))
+      tx.unschedule("meeting.line", subject);
+    return;
   }
+  for (const session of tx.index(meetingSessions, "running", "")) scheduleNextLine(tx, session, settings);
+}
+
+/** Schedules the next line of a running session, unless it is scheduled. */
+function scheduleNextLine(
+  tx: Transaction,
+  { session_id, started_at }: MeetingSession,
+  { live_meetings }: Settings,
+): void {
+  if (live_meetings === "off" || tx.get(timers, timerId("meeting.line", session_id)) !== undefined) return;
+  const silentSince = Math.max(tx.now, started_at + Math.round(lastEnd(tx, session_id) * 1000));
+  tx.schedule({ kind: "meeting.line", subject: session_id, due: silentSince + LONGEST_MS });
+}
+
+/** Handles `meeting.line` timers: adds a line to a running meeting. */
+export function speakLine(tx: Transaction, { subject, due }: { subject: string; due: number }): void {
+  const session = tx.get(meetingSessions, subject);
+  if (session?.status !== "running") return;
+  const spoken = tx.index(meetingTranscripts, "by_session", subject).size;
+  const random = tx.random("meeting_line");
+  const theme = THEMES.find(({ titles }) => titles.includes(session.title)) ?? THEMES[0]!;
+  const text = spoken === 0 ? random.pick(theme.opening) : theme.body[spoken % theme.body.length]!;
+  const end_time = milliseconds((due - session.started_at) / 1000);
+  transcriptState.insert(tx, {
+    transcript_id: tx.newId("mbtrans_"),
+    text,
+    confidence: random.int(86, 99) / 100,
+    start_time: milliseconds(Math.max(lastEnd(tx, subject), end_time - speakingSeconds(text, random))),
+    end_time,
+    speaker: random.pick(listSpeakers(tx, subject)),
+    language_code: session.language_code,
+    session_id: subject,
+  });
+  const wait = random.int(SHORTEST_MS, LONGEST_MS) * 2 ** Math.floor(spoken / LINES_PER_SLOWDOWN);
+  tx.schedule({ kind: "meeting.line", subject, due: due + wait });
+}
+
+/** The end of the last line, in seconds since the session's start. */
+export function lastEnd(world: RecordLookup, session_id: string): number {
+  const all = world.index(meetingTranscripts, "by_session", session_id);
+  return all.page(Math.max(0, all.size - 1), 1)[0]?.end_time ?? 0;
+}
+
+const MAX_SCANNED = 20;
+
+export function listSpeakers(world: RecordLookup, session_id: string): readonly string[] {
+  const entries = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_SCANNED);
+  return entries.length > 0 ? [...new Set(entries.map(({ speaker }) => speaker))] : SPEAKERS;
 }
 
 /** Rounds seconds to the millisecond. */

@@ -17,7 +17,18 @@ import {
   presentTranscript,
 } from "./schema.ts";
 
-type Since = (world: WorldReader, session: MeetingSession, position: number) => Omit<Progress, "ended">;
+interface StreamedEvent {
+  /** Increases along the stream; the value of `Last-Event-ID`. */
+  position: number;
+  data: object;
+}
+
+/** Gives everything after a position, in order, and the latest position of the stream. */
+type Since = (
+  world: WorldReader,
+  session: MeetingSession,
+  position: number,
+) => { events: Iterable<StreamedEvent>; latest: number };
 
 export const streamTranscripts = stream({
   id: "meeting_sessions.stream_transcripts",
@@ -48,6 +59,14 @@ export const streamLogs = stream({
   since: arrivalsSince("log", meetingLogs, presentLog),
 });
 
+interface StreamDeclaration {
+  id: string;
+  name: string;
+  summary: string;
+  each: string;
+  since: Since;
+}
+
 function stream({ id, name, summary, each, since }: StreamDeclaration) {
   return operation({
     id,
@@ -64,27 +83,11 @@ function stream({ id, name, summary, each, since }: StreamDeclaration) {
     access: requireSession,
     handle: () => undefined,
     finish({ params: { session_id }, headers }, _answer, services: Services) {
-      const body = eventStream({
-        services,
-        last_event_id: headers["last-event-id"],
-        since(world, position) {
-          const session = world.get(meetingSessions, session_id);
-          if (session === undefined) return { events: [], latest: 0, ended: true };
-          return { ...since(world, session, position), ended: session.status === "completed" };
-        },
-        isGone: (world) => world.get(meetingSessions, session_id) === undefined,
-      });
+      const source = { services, session_id, since, last_event_id: headers["last-event-id"] };
+      const body = new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
       return new Reply(200, body, { "Cache-Control": "no-cache" });
     },
   });
-}
-
-interface StreamDeclaration {
-  id: string;
-  name: string;
-  summary: string;
-  each: string;
-  since: Since;
 }
 
 function arrivalsSince<R extends StoredRecord & { session_id: string }>(
@@ -104,35 +107,15 @@ function arrivalsSince<R extends StoredRecord & { session_id: string }>(
   };
 }
 
-export interface StreamedEvent {
-  /** Increases along the stream; the value of `Last-Event-ID`. */
-  position: number;
-  data: object;
-}
-
-export interface Progress {
-  /** Everything after the requested position, in order. */
-  events: Iterable<StreamedEvent>;
-  /** The latest position of the stream. */
-  latest: number;
-  /** No event will follow. */
-  ended: boolean;
-}
-
-export interface EventSource {
+interface EventSource {
   services: Services;
+  session_id: string;
+  since: Since;
   /** The header of a client that reconnects. */
   last_event_id: string | undefined;
-  since: (world: WorldReader, position: number) => Progress;
-  /** Whether the session is deleted; a later session with its id is another one (G37). */
-  isGone: (world: WorldReader) => boolean;
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */
-export function eventStream(source: EventSource): StreamBody {
-  return new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
-}
-
 async function* writeEvents(source: EventSource, signal: AbortSignal) {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
@@ -144,29 +127,34 @@ async function* writeEvents(source: EventSource, signal: AbortSignal) {
   }
 }
 
-/** Ends the stream also while a slow client is reading: later, another session may have the id. */
-async function endWithSession({ services, isGone }: EventSource, signal: AbortSignal, end: () => void) {
+/** Ends the stream also while a slow client is reading: later, another session may have the id (G37). */
+async function endWithSession({ services, session_id }: EventSource, signal: AbortSignal, end: () => void) {
   while (!services.isClosed && !signal.aborted) {
     await services.changed(signal);
-    if (isGone(services.read())) end();
+    if (services.read().get(meetingSessions, session_id) === undefined) end();
   }
 }
 
-async function* followEvents({ services, last_event_id, since }: EventSource, signal: AbortSignal) {
+async function* followEvents(source: EventSource, signal: AbortSignal) {
+  const { services, session_id, since } = source;
   // A comment sends the headers at once, also if there is no event yet.
   yield ":\n\n";
-  let position = resumePosition(last_event_id, since(services.read(), 0).latest);
+  let position: number | undefined;
   while (!services.isClosed && !signal.aborted) {
     // Requested before reading, so that a commit while a slow client reads these events is not missed.
     const change = services.changed(signal);
-    const { events, latest, ended } = since(services.read(), position);
+    const world = services.read();
+    const session = world.get(meetingSessions, session_id);
+    if (session === undefined) return;
+    position ??= resumePosition(source.last_event_id, since(world, session, 0).latest);
+    const { events, latest } = since(world, session, position);
     // After a restored snapshot new events reuse the positions.
     position = Math.min(position, latest);
     for (const event of events) {
       yield `id: ${event.position}\ndata: ${JSON.stringify(event.data)}\n\n`;
       position = event.position;
     }
-    if (ended) return;
+    if (session.status === "completed") return;
     await change;
   }
 }

@@ -14,22 +14,18 @@ export interface Cue {
 
 /** Writes numbered cues with one line of text each (4.1, G17). */
 export function toSrt(cues: Iterable<Cue>): string {
-  let text = "";
-  let number = 0;
-  for (const cue of cues) {
-    number += 1;
-    text += `${number}\n${cueTime(cue.start, ",")} --> ${cueTime(cue.end, ",")}\n${srtText(cue.text)}\n\n`;
-  }
-  return text;
+  return toCueText(cues, ",", srtText);
 }
 
 export function toVtt(cues: Iterable<Cue>): string {
-  let text = "WEBVTT\n\n";
+  return `WEBVTT\n\n${toCueText(cues, ".", vttText)}`;
+}
+
+function toCueText(cues: Iterable<Cue>, point: "," | ".", escape: (text: string) => string): string {
+  let text = "";
   let number = 0;
-  for (const cue of cues) {
-    number += 1;
-    text += `${number}\n${cueTime(cue.start, ".")} --> ${cueTime(cue.end, ".")}\n${vttText(cue.text)}\n\n`;
-  }
+  for (const { start, end, text: said } of cues)
+    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${escape(said)}\n\n`;
   return text;
 }
 
