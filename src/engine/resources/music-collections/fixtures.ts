@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { findAuthor } from "../organizations/access.ts";
@@ -71,15 +71,14 @@ export const musicCollectionsFixture: FixtureReader = {
 /** Generates tracks that were added one after the other since the creation of the collection. */
 function generateTracks({ id, tracks: given }: Entry, base: BaseBuilder): Track[] {
   const { created_at } = base.world.get(musicCollections, id)!;
-  const entries = Array.isArray(given) ? given : [];
-  const count = Array.isArray(given) ? given.length : (given ?? DEFAULT_TRACKS);
+  const { listed, count } = readListed(given, DEFAULT_TRACKS);
   const context = base.context("tracks", id);
   const span = -created_at / (count + 1);
   const prefix = `mtrack_${id.slice("mcoll_".length)}_`;
   return Array.from({ length: count }, (_, position) => {
     const drawn = Math.min(-1, Math.round(created_at + (position + context.random.float()) * span));
     const defaults = { track_id: prefix + String(position + 1).padStart(4, "0"), added_at: drawn };
-    const entry = trackRecord.given(entries[position] ?? {}, base);
+    const entry = trackRecord.given(listed[position] ?? {}, base);
     return makeTrack({ ...defaults, ...entry, collection_id: id, position }, context);
   });
 }

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { findAuthor } from "../organizations/access.ts";
@@ -102,9 +102,7 @@ function generateThread(entry: Entry, base: BaseBuilder): Thread {
 
 /** Generates questions and answers, a minute apart, from the beginning of the thread on. */
 function generateMessages(entry: Entry, thread: Thread, base: BaseBuilder): Message[] {
-  const requested = entry.messages ?? 2;
-  const listed = typeof requested === "number" ? [] : requested;
-  const count = typeof requested === "number" ? requested : requested.length;
+  const { listed, count } = readListed(entry.messages, 2);
   const context = base.context("messages", entry.id);
   const first = context.random.int(0, EXCHANGES.length - 1);
   return Array.from({ length: count }, (_, position) => {

@@ -1,9 +1,10 @@
-import { aboutRecords, emit, event } from "../../contract/event.ts";
+import { aboutRecords, type EventDeclaration, emit, event } from "../../contract/event.ts";
 import { anyIn } from "../../contract/references.ts";
 import type { StateRules } from "../../contract/resource.ts";
+import type { Collection, StoredRecord } from "../../state/collection.ts";
 import { changedFields } from "../audit-logs/rules.ts";
 import { makeMessage, makeThread } from "./fixtures.ts";
-import { type Message, messages, type Thread, threads } from "./schema.ts";
+import { messages, threads } from "./schema.ts";
 
 const message = {
   section: "6.1",
@@ -47,10 +48,7 @@ export const messageDeleted = event({
 const thread = {
   section: "6.1",
   assumptions: ["G25"],
-  about: aboutRecords(threads, {
-    id: "thread_id",
-    invent: makeThread,
-  }),
+  about: aboutRecords(threads, { id: "thread_id", invent: makeThread }),
   data: ["thread_id", "organization_id", "owner_id", "title", "created_at"],
 } as const;
 
@@ -79,36 +77,35 @@ export const THREAD_EVENTS = [
 ] as const;
 
 /** State calls create and delete threads and messages, and emit the events of the real service (G18). */
-export const threadState: StateRules<Thread> = {
-  insert(tx, record, actor) {
-    tx.insert(threads, record);
-    if (!actor.silent) emit(tx, threadCreated, record);
-    return record;
-  },
-  update(tx, before, after, actor) {
-    if (changedFields(before, after) === undefined) return before;
-    tx.put(threads, after);
-    if (!actor.silent) emit(tx, threadUpdated, after);
-    return after;
-  },
-  remove(tx, record, actor) {
-    if (!actor.silent) emit(tx, threadDeleted, record);
-  },
-};
+export const threadState = emittingRules(threads, {
+  created: threadCreated,
+  updated: threadUpdated,
+  deleted: threadDeleted,
+});
+export const messageState = emittingRules(messages, {
+  created: messageCreated,
+  updated: messageUpdated,
+  deleted: messageDeleted,
+});
 
-export const messageState: StateRules<Message> = {
-  insert(tx, record, actor) {
-    tx.insert(messages, record);
-    if (!actor.silent) emit(tx, messageCreated, record);
-    return record;
-  },
-  update(tx, before, after, actor) {
-    if (changedFields(before, after) === undefined) return before;
-    tx.put(messages, after);
-    if (!actor.silent) emit(tx, messageUpdated, after);
-    return after;
-  },
-  remove(tx, record, actor) {
-    if (!actor.silent) emit(tx, messageDeleted, record);
-  },
-};
+function emittingRules<R extends StoredRecord>(
+  collection: Collection<R>,
+  events: Record<"created" | "updated" | "deleted", EventDeclaration<string, R, string>>,
+): StateRules<R> {
+  return {
+    insert(tx, record, actor) {
+      tx.insert(collection, record);
+      if (!actor.silent) emit(tx, events.created, record);
+      return record;
+    },
+    update(tx, before, after, actor) {
+      if (changedFields(before, after) === undefined) return before;
+      tx.put(collection, after);
+      if (!actor.silent) emit(tx, events.updated, after);
+      return after;
+    },
+    remove(tx, record, actor) {
+      if (!actor.silent) emit(tx, events.deleted, record);
+    },
+  };
+}

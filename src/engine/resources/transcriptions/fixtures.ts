@@ -1,6 +1,6 @@
 import Type from "typebox";
-import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import type { Factory, FactoryContext } from "../../contract/factory.ts";
+import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { findAuthor } from "../organizations/access.ts";
@@ -72,13 +72,9 @@ function nextStart(
   { random, world }: FactoryContext,
 ): number {
   if (end !== undefined) return milliseconds(Math.max(0, end - spokenSeconds(text, random)));
-  return milliseconds(lastEnd(world, transcription_id) + random.int(150, 900) / 1000);
-}
-
-function lastEnd(world: RecordLookup, transcription_id: string): number {
   const all = world.index(sentences, "by_transcription", transcription_id);
-  const [last] = all.size === 0 ? [] : all.page(all.size - 1, 1);
-  return last?.end ?? 0;
+  const [last] = all.page(Math.max(0, all.size - 1), 1);
+  return milliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
 
 const DEFAULT_SENTENCES = 12;
@@ -148,13 +144,13 @@ function generateSentences(
   { base, context }: { base: BaseBuilder; context: FactoryContext },
 ): Sentence[] {
   const { random } = context;
-  const requested = entry.sentences ?? (entry.status === "processing" ? 0 : DEFAULT_SENTENCES);
-  const listed = typeof requested === "number" ? [] : requested;
-  const count = typeof requested === "number" ? requested : requested.length;
+  const byDefault = entry.status === "processing" ? 0 : DEFAULT_SENTENCES;
+  const { listed, count } = readListed(entry.sentences, byDefault);
   const options = { random, pii_redaction: entry.pii_redaction ?? null };
   let clock = 0;
   return Array.from({ length: count }, (_, position) => {
-    const given = listed[position] === undefined ? {} : sentenceRecord.given(listed[position], base);
+    const spoken = listed[position];
+    const given = spoken ? sentenceRecord.given(spoken, base) : {};
     const text = given.text ?? interviewSentence(position, options);
     const pause = pauseSeconds(random);
     const start = given.start ?? milliseconds(clock + pause);

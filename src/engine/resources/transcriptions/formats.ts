@@ -5,27 +5,20 @@ import { digest } from "../../platform.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import type { TimedText, Transcription } from "./schema.ts";
 
-/** A timed text; times in seconds. */
-export interface Cue {
-  start: number;
-  end: number;
-  text: string;
-}
-
 /** Writes numbered cues with one line of text each (4.1, G17). */
-export function toSrt(cues: Iterable<Cue>): string {
+export function toSrt(cues: Iterable<TimedText>): string {
   return toCueText(cues, ",", srtText);
 }
 
-export function toVtt(cues: Iterable<Cue>): string {
+export function toVtt(cues: Iterable<TimedText>): string {
   return `WEBVTT\n\n${toCueText(cues, ".", vttText)}`;
 }
 
-function toCueText(cues: Iterable<Cue>, point: "," | ".", escape: (text: string) => string): string {
+function toCueText(cues: Iterable<TimedText>, point: "," | ".", toLine: (text: string) => string): string {
   let text = "";
   let number = 0;
   for (const { start, end, text: said } of cues)
-    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${escape(said)}\n\n`;
+    text += `${++number}\n${cueTime(start, point)} --> ${cueTime(end, point)}\n${toLine(said)}\n\n`;
   return text;
 }
 
@@ -110,10 +103,10 @@ export function cacheHeaders(
 export function replyUnlessCurrent(
   conditions: Readonly<Record<string, string | undefined>>,
   headers: Record<string, string>,
-  answer: () => { body: unknown; headers?: Record<string, string> },
+  body: unknown,
+  more: Record<string, string> = {},
 ): Reply {
   if (isCurrent(conditions, headers)) return new Reply(304, undefined, headers);
-  const { body, headers: more } = answer();
   return new Reply(200, body, { ...headers, ...more });
 }
 
@@ -163,9 +156,13 @@ export const Actions = Type.Object(
   { $id: "TranscriptionActions" },
 );
 
-interface LinkBase {
-  base_url: string;
-  transcription_id: string;
+export function siblingLinks(base: string) {
+  return {
+    get_sentences: link(`${base}/sentences`),
+    get_paragraphs: link(`${base}/paragraphs`),
+    get_subtitles_srt: link(`${base}/subtitles/srt`),
+    get_subtitles_vtt: link(`${base}/subtitles/vtt`),
+  };
 }
 
 export interface Page {
@@ -175,33 +172,24 @@ export interface Page {
   total: number;
 }
 
-export function siblingLinks(place: LinkBase) {
-  return {
-    get_sentences: link(place, "sentences"),
-    get_paragraphs: link(place, "paragraphs"),
-    get_subtitles_srt: link(place, "subtitles/srt"),
-    get_subtitles_vtt: link(place, "subtitles/vtt"),
-  };
-}
-
 /** The largest page (section 8). */
 const MAX_PAGE = 1000;
 
 /** Links to the next and the previous page, if there is one; all pages together have each sentence once. */
-export function pageLinks(place: LinkBase, { offset, limit, total }: Page) {
+export function pageLinks(base: string, { offset, limit, total }: Page) {
   const end = limit === undefined ? total : offset + limit;
   const links: { next?: Action; previous?: Action } = {};
-  if (end < total) links.next = link(place, `sentences?limit=${limit}&offset=${end}`);
+  if (end < total) links.next = link(`${base}/sentences?limit=${limit}&offset=${end}`);
   // Beyond the end, the previous page is the last one with a sentence.
   const start = Math.min(offset, total);
   if (start > 0) {
     const size = Math.min(limit ?? MAX_PAGE, start);
     // The first page is shorter, so that it does not repeat sentences of this one.
-    links.previous = link(place, `sentences?limit=${size}&offset=${start - size}`);
+    links.previous = link(`${base}/sentences?limit=${size}&offset=${start - size}`);
   }
   return links;
 }
 
-function link({ base_url, transcription_id }: LinkBase, rest: string): Action {
-  return { href: `${base_url}/v1/audio/transcribe/${transcription_id}/${rest}`, method: "GET" };
+function link(href: string): Action {
+  return { href, method: "GET" };
 }

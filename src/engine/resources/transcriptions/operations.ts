@@ -11,6 +11,7 @@ import { makeSentence, makeTranscription, transcriptionsFixture } from "./fixtur
 import {
   Actions,
   cacheHeaders,
+  type Page,
   pageLinks,
   replyUnlessCurrent,
   siblingLinks,
@@ -91,15 +92,9 @@ export const listSentences = operation({
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
     const all = requireSentences(call.world, transcription);
-    const page = all.page(offset, limit ?? all.size).map(presentSentence);
-    const pages = pageLinks(linkBase(call, transcription), { offset, limit, total: all.size });
-    return wrap(call, transcription, {
-      name: "sentences",
-      content: page,
-      total: all.size,
-      links: pages,
-      identity: { offset, limit, total: all.size },
-    });
+    const content = all.page(offset, limit ?? all.size).map(presentSentence);
+    const page = { offset, limit, total: all.size };
+    return wrap(call, transcription, { name: "sentences", content, page });
   },
 });
 
@@ -112,37 +107,39 @@ export const listParagraphs = operation({
   success: [{ status: 200, schema: envelope("paragraphs"), headers: HEADERS }, NOT_MODIFIED],
   handle(call, transcription) {
     const content = toParagraphs(requireSentences(call.world, transcription));
-    return wrap(call, transcription, { name: "paragraphs", content, total: content.length });
+    return wrap(call, transcription, { name: "paragraphs", content });
   },
 });
 
-export const exportSrt = operation({
-  ...declared,
-  id: "transcriptions.export_srt",
-  section: "G17",
-  path: `${BASE}/subtitles/srt`,
-  summary: "Export a transcription as SRT subtitles",
-  success: [
-    { status: 200, content_types: ["text/plain"], headers: [...HEADERS, "Content-Disposition"] },
-    NOT_MODIFIED,
-  ],
-  handle: (call, transcription) =>
-    subtitles(call, transcription, { extension: "srt", type: "text/plain", write: toSrt }),
-});
+export const exportSrt = subtitles("srt", { title: "SRT", type: "text/plain", write: toSrt });
+export const exportVtt = subtitles("vtt", { title: "WebVTT", type: "text/vtt", write: toVtt });
 
-export const exportVtt = operation({
-  ...declared,
-  id: "transcriptions.export_vtt",
-  section: "G17",
-  path: `${BASE}/subtitles/vtt`,
-  summary: "Export a transcription as WebVTT subtitles",
-  success: [
-    { status: 200, content_types: ["text/vtt"], headers: [...HEADERS, "Content-Disposition"] },
-    NOT_MODIFIED,
-  ],
-  handle: (call, transcription) =>
-    subtitles(call, transcription, { extension: "vtt", type: "text/vtt", write: toVtt }),
-});
+interface Format {
+  title: string;
+  type: string;
+  write: (cues: Iterable<TimedText>) => string;
+}
+
+function subtitles(extension: "srt" | "vtt", { title, type, write }: Format) {
+  return operation({
+    ...declared,
+    id: `transcriptions.export_${extension}`,
+    section: "G17",
+    path: `${BASE}/subtitles/${extension}`,
+    summary: `Export a transcription as ${title} subtitles`,
+    success: [
+      { status: 200, content_types: [type], headers: [...HEADERS, "Content-Disposition"] },
+      NOT_MODIFIED,
+    ],
+    handle({ world, headers }, transcription) {
+      const text = write(requireSentences(world, transcription));
+      const body = new RawBody(`${type}; charset=utf-8`, text);
+      return replyUnlessCurrent(headers, cacheHeaders(transcription, text, world), body, {
+        "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
+      });
+    },
+  });
+}
 
 /** A transcription of a foreign organization is as unknown as a missing one (G17). @throws ApiError RESOURCE_NOT_FOUND */
 function requireTranscription(call: Caller & { params: { transcription_id: string } }): Transcription {
@@ -162,59 +159,36 @@ function requireSentences(world: WorldReader, { transcription_id, status }: Tran
   return world.index(sentences, "by_transcription", transcription_id);
 }
 
-interface WrapOptions {
+interface Content {
   name: "sentences" | "paragraphs";
   content: readonly TimedText[];
-  total: number;
-  links?: object;
-  /** Distinguishes this representation from others with the same content. */
-  identity?: object;
+  /** The part of all entries that this is; its entity tag differs from that of other parts. */
+  page?: Page;
 }
 
 /** Wraps the data in its envelope. The entity tag is for the data alone, without the request's id and time. */
-function wrap(call: Call, transcription: Transcription, { name, content, ...rest }: WrapOptions) {
+function wrap(
+  { headers, request, world }: Call,
+  transcription: Transcription,
+  { name, content, page }: Content,
+) {
   const { transcription_id, audio_duration_seconds } = transcription;
   const { processing_time_ms, upstream_latency_ms, retry_attempts, cache_hit } = transcription;
   const data = { transcription_id, audio_duration_seconds, [name]: content };
-  const headers = cacheHeaders(transcription, JSON.stringify([rest.identity ?? null, data]), call.world);
-  return replyUnlessCurrent(call.headers, headers, () => ({
-    body: {
-      success: true,
-      data,
-      metadata: {
-        request_id: call.request.id,
-        timestamp: call.world.iso(call.world.now),
-        processing_time_ms,
-        upstream_latency_ms,
-        retry_attempts,
-        cache_hit,
-        total_count: rest.total,
-        returned_count: content.length,
-      },
-      actions: { ...siblingLinks(linkBase(call, transcription)), ...rest.links },
-    },
-  }));
-}
-
-function linkBase({ request }: Call, { transcription_id }: Transcription) {
-  return { base_url: request.base_url, transcription_id };
-}
-
-interface Format {
-  extension: "srt" | "vtt";
-  type: string;
-  write: (cues: Iterable<TimedText>) => string;
-}
-
-function subtitles(call: Call, transcription: Transcription, { extension, type, write }: Format) {
-  const text = write(requireSentences(call.world, transcription));
-  const headers = cacheHeaders(transcription, text, call.world);
-  return replyUnlessCurrent(call.headers, headers, () => ({
-    body: new RawBody(`${type}; charset=utf-8`, text),
-    headers: {
-      "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
-    },
-  }));
+  const base = request.base_url + BASE.replace("{transcription_id}", transcription_id);
+  const metadata = {
+    request_id: request.id,
+    timestamp: world.iso(world.now),
+    processing_time_ms,
+    upstream_latency_ms,
+    retry_attempts,
+    cache_hit,
+    total_count: page?.total ?? content.length,
+    returned_count: content.length,
+  };
+  const actions = { ...siblingLinks(base), ...(page && pageLinks(base, page)) };
+  const validators = cacheHeaders(transcription, JSON.stringify([page ?? null, data]), world);
+  return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });
 }
 
 export const transcriptionsResource = {

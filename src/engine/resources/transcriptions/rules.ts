@@ -12,13 +12,8 @@ export function transcribingMs({ transcription_seconds }: Pick<Settings, "transc
 }
 
 /** Schedules the end of a transcription that begins now; later changes of the setting do not move it. */
-export function beginTranscribing(
-  tx: Transaction,
-  { transcription_id }: Transcription,
-  settings: Settings,
-): void {
-  const due = tx.now + transcribingMs(settings);
-  tx.schedule({ kind: "transcription.step", subject: transcription_id, due });
+function beginTranscribing(tx: Transaction, subject: string, settings: Settings): void {
+  tx.schedule({ kind: "transcription.step", subject, due: tx.now + transcribingMs(settings) });
 }
 
 /** Handles `transcription.step` timers: completes a transcription and its sentences (G17). */
@@ -44,19 +39,11 @@ function inventSentences(tx: Transaction, transcription: Transcription): Sentenc
     const text = interviewSentence(invented.length, { random, pii_redaction });
     const start = milliseconds(clock + pauseSeconds(random));
     const end = milliseconds(start + spokenSeconds(text, random));
-    if (end > audio_duration_seconds) {
-      // Even a very short audio has a sentence.
-      if (invented.length === 0 && audio_duration_seconds > 0)
-        invented.push({
-          id: tx.newId("sent_"),
-          transcription_id,
-          text,
-          start: 0,
-          end: audio_duration_seconds,
-        });
-      break;
-    }
-    invented.push({ id: tx.newId("sent_"), transcription_id, text, start, end });
+    const isTooLong = end > audio_duration_seconds;
+    // Even a very short audio has a sentence.
+    if (isTooLong && (invented.length > 0 || audio_duration_seconds === 0)) break;
+    const span = isTooLong ? { start: 0, end: audio_duration_seconds } : { start, end };
+    invented.push({ id: tx.newId("sent_"), transcription_id, text, ...span });
     clock = end;
   }
   return invented;
@@ -76,7 +63,7 @@ export function milliseconds(seconds: number): number {
 export const transcriptionState: StateRules<Transcription> = {
   insert(tx, record, { settings }) {
     tx.insert(transcriptions, record);
-    if (record.status === "processing") beginTranscribing(tx, record, settings);
+    if (record.status === "processing") beginTranscribing(tx, record.transcription_id, settings);
     return record;
   },
   update(tx, before, given, { settings }) {
@@ -86,16 +73,16 @@ export const transcriptionState: StateRules<Transcription> = {
     };
     if (before.status !== after.status && before.completed_at === after.completed_at)
       after.completed_at = after.status === "completed" ? tx.now : null;
-    const spoken = longestEnd(tx, after.transcription_id);
-    if (after.audio_duration_seconds < spoken) {
-      throw invalidInput(
-        "audio_duration_seconds",
-        after.audio_duration_seconds,
-        `the last sentence ends after ${spoken} seconds`,
-      );
+    const { transcription_id, audio_duration_seconds } = after;
+    // The last sentence to end need not be the last to begin.
+    const spoken = [...tx.index(sentences, "by_transcription", transcription_id)];
+    const length = spoken.reduce((longest, { end }) => Math.max(longest, end), 0);
+    if (audio_duration_seconds < length) {
+      const why = `the last sentence ends after ${length} seconds`;
+      throw invalidInput("audio_duration_seconds", audio_duration_seconds, why);
     }
     if (before.status !== after.status) {
-      if (after.status === "processing") beginTranscribing(tx, after, settings);
+      if (after.status === "processing") beginTranscribing(tx, after.transcription_id, settings);
       else tx.unschedule("transcription.step", after.transcription_id);
     }
     return tx.put(transcriptions, after);
@@ -123,19 +110,11 @@ function requireSpan({ start, end }: Sentence): void {
   if (end < start) throw invalidInput("end", end, "end must not be before start");
 }
 
-/** The audio is at least as long as its sentences; the last one to end need not be the last to begin. */
+/** The audio is at least as long as its sentences. */
 function touch(tx: Transaction, transcription_id: string, end = 0): void {
   const { audio_duration_seconds } = tx.get(transcriptions, transcription_id)!;
   tx.update(transcriptions, transcription_id, {
     updated_at: tx.now,
     audio_duration_seconds: Math.max(audio_duration_seconds, end),
   });
-}
-
-/** Scans all sentences, for the rare change of a length. */
-function longestEnd(tx: Transaction, transcription_id: string): number {
-  let longest = 0;
-  for (const { end } of tx.index(sentences, "by_transcription", transcription_id))
-    longest = Math.max(longest, end);
-  return longest;
 }

@@ -96,9 +96,8 @@ function keyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   const key = world.get(apiKeys, api_key_id);
   const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
   // The spending of a deleted key remains; its limit does not.
-  const limit = key === undefined ? null : row.monthly_limit;
-  const { monthly_limit, current_usage, utilization_percentage, status } = limitFigures(spentMicro, limit);
-  return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
+  const { remaining_budget: _, ...figures } = limitFigures(spentMicro, key ? row.monthly_limit : null);
+  return { api_key_id, api_key_name, ...figures };
 }
 
 export const usageRules: StateRules<Usage> = {

@@ -130,24 +130,15 @@ export function listBudgets(
   month: number,
 ): Budget[] {
   const own = findUsage(world, organization_id, null);
+  let total = 0;
+  for (const row of world.index(usage, "keys_of", organization_id)) total += spentIn(row, month);
   const budgets: Budget[] = [
     { scope: "organization", limit: own.monthly_limit, spentMicro: spentIn(own, month) },
-    {
-      scope: "api_total",
-      limit: own.api_monthly_limit,
-      spentMicro: keysTotal(world, organization_id, month),
-    },
+    { scope: "api_total", limit: own.api_monthly_limit, spentMicro: total },
   ];
   if (api_key_id !== null) {
     const key = findUsage(world, organization_id, api_key_id);
     budgets.push({ scope: "api_key", api_key_id, limit: key.monthly_limit, spentMicro: spentIn(key, month) });
   }
   return budgets;
-}
-
-/** The sum of the keys' spending in the organization. */
-export function keysTotal(world: WorldReader, organization_id: string, month: number): number {
-  let total = 0;
-  for (const row of world.index(usage, "keys_of", organization_id)) total += spentIn(row, month);
-  return total;
 }

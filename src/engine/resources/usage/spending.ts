@@ -101,6 +101,14 @@ export const usageLimit = event({
 
 export const USAGE_EVENTS = [usageThreshold, usageLimit] as const;
 
+function toSpending({ scope, limit, spentMicro }: Budget): Spending {
+  return {
+    scope,
+    monthly_limit: limit === null ? null : roundInDetails(limit),
+    current_usage: roundInDetails(fromMicro(spentMicro)),
+  };
+}
+
 export interface Spending {
   scope: Budget["scope"];
   /** CHF; null: no limit. */
@@ -108,33 +116,26 @@ export interface Spending {
   current_usage: number;
 }
 
+/** The caller's budgets of this month, in the organization that the key acts in. */
+function callersBudgets(world: WorldReader, { organization_id, key_id }: Principal): Budget[] {
+  return listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
+}
+
 /** A caller's figures in section 8's hierarchy this month, in the order in which they are checked. */
-export function spendingFigures(world: WorldReader, { organization_id, key_id }: Principal): Spending[] {
-  const budgets = listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
-  return budgets.map(({ scope, limit, spentMicro }) => ({
-    scope,
-    monthly_limit: limit === null ? null : roundInDetails(limit),
-    current_usage: roundInDetails(fromMicro(spentMicro)),
-  }));
+export function spendingFigures(world: WorldReader, caller: Principal): Spending[] {
+  return callersBudgets(world, caller).map(toSpending);
 }
 
 /**
- * Section 8: organization limit, total API-key limit, the key's own, in this order, in the organization
- * that the key acts in. A request is refused when usage has reached the limit before it (G05).
+ * Section 8: organization limit, total API-key limit, the key's own, in this order. A request is refused when usage
+ * has reached the limit before it (G05).
  * @throws ApiError SPENDING_LIMIT_EXCEEDED with `scope`, `monthly_limit` and `current_usage` in CHF
  */
-export function requireBudget(world: WorldReader, { organization_id, key_id }: Principal): void {
-  const budgets = listBudgets(world, { organization_id, api_key_id: key_id }, currentMonth(world));
-  for (const { scope, limit, spentMicro } of budgets) {
-    if (toStatus(spentMicro, limit) !== "exceeded") continue;
-    throw new ApiError("SPENDING_LIMIT_EXCEEDED", {
-      details: {
-        scope,
-        monthly_limit: roundInDetails(limit!),
-        current_usage: roundInDetails(fromMicro(spentMicro)),
-      },
-    });
-  }
+export function requireBudget(world: WorldReader, caller: Principal): void {
+  const spent = callersBudgets(world, caller).find(
+    ({ limit, spentMicro }) => toStatus(spentMicro, limit) === "exceeded",
+  );
+  if (spent) throw new ApiError("SPENDING_LIMIT_EXCEEDED", { details: { ...toSpending(spent) } });
 }
 
 /**
@@ -184,9 +185,11 @@ export function emitThresholdEvents<T>(
   for (const [position, budget] of after.entries()) {
     for (const { event, share } of BORDERS) {
       if (isOver(before[position]!, share) || !isOver(budget, share)) continue;
-      if (remember(tx, place.organization_id, budget, `${month}/${budget.scope}/${event.name}`)) {
-        emit(tx, event, budgetFigures(place.organization_id, budget));
-      }
+      const row = findUsage(tx, place.organization_id, budget.api_key_id ?? null);
+      const crossing = `${month}/${budget.scope}/${event.name}`;
+      if (row.emitted.includes(crossing)) continue;
+      tx.put(usage, { ...row, emitted: [...row.emitted, crossing] });
+      emit(tx, event, budgetFigures(place.organization_id, budget));
     }
   }
   return result;
@@ -194,17 +197,4 @@ export function emitThresholdEvents<T>(
 
 function isOver({ limit, spentMicro }: Budget, share: number): boolean {
   return toStatus(spentMicro, limit) !== "no_limit" && utilization(spentMicro, limit!) >= share;
-}
-
-/** False if its event was emitted before. */
-function remember(
-  tx: Transaction,
-  organization_id: string,
-  { api_key_id }: Budget,
-  crossing: string,
-): boolean {
-  const row = findUsage(tx, organization_id, api_key_id ?? null);
-  if (row.emitted.includes(crossing)) return false;
-  tx.put(usage, { ...row, emitted: [...row.emitted, crossing] });
-  return true;
 }
