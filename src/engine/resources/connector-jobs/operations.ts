@@ -26,14 +26,13 @@ import {
   type ConnectorJob,
   ConnectorJobBody,
   connectorJobs,
+  JOB_ORDER,
   JOB_ORDERS,
   JOB_STATUSES,
   JOB_TYPES,
-  type JobFilter,
   JobId,
   type JobOrder,
   jobGroup,
-  ORDER_OF,
 } from "./schema.ts";
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
@@ -78,7 +77,7 @@ export const listConnectorJobs = operation({
   },
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
-    const found = selectJobs(world, { organization_id, filter, order_by, span: dateSpan(query, world) });
+    const found = selectJobs(world, jobGroup(organization_id, filter), order_by, dateSpan(query, world));
     const jobs = found.page(offset, limit).map((job) => presentJob(job, world));
     return { jobs, total: found.size, limit, offset };
   },
@@ -123,22 +122,16 @@ export const triggerConnectorJob = operation({
   handle({ params: { organization_id }, body: { connection_id, job_type }, world, settings }) {
     const running = runningJob(world, { connection_id, job_type });
     if (running) {
-      throw invalidInput(
-        "connection_id",
-        connection_id,
-        `the ${job_type} job ${running.job_id} of this connection is running`,
-      );
+      const why = `the ${job_type} job ${running.job_id} of this connection is running`;
+      throw invalidInput("connection_id", connection_id, why);
     }
     const job_id = world.newId("job_");
     const started = { job_id, organization_id, connection_id, job_type, start_time: world.now };
+    const drawn = plannedTotals(world.random("connector_job"));
+    const totals = planTotals(world, started, { now: world.now, totals: drawn });
     const length = jobLength(settings);
-    const totals = plannedTotals(world.random("connector_job"));
-    const job = startJob(world, started, {
-      length,
-      totals: planTotals(world, started, { now: world.now, totals }),
-      fails_after: failsAfter(world, started, { length, settings }),
-    });
-    return presentJob(job, world);
+    const fails_after = failsAfter(world, started, { length, settings });
+    return presentJob(startJob(world, started, { length, totals, fails_after }), world);
   },
 });
 
@@ -171,29 +164,23 @@ function requireJob(call: Caller & { params: { organization_id: string; job_id: 
   return job;
 }
 
-export interface JobSelection {
-  organization_id: string;
-  filter: JobFilter;
-  order_by: JobOrder;
-  span: DateSpan;
-}
-
 /**
  * Filtered, then ordered, from indexes. Only dates together with an order by duration, which no index
  * serves at once, cost as much as the jobs of those dates.
  */
-export function selectJobs(
+function selectJobs(
   world: WorldReader,
-  { organization_id, filter, order_by, span: { from, to } }: JobSelection,
+  group: string,
+  order_by: JobOrder,
+  { from, to }: DateSpan,
 ): View<ConnectorJob> {
-  const group = jobGroup(organization_id, filter);
   const list = world.index(connectorJobs, order_by, group);
   if (order_by === "-start_time") return list.between(-to, -from);
   if (order_by === "start_time") return list.between(from, to);
   if (from === Number.NEGATIVE_INFINITY && to === Number.POSITIVE_INFINITY) return list;
-  const orderOf = ORDER_OF[order_by];
+  const toOrder = JOB_ORDER[order_by];
   const within = [...world.index(connectorJobs, "start_time", group).between(from, to)];
-  within.sort((a, b) => compare(orderOf(a), orderOf(b)) || compare(a.job_id, b.job_id));
+  within.sort((a, b) => compare(toOrder(a), toOrder(b)) || compare(a.job_id, b.job_id));
   return View.ofList(within);
 }
 

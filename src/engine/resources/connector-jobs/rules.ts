@@ -2,7 +2,7 @@ import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
 import type { RecordLookup } from "../../contract/factory.ts";
 import { referred } from "../../contract/references.ts";
-import type { StateActor, StateRules } from "../../contract/resource.ts";
+import type { StateRules } from "../../contract/resource.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
@@ -15,15 +15,8 @@ const job = {
   assumptions: ["G15"],
   about: aboutRecords(connectorJobs, {}),
   data: [
-    "job_id",
-    "status",
-    "job_type",
-    "start_time",
-    "connection_id",
-    "bytes_synced",
-    "rows_synced",
-    "duration",
-    "organization_id",
+    ...(["job_id", "status", "job_type", "start_time", "connection_id"] as const),
+    ...(["bytes_synced", "rows_synced", "duration", "organization_id"] as const),
   ],
 } as const;
 
@@ -142,10 +135,9 @@ export interface Course {
 /** Starts a job; a setting that changes later does not move its end. */
 export function startJob(
   tx: Transaction,
-  job: Started,
+  { job_id, organization_id, connection_id, job_type, start_time }: Started,
   { length, totals, fails_after }: Course,
 ): ConnectorJob {
-  const { job_id, organization_id, connection_id, job_type, start_time } = job;
   const due = start_time + length;
   const fails_at = fails_after === null ? null : start_time + fails_after;
   tx.schedule({ kind: "connector.job", subject: job_id, due: fails_at ?? due });
@@ -209,57 +201,48 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     const course = toCourse(record);
     return startJob(tx, record, { ...course, fails_after: failsAfter(tx, record, { ...course, settings }) });
   },
-  update(tx, before, given, actor) {
-    requireSound(tx, { ...given, duration: durationAsked(before, given) });
-    if (given.status === "running")
-      return before.status === "running" ? moved(tx, before, given) : restarted(tx, before, { given, actor });
-    return before.status === "running"
-      ? ended(tx, before, { given, actor })
-      : rewritten(tx, before, { given, actor });
+  update(tx, before, given, { settings, silent }) {
+    requireSound(tx, { ...given, duration: requestedDuration(before, given) });
+    if (given.status === "running") {
+      requireFree(tx, given);
+      // Still running, perhaps since another instant: it ends as much later. Its figures are the clock's.
+      if (before.status === "running") return startJob(tx, given, toCourse(before));
+      const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
+      const length = jobLength(settings);
+      const fails_after = failsAfter(tx, given, { length, settings });
+      return startJob(tx, { ...given, start_time }, { ...toCourse(before), length, fails_after });
+    }
+    const job = before.status === "running" ? endAsGiven(tx, before, given) : tx.put(connectorJobs, given);
+    if (!silent && job.status !== before.status) emitOutcome(tx, job);
+    return job;
   },
 };
 
 /** A change of status brings its own duration; one that the call gives is judged as it is. */
-function durationAsked(before: ConnectorJob, given: ConnectorJob): number | null {
+function requestedDuration(before: ConnectorJob, given: ConnectorJob): number | null {
   if ((before.status === "running") === (given.status === "running")) return given.duration;
   if (given.duration !== before.duration) return given.duration;
   return given.status === "running" ? null : 0;
 }
 
-function requireSound(tx: Transaction, job: ConnectorJob): void {
-  const connection = referred(tx, connections, { field: "connection_id", id: job.connection_id });
-  if (connection.organization_id !== job.organization_id)
-    throw invalidInput(
-      "organization_id",
-      job.organization_id,
-      "the connection belongs to another organization",
-    );
-  if (job.status === "running" && job.duration !== null)
-    throw invalidInput("duration", job.duration, "a running job has no duration yet");
-  if (job.status !== "running" && job.duration === null)
+function requireSound(
+  tx: Transaction,
+  { connection_id, organization_id, status, duration }: ConnectorJob,
+): void {
+  const connection = referred(tx, connections, { field: "connection_id", id: connection_id });
+  if (connection.organization_id !== organization_id)
+    throw invalidInput("organization_id", organization_id, "the connection belongs to another organization");
+  if (status === "running" && duration !== null)
+    throw invalidInput("duration", duration, "a running job has no duration yet");
+  if (status !== "running" && duration === null)
     throw invalidInput("duration", null, "a job that has ended has a duration");
 }
 
-/** G14: one running job per connection and type. */
+/** One job of a type runs per connection at a time (G14). */
 function requireFree(tx: Transaction, job: ConnectorJob): void {
   const other = runningJob(tx, job);
   if (other && other.job_id !== job.job_id)
     throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
-}
-
-/** Still running, perhaps since another instant: it ends as much later. Its figures are the clock's. */
-function moved(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
-  requireFree(tx, given);
-  return startJob(tx, given, toCourse(before));
-}
-
-function restarted(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
-  requireFree(tx, given);
-  const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
-  const { settings } = actor;
-  const length = jobLength(settings);
-  const fails_after = failsAfter(tx, given, { length, settings });
-  return startJob(tx, { ...given, start_time }, { ...toCourse(before), length, fails_after });
 }
 
 function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): Course {
@@ -270,25 +253,13 @@ function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: Connec
   };
 }
 
-interface Change {
-  given: ConnectorJob;
-  actor: StateActor;
-}
-
-function ended(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
-  const own: Partial<Synced & { duration: number }> = {};
-  if (given.bytes_synced !== before.bytes_synced) own.bytes_synced = given.bytes_synced;
-  if (given.rows_synced !== before.rows_synced) own.rows_synced = given.rows_synced;
-  if (given.duration !== null) own.duration = given.duration;
-  const running: ConnectorJob = { ...given, status: "running" };
-  const status = given.status as Exclude<ConnectorJob["status"], "running">;
-  const job = endJob(tx, running, { status, at: tx.now, given: own });
-  if (!actor.silent) emitOutcome(tx, job);
-  return job;
-}
-
-function rewritten(tx: Transaction, before: ConnectorJob, { given, actor }: Change): ConnectorJob {
-  tx.put(connectorJobs, given);
-  if (!actor.silent && given.status !== before.status) emitOutcome(tx, given);
-  return given;
+/** Ends a running job now, with the figures that the call changes. */
+function endAsGiven(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
+  const { status, bytes_synced, rows_synced, duration } = given as ConnectorJob & { status: Outcome };
+  const own = {
+    ...(bytes_synced !== before.bytes_synced && { bytes_synced }),
+    ...(rows_synced !== before.rows_synced && { rows_synced }),
+    ...(duration !== null && { duration }),
+  };
+  return endJob(tx, { ...given, status: "running" }, { status, at: tx.now, given: own });
 }

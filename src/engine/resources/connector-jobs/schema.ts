@@ -51,20 +51,19 @@ export function jobGroup(organization_id: string, { connection_id, job_type, sta
   return [organization_id, connection_id ?? "", job_type ?? "", status ?? ""].join("|");
 }
 
-function groups({ organization_id, connection_id, job_type, status }: ConnectorJob): string[] {
-  const found: string[] = [];
-  for (const connection of [connection_id, undefined]) {
-    for (const type of [job_type, undefined]) {
-      for (const state of [status, undefined]) {
-        found.push(jobGroup(organization_id, { connection_id: connection, job_type: type, status: state }));
-      }
-    }
-  }
-  return found;
+/** Every list of an organization that a job is in: by each combination of the filters. */
+function groups({ organization_id, ...job }: ConnectorJob): string[] {
+  const narrowings = [{}, { connection_id: job.connection_id }].flatMap((one) => [
+    one,
+    { ...one, job_type: job.job_type },
+  ]);
+  return narrowings
+    .flatMap((one) => [one, { ...one, status: job.status }])
+    .map((filter) => jobGroup(organization_id, filter));
 }
 
 /** G14: a job without a duration comes last in both directions. */
-export const ORDER_OF: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
+export const JOB_ORDER: Readonly<Record<JobOrder, (job: ConnectorJob) => number>> = {
   "-start_time": ({ start_time }) => -start_time,
   start_time: ({ start_time }) => start_time,
   "-duration": ({ duration }) => (duration === null ? Number.POSITIVE_INFINITY : -duration),
@@ -78,7 +77,7 @@ export const connectorJobs = collection({
   schema: ConnectorJob,
   timer: "connector.job",
   indexes: {
-    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: ORDER_OF[name] }])),
+    ...Object.fromEntries(JOB_ORDERS.map((name) => [name, { groups, order: JOB_ORDER[name] }])),
     running: {
       groups: ({ status, connection_id, job_type }) =>
         status === "running" ? [`${connection_id}|${job_type}`] : [],

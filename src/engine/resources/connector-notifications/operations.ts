@@ -5,6 +5,7 @@ import type { Resource } from "../../contract/resource.ts";
 import { Id, Nullable, Timestamp, Words } from "../../contract/schema.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { type Caller, findCaller, MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
+import { requireCallable } from "../webhooks/schema.ts";
 import { connectorNotificationsFixture, makeNotificationConfig } from "./fixtures.ts";
 import {
   callWebhook,
@@ -12,7 +13,6 @@ import {
   findConfig,
   mail,
   notifyOfEvents,
-  requireCallable,
   soundRules,
   toNotice,
 } from "./rules.ts";
@@ -22,6 +22,7 @@ import {
   NOTIFICATION_TYPES,
   NotificationConfigBody,
   NotificationConfigInput,
+  type NotificationRule,
   presentConfig,
 } from "./schema.ts";
 
@@ -65,12 +66,8 @@ export const updateNotifications = operation({
   success: { status: 200, schema: NotificationConfigBody },
   handle({ params: { organization_id }, body, world }) {
     const notifications = soundRules(body.notifications);
-    const config = world.put(connectorNotifications, {
-      organization_id,
-      notifications,
-      updated_at: world.now,
-    });
-    return presentConfig(config, world);
+    const config = { organization_id, notifications, updated_at: world.now };
+    return presentConfig(world.put(connectorNotifications, config), world);
   },
 });
 
@@ -105,39 +102,30 @@ export const testNotification = operation({
     if (body.notification_type !== "webhook") return null;
     const url = body.url ?? firstAddress(world, organization_id, "webhook");
     if (url === undefined) throw invalidInput("url", null, "url is required where no webhook rule has one");
-    requireCallable("url", url);
+    requireCallable(url);
     const notice = toNotice({ event: TEST_EVENT, organization_id, data: testData("webhook") }, world);
     return callWebhook(services, { url, notice, signal });
   },
-  handle(call, _organization, status_code) {
-    const { params, body, world } = call;
-    const { organization_id } = params;
+  handle(call, { id: organization_id }, status_code) {
+    const { world, body } = call;
     const { notification_type } = body;
     if (notification_type === "email") {
       const to = firstAddress(world, organization_id, "email") ?? findCaller(call).email;
       mail(world, to, toNotice({ event: TEST_EVENT, organization_id, data: testData("email") }, world));
     }
     const success = status_code === null || (status_code >= 200 && status_code < 300);
-    return {
-      success,
-      notification_type,
-      status_code,
-      delivered_at: success ? world.iso(world.now) : null,
-    };
+    const delivered_at = success ? world.iso(world.now) : null;
+    return { success, notification_type, status_code, delivered_at };
   },
 });
 
-function testData(notification_type: "webhook" | "email") {
+function testData(notification_type: NotificationRule["type"]) {
   return { notification_type, message: "This is a test; no connector job has ended." };
 }
 
-function firstAddress(
-  world: WorldReader,
-  organization_id: string,
-  type: "webhook" | "email",
-): string | undefined {
-  const rule = findConfig(world, organization_id).notifications.find((candidate) => candidate.type === type);
-  return type === "webhook" ? rule?.url : rule?.email;
+function firstAddress(world: WorldReader, organization_id: string, wanted: NotificationRule["type"]) {
+  const rule = findConfig(world, organization_id).notifications.find(({ type }) => type === wanted);
+  return wanted === "webhook" ? rule?.url : rule?.email;
 }
 
 export const connectorNotificationsResource = {

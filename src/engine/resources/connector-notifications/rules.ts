@@ -5,6 +5,7 @@ import type { Services } from "../../contract/services.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import { sendEmail } from "../../webhooks/outbox.ts";
 import { organizations } from "../organizations/schema.ts";
+import { requireCallable } from "../webhooks/schema.ts";
 import {
   connectorNotifications,
   NOTIFICATION_TYPES,
@@ -28,29 +29,15 @@ export function soundRules(rules: readonly NotificationRule[]): NotificationRule
     }
     if ({ url, email }[ADDRESS[type]] === undefined)
       throw invalidInput(field(ADDRESS[type]), null, `a rule of type ${type} needs one`);
-    if (type === "webhook") requireCallable(field("url"), url!);
+    if (type === "webhook") requireCallable(url!, field("url"));
     return type === "webhook" ? { type, url, events: [...events] } : { type, email, events: [...events] };
   });
 }
 
-/** Checks a URL beyond its pattern. @throws ApiError INVALID_INPUT */
-export function requireCallable(field: string, url: string): void {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
-    throw invalidInput(field, url, `${field} must be an absolute http or https URL`);
-  if (parsed.username !== "" || parsed.password !== "")
-    throw invalidInput(field, url, `${field} must not contain credentials`);
-}
-
 /** An organization that never set any has none. */
 export function findConfig(world: WorldReader, organization_id: string): NotificationConfig {
-  return (
-    world.get(connectorNotifications, organization_id) ?? {
-      organization_id,
-      notifications: [],
-      updated_at: null,
-    }
-  );
+  const none = { organization_id, notifications: [], updated_at: null };
+  return world.get(connectorNotifications, organization_id) ?? none;
 }
 
 /** The content of a notification by webhook or e-mail: the members of section 6.2 that it has. */
@@ -68,7 +55,7 @@ export interface Notice {
 export const notifyOfEvents: EventListener = (tx, events) => {
   const calls: { url: string; notice: Notice }[] = [];
   for (const emitted of events) {
-    const { notifications = [] } = tx.get(connectorNotifications, emitted.organization_id) ?? {};
+    const { notifications } = findConfig(tx, emitted.organization_id);
     for (const { type, url, email, events: names } of notifications) {
       if (!(names as readonly string[]).includes(emitted.event)) continue;
       const notice = toNotice(emitted, tx);
@@ -121,10 +108,7 @@ export function mail(tx: Transaction, to: string, { event, organization_id, data
 export const connectorNotificationRules: StateRules<NotificationConfig> = {
   update(tx, before, after) {
     const updated_at = after.updated_at === before.updated_at ? tx.now : after.updated_at;
-    return tx.put(connectorNotifications, {
-      ...after,
-      updated_at,
-      notifications: soundRules(after.notifications),
-    });
+    const notifications = soundRules(after.notifications);
+    return tx.put(connectorNotifications, { ...after, updated_at, notifications });
   },
 };

@@ -5,6 +5,7 @@ import { Id, NullableInstant, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { JOB_EVENTS } from "../connector-jobs/rules.ts";
 import { EVENT_NAMES } from "../events.ts";
+import { URL_PATTERN } from "../webhooks/schema.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 
@@ -13,9 +14,8 @@ const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => nam
 
 export const MAX_RULES = 100;
 
-/** Absolute, http or https; what a pattern cannot tell is checked by `requireCallable`. */
-export const CallableUrl = () =>
-  Type.String({ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$", maxLength: 2048 });
+/** What a pattern cannot say is checked by `requireCallable`. */
+export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
 /** G15. Which address a rule must have, and that it has no other, follows from its type: `soundRules`. */
 export const NotificationRule = Type.Object(

@@ -26,38 +26,15 @@ export function moveDepartment(
   parent: Department | undefined,
 ): Department {
   const { path, depth } = placeUnder(department.id, parent);
-  const moved = tx.put(departments, placed(department, { parent_id: parent?.id ?? null, path, depth }));
+  const moved = tx.put(departments, { ...department, parent_id: parent?.id ?? null, path, depth });
   const below: Department[] = [];
   for (let above: Department | undefined = moved, next = 0; above !== undefined; above = below[next++]) {
     for (const child of tx.index(departments, "by_parent", above.id)) {
-      const { path, depth } = placeUnder(child.id, above);
-      below.push(placed(child, { parent_id: child.parent_id, path, depth }));
+      below.push({ ...child, ...placeUnder(child.id, above) });
     }
   }
   if (below.length > 0) tx.putAll(departments, below);
   return moved;
-}
-
-/** Field by field: what was copied by spreading, Node 20 copies again thirty times slower. */
-function placed(
-  department: Department,
-  { parent_id, path, depth }: Pick<Department, "parent_id" | "path" | "depth">,
-): Department {
-  return {
-    id: department.id,
-    name: department.name,
-    description: department.description,
-    parent_id,
-    path,
-    depth,
-    organization_id: department.organization_id,
-    member_count: department.member_count,
-    is_active: department.is_active,
-    is_default: department.is_default,
-    color: department.color,
-    created_by: department.created_by,
-    created_at: department.created_at,
-  };
 }
 
 /** Everything below a department, parents before their children. */
@@ -91,7 +68,7 @@ export const departmentState: StateRules<Department> = {
     const place = placeUnder(record.id, findParent(tx, record));
     refuseOwnPlace(record, place, place);
     const inserted = tx.insert(departments, { ...record, ...place });
-    audit(tx, actor, { department: inserted, action: "created" });
+    audit(tx, actor, inserted, { action: "created" });
     return inserted;
   },
   update(tx, before, after, actor) {
@@ -102,14 +79,10 @@ export const departmentState: StateRules<Department> = {
       throw invalidInput("parent_id", after.parent_id, "the move would create a cycle");
     const place = placeUnder(after.id, parent);
     refuseOwnPlace(after, place, before);
-    const kept = tx.put(departments, {
-      ...after,
-      parent_id: before.parent_id,
-      path: before.path,
-      depth: before.depth,
-    });
+    const { parent_id, path, depth } = before;
+    const kept = tx.put(departments, { ...after, parent_id, path, depth });
     const values = changedFields(before, kept);
-    if (values !== undefined) audit(tx, actor, { department: kept, action: "updated", ...values });
+    if (values !== undefined) audit(tx, actor, kept, { action: "updated", ...values });
     if (after.parent_id === before.parent_id) return kept;
     recordStateAudit(tx, actor, reparentedEntry(kept, parent));
     return moveDepartment(tx, kept, parent);
@@ -120,7 +93,7 @@ export const departmentState: StateRules<Department> = {
    */
   remove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())
-      audit(tx, actor, { department, action: "deleted" });
+      audit(tx, actor, department, { action: "deleted" });
   },
 };
 
@@ -149,10 +122,8 @@ function refuseOwnPlace(given: Department, derived: Place, before: Place): void 
 function audit(
   tx: Transaction,
   actor: StateActor,
-  {
-    department,
-    ...rest
-  }: { department: Department; action: string; previous_value?: string; new_value?: string },
+  department: Department,
+  what: { action: string; previous_value?: string; new_value?: string },
 ): void {
   recordStateAudit(tx, actor, {
     organization_id: department.organization_id,
@@ -160,6 +131,6 @@ function audit(
     entity_id: department.id,
     entity_name: department.name,
     department_id: department.id,
-    ...rest,
+    ...what,
   });
 }

@@ -87,11 +87,8 @@ function pickPlace({ id, ...given }: Partial<StoreFile>, world: RecordLookup) {
     }
   }
   const missing = store_id === undefined ? "store_id" : "file_id";
-  throw invalidInput(
-    missing,
-    null,
-    `${missing} is required: no other file of an organization fits one of its stores`,
-  );
+  const why = `${missing} is required: no other file of an organization fits one of its stores`;
+  throw invalidInput(missing, null, why);
 }
 
 const fileRecord = fixtureRecord(StoreFile, {
@@ -137,12 +134,8 @@ export const vectorStoresFixture: FixtureReader = {
         const file = generateFile(id, entry);
         // Processing that ended before the epoch goes through its steps in order too.
         const since = processingEnd(file) > 0 ? 0 : file.started_at;
-        base.timer({
-          kind: "file.step",
-          subject: file.file_id,
-          key: file.id,
-          due: nextStepEnd(file, since),
-        });
+        const due = nextStepEnd(file, since);
+        base.timer({ kind: "file.step", subject: file.file_id, key: file.id, due });
       }
     }
   },

@@ -9,7 +9,6 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
 import {
   advanceFile,
-  newStoreFile,
   presentStatus,
   processingMs,
   scheduleStep,
@@ -73,7 +72,18 @@ export const attachFile = operation({
   handle({ params: { store_id }, body: { file_id }, world, settings }) {
     const present = world.get(storeFiles, storeFileId(store_id, file_id));
     if (present !== undefined) return new Reply(200, presentStatus(present, world));
-    const file = world.insert(storeFiles, newStoreFile(world, { store_id, file_id }, processingMs(settings)));
+    const file = world.insert(storeFiles, {
+      id: storeFileId(store_id, file_id),
+      store_id,
+      file_id,
+      status: "processing",
+      progress_percent: 0,
+      current_step: "parsing",
+      error_message: null,
+      started_at: world.now,
+      completed_at: null,
+      processing_ms: processingMs(settings),
+    });
     scheduleStep(world, file, world.now);
     return new Reply(202, presentStatus(file, world));
   },

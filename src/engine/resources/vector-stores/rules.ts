@@ -14,7 +14,6 @@ import {
   presentProcessing,
   type Step,
   type StoreFile,
-  storeFileId,
   storeFiles,
   type VectorStore,
   vectorStores,
@@ -47,8 +46,8 @@ export function progressAt({ started_at, processing_ms }: Processing, now: numbe
 }
 
 /** The end of the step at `now`, or the end of the last step. */
-export function nextStepEnd({ started_at, processing_ms }: Processing, now: number): number {
-  const ends = STEP_ENDS.map(({ percent }) => started_at + Math.ceil((processing_ms * percent) / 100));
+export function nextStepEnd(processing: Processing, now: number): number {
+  const ends = STEP_ENDS.map(({ step }) => stepEnd(processing, step));
   return ends.find((end) => end > now) ?? ends.at(-1)!;
 }
 
@@ -108,25 +107,6 @@ export const fileProcessed = event({
 
 export const VECTOR_STORE_EVENTS = [fileProcessed] as const;
 
-/** A file whose processing begins now. */
-export function newStoreFile(
-  tx: Transaction,
-  place: { store_id: string; file_id: string },
-  processing_ms: number,
-): StoreFile {
-  return {
-    id: storeFileId(place.store_id, place.file_id),
-    ...place,
-    status: "processing",
-    progress_percent: 0,
-    current_step: "parsing",
-    error_message: null,
-    started_at: tx.now,
-    completed_at: null,
-    processing_ms,
-  };
-}
-
 /** Sets or removes the timer of a file according to its status. */
 export function scheduleStep(tx: Transaction, file: StoreFile, now: number): void {
   if (file.status === "processing") {
@@ -176,14 +156,8 @@ export function completeFile(
 /** A failed file keeps its progress (G11). */
 export function toFailed(file: StoreFile, at: number, error_message: string): StoreFile {
   const { progress_percent } = progressAt(file, at);
-  return {
-    ...file,
-    status: "failed",
-    progress_percent,
-    current_step: null,
-    error_message,
-    completed_at: at,
-  };
+  const ended = { current_step: null, error_message, completed_at: at };
+  return { ...file, status: "failed", progress_percent, ...ended };
 }
 
 /** The audit log names stores `vector_store` (G31). */
@@ -208,16 +182,10 @@ export const vectorStoreState: StateRules<VectorStore> = {
 function audit(
   tx: Transaction,
   { id, name, organization_id }: VectorStore,
-  what: { actor: StateActor; action: string; previous_value?: string; new_value?: string },
+  { actor, ...what }: { actor: StateActor; action: string; previous_value?: string; new_value?: string },
 ): void {
-  const { actor, ...entry } = what;
-  recordStateAudit(tx, actor, {
-    organization_id,
-    entity_type: "vector_store",
-    entity_id: id,
-    entity_name: name,
-    ...entry,
-  });
+  const store = { organization_id, entity_type: "vector_store", entity_id: id, entity_name: name } as const;
+  recordStateAudit(tx, actor, { ...store, ...what });
 }
 
 /** Progress, step and times of a file follow from its status (3.1, G11). */
@@ -226,13 +194,9 @@ export const storeFileState: StateRules<StoreFile> = {
   insert(tx, record, actor) {
     const store = referred(tx, vectorStores, { field: "store_id", id: record.store_id });
     const file = referred(tx, files, { field: "file_id", id: record.file_id });
-    if (store.organization_id !== file.organization_id) {
-      throw invalidInput(
-        "file_id",
-        file.id,
-        `file_id must be a file of ${store.organization_id}, as the store is`,
-      );
-    }
+    const { organization_id } = store;
+    if (organization_id !== file.organization_id)
+      throw invalidInput("file_id", file.id, `file_id must be a file of ${organization_id}, as the store is`);
     return writeFile(tx, record, actor);
   },
   update(tx, before, given, actor) {
@@ -251,25 +215,17 @@ function applyUpdate(tx: Transaction, before: StoreFile, given: StoreFile, actor
     // New processing has the duration of the current setting, running processing keeps its own (G11).
     const processing_ms = begins ? processingMs(actor.settings) : before.processing_ms;
     const file = { ...given, started_at, processing_ms, completed_at: null, error_message: null };
-    return given.progress_percent === before.progress_percent
-      ? file
-      : { ...file, started_at: startForProgress(given.progress_percent, file, tx.now) };
+    if (given.progress_percent === before.progress_percent) return file;
+    // The start that gives this progress now.
+    const elapsed = Math.ceil((Math.min(given.progress_percent, 99) * processing_ms) / 100);
+    return { ...file, started_at: tx.now - elapsed };
   }
   if (before.status !== "processing") return { ...given, current_step: null };
   const completed_at = given.completed_at ?? tx.now;
-  return given.status === "failed"
-    ? {
-        ...toFailed(given, completed_at, given.error_message ?? UNSUPPORTED),
-        ...(given.progress_percent === before.progress_percent
-          ? {}
-          : { progress_percent: given.progress_percent }),
-      }
-    : { ...given, completed_at };
-}
-
-/** The start that gives the progress at `now`. */
-function startForProgress(percent: number, { processing_ms }: StoreFile, now: number): number {
-  return now - Math.ceil((Math.min(percent, 99) * processing_ms) / 100);
+  if (given.status !== "failed") return { ...given, completed_at };
+  const failed = toFailed(given, completed_at, given.error_message ?? UNSUPPORTED);
+  const { progress_percent } = given;
+  return progress_percent === before.progress_percent ? failed : { ...failed, progress_percent };
 }
 
 /** Stores the record and its timer, and emits the event of a file that is now complete. */

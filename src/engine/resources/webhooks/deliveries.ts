@@ -4,7 +4,7 @@ import { Random } from "../../state/random.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../../state/transaction.ts";
 import type { AttemptOutcome, AttemptPlan } from "../../webhooks/attempt.ts";
 import { type Outgoing, outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
-import { type SettledAttempt, settleAttempt } from "../../webhooks/schedule.ts";
+import { settleAttempt } from "../../webhooks/schedule.ts";
 import { eventNamed } from "../events.ts";
 import {
   type Attempt,
@@ -18,7 +18,7 @@ import {
   webhookTest,
 } from "./schema.ts";
 
-/** Section 6.2, in the order of its fields. */
+/** The fields of section 6.2, in its order. */
 export interface Payload {
   event: string;
   data: object;
@@ -114,8 +114,9 @@ export function recordAttempt(
   tx.remove(outgoing, row.id);
   const before = deliveryBefore(tx, row);
   if (present === undefined || webhook === undefined || before === undefined) return;
-  const scheduled_attempts = before.scheduled_attempts + (row.kind === "redelivery" ? 0 : 1);
   const { response_code } = outcome;
+  const isRedelivery = row.kind === "redelivery";
+  const scheduled_attempts = before.scheduled_attempts + (isRedelivery ? 0 : 1);
   const settled = settleAttempt({
     schedule,
     scheduledAttempts: scheduled_attempts,
@@ -124,21 +125,20 @@ export function recordAttempt(
   });
   const delivery: Delivery = {
     ...before,
-    response_code: before.status === "success" ? before.response_code : response_code,
     attempts: before.attempts + 1,
     scheduled_attempts,
     attempt_log: [...before.attempt_log, logged(row, outcome, tx.now)].slice(-MAX_LOGGED_ATTEMPTS),
-    ...(before.status === "success"
-      ? {}
-      : settled.status === "success"
-        ? { status: "success", delivered_at: tx.now, last_attempt: null, next_retry: null }
-        : {
-            status: "failed",
-            delivered_at: null,
-            last_attempt: tx.now,
-            next_retry: nextRetry(before, { ...row, cancelled: present.cancelled }, settled),
-          }),
   };
+  if (before.status !== "success") {
+    const succeeded = settled.status === "success";
+    delivery.response_code = response_code;
+    delivery.status = settled.status;
+    delivery.delivered_at = succeeded ? tx.now : null;
+    delivery.last_attempt = succeeded ? null : tx.now;
+    // A redelivery that fails leaves the retry to come as it was, unless the receiver is gone for good (G24).
+    if (succeeded || settled.disablesWebhook) delivery.next_retry = null;
+    else if (!isRedelivery) delivery.next_retry = present.cancelled ? null : settled.nextRetry;
+  }
   tx.put(deliveries, delivery);
   keepTimer(tx, delivery);
   if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
@@ -160,11 +160,6 @@ export function nextStep(world: WorldReader, row: Outgoing, response_code: numbe
   const inactive = inactiveReason(webhook);
   if (inactive !== null) return `no retry follows: the webhook is inactive, since ${inactive}`;
   return "no retry follows: it was the last of the schedule";
-}
-
-/** Takes an attempt that was called off out of the queue. */
-export function discardAttempt(tx: Transaction, row: Outgoing): void {
-  tx.remove(outgoing, row.id);
 }
 
 /** A retry has become due: queues it, and returns the attempt's id. */
@@ -193,13 +188,6 @@ export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery
   else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
 }
 
-/** G24: a redelivery that fails leaves the retry to come as it was, unless the receiver is gone for good. */
-function nextRetry(before: Delivery, { kind, cancelled }: Outgoing, settled: SettledAttempt): number | null {
-  if (settled.disablesWebhook) return null;
-  if (kind === "redelivery") return before.next_retry;
-  return cancelled ? null : settled.nextRetry;
-}
-
 function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
   const { first, delivery_id, webhook_id } = row;
   if (first === undefined) return tx.get(deliveries, delivery_id);
@@ -224,16 +212,8 @@ function deliveryBefore(tx: Transaction, row: Outgoing): Delivery | undefined {
 
 function logged({ kind }: Outgoing, outcome: AttemptOutcome, ended_at: number): Attempt {
   const { at, url, response_code, duration_ms, error, fault } = outcome;
-  return {
-    at,
-    ended_at,
-    kind,
-    url,
-    response_code,
-    duration_ms,
-    ...(error === undefined ? {} : { error }),
-    ...(fault === undefined ? {} : { fault }),
-  };
+  const attempt = { at, ended_at, kind, url, response_code, duration_ms };
+  return { ...attempt, ...(error !== undefined && { error }), ...(fault !== undefined && { fault }) };
 }
 
 function trim(tx: Transaction, webhook_id: string): void {
@@ -251,7 +231,7 @@ function retryId(delivery_id: string): string {
 export const DELIVERY_RULES = {
   plan: planAttempt,
   record: recordAttempt,
-  discard: discardAttempt,
+  discard: (tx: Transaction, row: Outgoing) => tx.remove(outgoing, row.id),
   queueRetry,
 };
 

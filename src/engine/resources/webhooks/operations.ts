@@ -23,6 +23,7 @@ import {
   presentCreatedWebhook,
   presentListedWebhook,
   presentWebhook,
+  requireCallable,
   switched,
   type Webhook,
   WebhookBody,
@@ -39,18 +40,6 @@ export function requireWebhook(caller: Caller, webhook_id: string): Webhook {
   const webhook = caller.world.get(webhooks, webhook_id);
   if (webhook?.organization_id !== organization_id) throw resourceNotFound("webhook_id", webhook_id);
   return webhook;
-}
-
-/**
- * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
- * @throws ApiError INVALID_INPUT
- */
-export function requireCallable(url: string): void {
-  if (!URL.canParse(url)) throw invalidInput("url", url, "url must be an absolute http or https URL");
-  const { username, password } = new URL(url);
-  if (username !== "" || password !== "") {
-    throw invalidInput("url", url, "url must not contain credentials");
-  }
 }
 
 export const webhookState: StateRules<Webhook> = {
@@ -91,12 +80,18 @@ function coherent(delivery: Delivery): Delivery {
   return { ...delivery, delivered_at: null };
 }
 
-export const WEBHOOK_PARAMS = Type.Object({ webhook_id: Id("wh_") });
+/** The parts that operations on one webhook share. */
+const ofWebhook = {
+  section: "4.21",
+  params: Type.Object({ webhook_id: Id("wh_") }),
+  errors: WEBHOOK_ERRORS,
+  access: (call: Caller & { params: { webhook_id: string } }) => requireWebhook(call, call.params.webhook_id),
+};
+const ASSUMED = { status: "G23", body: "G23", envelope: "G23" };
 
-export const Enveloped = <T extends TSchema>(data: T) =>
-  Type.Object({ status: Type.Literal("success"), data });
+const Enveloped = <T extends TSchema>(data: T) => Type.Object({ status: Type.Literal("success"), data });
 
-export const enveloped = <T>(data: T) => ({ status: "success" as const, data });
+const enveloped = <T>(data: T) => ({ status: "success" as const, data });
 
 export const createWebhook = operation({
   id: "webhooks.create",
@@ -155,16 +150,15 @@ export const listWebhooks = operation({
 });
 
 export const updateWebhook = operation({
+  ...ofWebhook,
   id: "webhooks.update",
-  section: "4.21",
   assumptions: ["G23", "G24", "G37"],
-  assumed: { status: "G23", body: "G23", envelope: "G23" },
+  assumed: ASSUMED,
   method: "PUT",
   path: "/webhooks/{webhook_id}",
   summary: "Change a webhook",
   description:
     "Only what is given changes. Setting it inactive cancels its pending retries; those of an active one go to its URL of that moment.",
-  params: WEBHOOK_PARAMS,
   body: {
     kind: "json",
     schema: Type.Object({
@@ -174,9 +168,7 @@ export const updateWebhook = operation({
       active: Type.Optional(Type.Boolean()),
     }),
   },
-  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(WebhookBody) },
-  access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ body: { url, events, description, active }, world }, webhook) {
     if (url !== undefined) requireCallable(url);
     const put = {
@@ -193,21 +185,18 @@ export const updateWebhook = operation({
 });
 
 export const deleteWebhook = operation({
+  ...ofWebhook,
   id: "webhooks.delete",
-  section: "4.21",
   assumptions: ["G23", "G24", "G37"],
-  assumed: { status: "G23", body: "G23", envelope: "G23" },
+  assumed: ASSUMED,
   method: "DELETE",
   path: "/webhooks/{webhook_id}",
   summary: "Delete a webhook",
   description: "Its deliveries and pending retries go with it.",
-  params: WEBHOOK_PARAMS,
-  errors: WEBHOOK_ERRORS,
   success: {
     status: 200,
     schema: Enveloped(Type.Object({ webhook_id: Id("wh_"), deleted: Type.Literal(true) })),
   },
-  access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, webhook) {
     removeWithDependents(world, webhooks, webhook.webhook_id);
     return enveloped({ webhook_id: webhook.webhook_id, deleted: true as const });
@@ -215,28 +204,20 @@ export const deleteWebhook = operation({
 });
 
 export const testWebhook = operation({
+  ...ofWebhook,
   id: "webhooks.test",
-  section: "4.21",
   assumptions: ["G23", "G37"],
-  assumed: { status: "G23", body: "G23", envelope: "G23" },
+  assumed: ASSUMED,
   method: "POST",
   path: "/webhooks/{webhook_id}/test",
   summary: "Send a test event",
   description:
     "Delivers `webhook.test`, also to an inactive webhook, and answers once the first attempt has ended.",
-  params: WEBHOOK_PARAMS,
-  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(DeliveryBody) },
-  access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, webhook) {
     const delivery_id = enqueueTest(world, webhook);
-    return enveloped({
-      delivery_id,
-      event: "webhook.test",
-      status: "failed" as const,
-      response_code: 0,
-      attempts: 0,
-    });
+    const pending = { event: "webhook.test", status: "failed" as const, response_code: 0, attempts: 0 };
+    return enveloped({ delivery_id, ...pending });
   },
   finish: (_call, answer, services) => {
     const { delivery_id } = (answer as { data: { delivery_id: string } }).data;
@@ -245,18 +226,15 @@ export const testWebhook = operation({
 });
 
 export const listDeliveries = operation({
+  ...ofWebhook,
   id: "webhooks.list_deliveries",
-  section: "4.21",
   assumptions: ["G23", "G24", "G37"],
   assumed: { envelope: "G23" },
   method: "GET",
   path: "/webhooks/{webhook_id}/deliveries",
   summary: "List a webhook's deliveries, newest first",
   description: "A delivery is listed once its first attempt has ended.",
-  params: WEBHOOK_PARAMS,
-  errors: WEBHOOK_ERRORS,
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
-  access: (call) => requireWebhook(call, call.params.webhook_id),
   handle({ world }, { webhook_id }) {
     const all = world.index(deliveries, "newest", webhook_id);
     return enveloped([...all].map((delivery) => presentDelivery(delivery, world)));
@@ -267,7 +245,7 @@ export const redeliver = operation({
   id: "webhooks.redeliver",
   section: "4.21",
   assumptions: ["G23", "G24", "G37"],
-  assumed: { status: "G23", body: "G23", envelope: "G23" },
+  assumed: ASSUMED,
   method: "POST",
   path: "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
   summary: "Redeliver a failed delivery",
@@ -317,16 +295,15 @@ function alreadyDelivered({ status }: Delivery): ApiError {
 
 /** Section 2.12: when it was delivered, or when it failed and when it is tried again, never both (G23). */
 export function presentDelivery(delivery: Delivery, world: WorldReader) {
-  const { delivery_id, event, status, response_code, attempts } = delivery;
-  return { delivery_id, event, status, response_code, attempts, ...presentTimes(delivery, world) };
-}
-
-function presentTimes({ status, delivered_at, last_attempt, next_retry }: Delivery, world: WorldReader) {
-  if (status === "success") return { delivered_at: world.iso(delivered_at ?? 0) };
-  return {
-    last_attempt: world.iso(last_attempt ?? 0),
-    next_retry: next_retry === null ? null : world.iso(next_retry),
-  };
+  const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
+  const times =
+    status === "success"
+      ? { delivered_at: world.iso(delivery.delivered_at ?? 0) }
+      : {
+          last_attempt: world.iso(delivery.last_attempt ?? 0),
+          next_retry: next_retry === null ? null : world.iso(next_retry),
+        };
+  return { delivery_id, event, status, response_code, attempts, ...times };
 }
 
 export const webhooksResource = {

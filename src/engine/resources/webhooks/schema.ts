@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, event } from "../../contract/event.ts";
 import { publicView } from "../../contract/public-view.ts";
 import { belongsTo } from "../../contract/references.ts";
@@ -8,11 +9,20 @@ import { EVENT_NAMES } from "../events.ts";
 
 /** G23: http or https and absolute; what a pattern cannot tell is checked by `requireCallable`. */
 export const WebhookUrl = () =>
-  Type.String({
-    pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$",
-    maxLength: 2048,
-    examples: ["https://partner.example/hooks"],
-  });
+  Type.String({ pattern: URL_PATTERN, maxLength: 2048, examples: ["https://partner.example/hooks"] });
+export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
+
+/**
+ * Checks beyond the URL's pattern: it must parse, and contain no credentials (G23).
+ * @throws ApiError INVALID_INPUT
+ */
+export function requireCallable(url: string, field = "url"): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !["http:", "https:"].includes(parsed.protocol))
+    throw invalidInput(field, url, `${field} must be an absolute http or https URL`);
+  if (parsed.username !== "" || parsed.password !== "")
+    throw invalidInput(field, url, `${field} must not contain credentials`);
+}
 
 /** G23: at least one, all known, each once. */
 export const EventList = () =>
