@@ -137,7 +137,7 @@ export function readEntries<E, R>(
   return (fixture[key] ?? []) as readonly E[];
 }
 
-/** What a fixture gives as a list of entries, or as their number alone. */
+/** Reads entries that a fixture gives as a list, or by their number alone. */
 export function readListed<E>(
   given: number | readonly E[] | undefined,
   byDefault: number,

@@ -121,7 +121,7 @@ const SUBJECTS: Record<ResourceType, Subject> = {
   },
 };
 
-/** What may happen between creation and deletion, in a legal order. */
+/** The changes that can happen between creation and deletion, in a legal order. */
 const EPISODES = [
   ["updated"],
   ["added", "removed"],

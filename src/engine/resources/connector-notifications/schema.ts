@@ -14,7 +14,7 @@ const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => nam
 
 export const MAX_RULES = 100;
 
-/** What a pattern cannot say is checked by `requireCallable`. */
+/** `requireCallable` checks more than the pattern can. */
 export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
 /** G15. Which address a rule must have, and that it has no other, follows from its type: `soundRules`. */
