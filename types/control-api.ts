@@ -417,7 +417,7 @@ export type Expectation =
         path?: string;
         /** The id of the user who called */
         principal?: string;
-        /** What the JSON body must at least hold */
+        /** What the JSON body must contain at least */
         body?: unknown;
         /** Of deliveries: an event name, or a glob of them */
         event?: EventPattern;
@@ -451,7 +451,7 @@ export type Expectation =
         path?: string;
         /** The id of the user who called */
         principal?: string;
-        /** What the JSON body must at least hold */
+        /** What the JSON body must contain at least */
         body?: unknown;
         /** Of deliveries: an event name, or a glob of them */
         event?: EventPattern;
@@ -1394,9 +1394,9 @@ export interface HistoryEntry {
       changed: number;
     };
   };
-  /** Rewound past: the present does not come from it */
+  /** A rewind has undone it */
   undone: boolean;
-  /** Whether the world before and after it is still held */
+  /** Whether the world before and after it is still stored */
   kept: boolean;
 }
 export interface Verification {
@@ -1532,9 +1532,9 @@ export interface HistoryDetail {
       changed: number;
     };
   };
-  /** Rewound past: the present does not come from it */
+  /** A rewind has undone it */
   undone: boolean;
-  /** Whether the world before and after it is still held */
+  /** Whether the world before and after it is still stored */
   kept: boolean;
   /** Ids of what led to it, from the nearest up to the first */
   causes: string[];

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, getExamples, Nullable, Timestamp } from "../engine/contract/schema.ts";
+import { Closed, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
 import { presentDelivery } from "../engine/resources/webhooks/operations.ts";
 import {
@@ -47,10 +47,7 @@ type ListedDelivery = Static<typeof ListedDelivery>;
 
 const AttemptBody = Closed({
   at: Timestamp({ description: "When it began; made by an advance, its due time" }),
-  kind: Type.Unsafe<"first" | "retry" | "redelivery">({
-    type: "string",
-    enum: ["first", "retry", "redelivery"],
-  }),
+  kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer({ description: "0 for no answer" }),
   duration_ms: Type.Integer({ description: "On the wall clock" }),

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
-import { Closed, Nullable, Timestamp } from "../engine/contract/schema.ts";
+import { Closed, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { ArmedRule } from "../engine/faults/armed-rule.ts";
 import type { SandboxFaults } from "../engine/faults/faults.ts";
 import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
@@ -78,9 +78,7 @@ export const ScenarioBody = Closed(
     description: Type.String(),
     active: Type.Boolean({ description: "Active in this sandbox" }),
     shipped: Type.Boolean(),
-    origin: Type.Unsafe<"own" | "shipped" | "derived">({
-      type: "string",
-      enum: ["own", "shipped", "derived"],
+    origin: Words(["own", "shipped", "derived"], {
       description: "Your file, a shipped file, or derived from an operation's documented refusals",
     }),
     file: Type.String({

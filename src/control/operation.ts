@@ -118,6 +118,15 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, S extends
   errors?: readonly ProblemKind[];
 };
 
+/** How the control API answers with a list that is complete. */
+export function toList<T>(items: T[]): { items: T[]; total: number } {
+  return { items, total: items.length };
+}
+
+/** A field of a body or query with a text, which may be left out. */
+export const OptionalText = (description: string, more: object = {}) =>
+  Type.Optional(Type.String({ ...more, description }));
+
 /** Declares one call of the control API. `params` are those of S unless given. */
 export function operation<
   P extends TObject = TObject,

@@ -69,7 +69,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
       "journal --operation zz",
       'operation "zz" matches no operation of the emulated API; `understudy openapi` has them all.',
     ],
-    [1, "rewind zz", "`understudy history` lists those that are there."],
+    [1, "rewind zz", "`understudy history` lists its entries."],
     [2, "scenario zz", "Its actions are list, on, off, show, check, from-har.\n"],
     [2, "journal show zz", "Unknown arguments: show, zz\n"],
     [2, "clock advance", "<by> is missing: understudy clock advance <by>"],

@@ -202,11 +202,11 @@ describe("faults/explain", () => {
     ],
     [
       { method: "GET", path: "http://127.0.0.1/v1/models" },
-      "path begins with a slash, and stands without host and sandbox prefix.",
+      "path must begin with a slash, without host and sandbox prefix.",
     ],
     [
       { method: "GET", path: "/_s/x/v1/models" },
-      "path begins with a slash, and stands without host and sandbox prefix.",
+      "path must begin with a slash, without host and sandbox prefix.",
     ],
     [{ ...MODELS, bdy: 1 }, 'bdy is not known here. Did you mean "body"?'],
   ])("refuses %j with one sentence [interfaces 11]", async (request, sentence) => {

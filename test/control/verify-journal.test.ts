@@ -159,10 +159,10 @@ describe("a match that can match nothing is no pass", () => {
     [
       "path",
       "/v1/model",
-      'match.path is no path of an operation, and none that was called. Did you mean "/v1/models"?',
+      'match.path is no path of an operation or of a request in the journal. Did you mean "/v1/models"?',
     ],
-    ["path", "v1/models", "match.path begins with a slash, and stands without host, prefix and query."],
-    ["path", "/v1/models?page=1", "match.path stands without its query."],
+    ["path", "v1/models", "match.path must begin with a slash, without host, prefix and query."],
+    ["path", "/v1/models?page=1", "match.path must not have a query."],
   ])("%s %s [interfaces 11]", async (field, value, sentence) => {
     const { status, body } = await verify("default", { match: { [field]: value }, count: 0 });
     expect([status, body.detail]).toEqual([422, sentence]);

@@ -4,9 +4,8 @@ import { Closed } from "../../engine/contract/schema.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
-/** More would be no help to anybody. */
 const MAX_DIFFERENCES = 100;
-/** What differs between any two answers: when they were made, and what was left of the window by then. */
+/** Headers that differ between any two answers. */
 const PASSING = /^(date|service-processing-ms|connection|keep-alive|content-length|x-ratelimit-.*)$/;
 
 export const AnswerDifference = Closed({
@@ -16,22 +15,19 @@ export const AnswerDifference = Closed({
 });
 type Difference = Static<typeof AnswerDifference>;
 
-/** What is compared of a request's answer. */
+/** The compared part of an exchange. */
 export type ComparedAnswer = Pick<
   JournalEntry,
   "id" | "status" | "response_headers" | "response_body" | "streamed"
 >;
 
-/**
- * In what two answers differ, besides what differs between any two: the request's own id, the time it took, and
- * what is left of the rate window.
- */
+/** Differences of two answers, except those of any two: the request's id, its duration, and the rest of the rate window. */
 export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
   if (first.status !== second.status)
     differences.push({ what: "status", before: first.status, after: second.status });
-  compareHeaders(differences, headersOf(first, second.id), headersOf(second, second.id));
-  const [was, is] = [bodyOf(first, second.id), bodyOf(second, second.id)];
+  compareHeaders(differences, readHeaders(first, second.id), readHeaders(second, second.id));
+  const [was, is] = [readBody(first, second.id), readBody(second, second.id)];
   compareValues(differences, "body", { was, is, shownWas: shown(was), shownIs: shown(is) });
   return differences.slice(0, MAX_DIFFERENCES);
 }
@@ -49,8 +45,8 @@ function compareHeaders(
   }
 }
 
-/** By lower-case name; the answer's own id stands as that of the other. */
-function headersOf(answer: ComparedAnswer, as: string): Map<string, string> {
+/** By lower-case name; the answer's own id is replaced by that of the other. */
+function readHeaders(answer: ComparedAnswer, as: string): Map<string, string> {
   const { response_headers } = answer;
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < response_headers.length; i += 2) {
@@ -59,8 +55,8 @@ function headersOf(answer: ComparedAnswer, as: string): Map<string, string> {
   return headers;
 }
 
-/** A value where it is JSON, the text where not. */
-function bodyOf({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
+/** Parsed if it is JSON, otherwise the text. */
+function readBody({ id, response_body, streamed }: ComparedAnswer, as: string): unknown {
   if (typeof streamed === "object") return streamed.sha256;
   const text = bodyText(response_body).replaceAll(id, as);
   try {

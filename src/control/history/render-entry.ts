@@ -39,8 +39,8 @@ export const HistoryEntryBody = Closed(
     changes: Type.Record(Type.String(), Closed({ added: Count(), removed: Count(), changed: Count() }), {
       description: "How many records of each collection it concerned",
     }),
-    undone: Type.Boolean({ description: "Rewound past: the present does not come from it" }),
-    kept: Type.Boolean({ description: "Whether the world before and after it is still held" }),
+    undone: Type.Boolean({ description: "A rewind has undone it" }),
+    kept: Type.Boolean({ description: "Whether the world before and after it is still stored" }),
   },
   {
     $id: "HistoryEntry",
@@ -68,45 +68,34 @@ export const HistoryEntryBody = Closed(
 export type RenderedHistoryEntry = Static<typeof HistoryEntryBody>;
 
 export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
-  const { id, sequence, at, kind, title, subject, cause, advanced_by, request, changes, states } = entry;
+  const { id, sequence, kind, subject, cause, advanced_by, request, delivered, changes } = entry;
   const { seq, isUndone } = entry.entry;
   return {
-    id,
-    seq,
-    sequence,
-    at: new Date(at).toISOString(),
-    kind,
-    title: redactText(title),
-    subject,
-    cause,
-    advanced_by,
-    request,
-    journal_position: entry.journal,
-    delivered: entry.delivered,
-    changes,
+    ...{ id, seq, sequence, at: new Date(entry.at).toISOString(), kind, title: redactText(entry.title) },
+    ...{ subject, cause, advanced_by, request, journal_position: entry.journal, delivered, changes },
     undone: isUndone,
-    kept: states !== undefined,
+    kept: entry.states !== undefined,
   };
 }
 
 export const OfEntry = below({ id: Type.String({ description: "The entry's id", examples: ["h_1"] }) });
 
 /** @throws Problem 404 */
-export function entryOf({ history }: Sandbox, id: string): HistoryEntry {
+export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
   const entry = history.find(id);
   if (entry !== undefined) return entry;
   throw new Problem("unknown-entry", {
-    detail: `The history holds no ${id.slice(0, 100)}; ${lostEntries(history.dropped)} lost to its bound, and a reset begins it anew. GET S/history lists those that are there.`,
+    detail: `The history has no ${id.slice(0, 100)}; ${lostEntries(history.dropped)} lost to its bound, and a reset clears it. GET S/history lists its entries.`,
     value: id,
   });
 }
 
 /** @throws Problem 409 */
-export function statesOf({ id, states }: HistoryEntry, done: string): BeforeAfter {
+export function requireStates({ id, states }: HistoryEntry, done: string): BeforeAfter {
   if (states !== undefined) return states;
   throw conflict(
     "state-let-go",
-    `The world before and after ${id} was let go and cannot be ${done} any more`,
-    "take an entry that says `kept`, or save a snapshot of what has to last",
+    `The world before and after ${id} is no longer stored and cannot be ${done}`,
+    "use an entry with `kept`, or save a snapshot of a state that you need later",
   );
 }

@@ -9,7 +9,7 @@ import { conflict, type Problem, ruleAt } from "../problem.ts";
 import { RemoteSandbox, type WireRequest } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
-/** Marks the repeated request, so that nobody else's is taken for it and no other is struck by its rule. */
+/** Marks the repeated request, so that its rule strikes no other and its answer is found. */
 const MARK = "x-sandbox-repeat";
 /** Of the connection, or another sandbox's. */
 const NOT_SENT_AGAIN = new Set([
@@ -34,19 +34,16 @@ export interface Repetition {
   rule: object | undefined;
 }
 
-/**
- * What the journal has of an entry's request.
- * @throws Problem 409 when it has nothing
- */
-export function requestOf({ id, request, entry }: HistoryEntry): JournalEntry {
+/** The request of an entry, from the journal. @throws Problem 409 if the journal no longer has it */
+export function requireExchange({ id, request, entry }: HistoryEntry): JournalEntry {
   if (request === null) throw notRepeatable(`${id} is no request`);
   if (entry.exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
   return entry.exchange;
 }
 
 /**
- * Sends it once more, as it came.
- * @throws Problem 409 when not all of it was kept, or no answer comes; DocumentError for a rule that is wrong
+ * Sends the request again, as it came.
+ * @throws Problem 409 if not all of it was stored, or no answer comes; DocumentError for an invalid rule
  */
 export async function repeatRequest(
   entry: JournalEntry,
@@ -61,8 +58,8 @@ export async function repeatRequest(
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const again = {
       method: entry.method,
-      target: prefixOf(entry, target) + entry.path + query,
-      headers: [...headersOf(entry), [MARK, mark]],
+      target: findPrefix(entry, target) + entry.path + query,
+      headers: [...copiedHeaders(entry), [MARK, mark]],
       body: entry.request_body,
     };
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
@@ -76,7 +73,7 @@ export async function repeatRequest(
   }
 }
 
-/** Of another node's sandbox, the answer is what comes over the wire. */
+/** The answer of another node's sandbox is read from the wire, since its journal is there. */
 async function sendToRemote(
   { streamed }: JournalEntry,
   target: RemoteSandbox,
@@ -85,7 +82,7 @@ async function sendToRemote(
   const answer = await target.send(request).catch(() => undefined);
   if (answer === undefined) return undefined;
   const { status, body } = answer;
-  const headers = pairsOf(answer.headers).filter(([name]) => name!.toLowerCase() !== "transfer-encoding");
+  const headers = toPairs(answer.headers).filter(([name]) => name!.toLowerCase() !== "transfer-encoding");
   const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
   const sha256 = createHash("sha256").update(body).digest("hex");
   return {
@@ -108,7 +105,7 @@ function ruleFor(
   return { ...rule, id: `repeat-${mark}`, match };
 }
 
-/** What it returns takes the rule away again. */
+/** Returns a function that removes the rule. */
 async function arm(
   rule: { id: string },
   { server, target }: Pick<Repetition, "server" | "target">,
@@ -124,17 +121,17 @@ async function arm(
   return () => rules.remove(id);
 }
 
-/** `default` has no prefix, unless the request was seen to have used it. */
-function prefixOf({ response_body }: JournalEntry, { name }: { name: string }): string {
+/** `default` has no prefix, unless the first answer shows that the request used one. */
+function findPrefix({ response_body }: JournalEntry, { name }: { name: string }): string {
   const prefix = `/_s/${name}`;
   return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
-function headersOf({ request_headers }: JournalEntry): string[][] {
-  return pairsOf(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
+function copiedHeaders({ request_headers }: JournalEntry): string[][] {
+  return toPairs(request_headers).filter(([name]) => !NOT_SENT_AGAIN.has(name!.toLowerCase()));
 }
 
-function pairsOf(flat: readonly string[]): string[][] {
+function toPairs(flat: readonly string[]): string[][] {
   return Array.from({ length: Math.floor(flat.length / 2) }, (_, i) => flat.slice(2 * i, 2 * i + 2));
 }
 

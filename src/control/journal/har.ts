@@ -31,7 +31,7 @@ export const HarBody = Closed(
 );
 
 /** The journal as an HTTP Archive, secrets masked; oldest first, as archives are. */
-export function harOf(
+export function toHar(
   entries: readonly JournalEntry[],
   { base_url, version }: { base_url: string; version: string },
 ): Static<typeof HarBody> {

@@ -54,45 +54,42 @@ export interface EntryMatch {
   /** A glob of paths, without sandbox prefix and query. */
   path?: string | undefined;
   principal?: string | undefined;
-  /** What the request's JSON body must contain at least. */
+  /** The minimum content of the request's JSON body. */
   body?: unknown;
-  /** An event name or a glob of them: matches attempts to deliver, as do the two below (interfaces 14). */
+  /** An event name or a glob of names: matches delivery attempts, as do the two below (interfaces 14). */
   event?: string | undefined;
   webhook?: string | undefined;
   /** Which attempt of its delivery. */
   attempt?: number | undefined;
 }
 
-/** What can be matched at all; a word outside it would make `count: 0` true for ever. */
+/** What can be matched; another word is refused, since it would make `count: 0` always true. */
 export interface KnownWords {
   operations: readonly AnyOperation[];
-  events: readonly string[];
-  /** Users and webhooks of the present and of the journal; undefined: whatever is asked for, is looked for. */
+  /** Of the sandbox's present and of its journal; undefined to accept any. */
   present:
     | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
     | undefined;
 }
 
-/** One condition of a match: undefined when an entry meets it, else in words why not. */
+/** One condition of a match: undefined if an entry meets it, otherwise the reason. */
 type Condition = (entry: JournalEntry) => string | undefined;
 
-/** Whether a match is about attempts to deliver rather than about requests. */
+/** Whether a match is about delivery attempts rather than about requests. */
 export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolean {
   return event !== undefined || webhook !== undefined || attempt !== undefined;
 }
 
-/**
- * @throws Problem 422 for a pattern that is none, and for a word that nothing can match
- */
-export function conditionsOf(match: EntryMatch, known: KnownWords, prefix = ""): Condition[] {
+/** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
+export function createConditions(match: EntryMatch, known: KnownWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body } = match;
   const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
-  const operations = known.operations.map(({ id }) => id);
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
-    if (!operations.some(matches)) {
+    const ids = known.operations.map(({ id }) => id);
+    if (!ids.some(matches)) {
       const is = "matches no operation of the emulated API";
-      throw unknownWord(`${prefix}operation`, operation, { is, known: operations, where: WHERE.operations });
+      throw unknownWord(`${prefix}operation`, operation, { is, known: ids, where: WHERE.operations });
     }
     conditions.push(({ operation: id }) => failed(id !== null && matches(id), "operation", id, operation));
   }
@@ -101,32 +98,21 @@ export function conditionsOf(match: EntryMatch, known: KnownWords, prefix = ""):
     if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
     conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
   }
-  if (method !== undefined) {
-    const upper = method.toUpperCase();
-    conditions.push((entry) => failed(entry.method === upper, "method", entry.method, upper));
-  }
+  if (method !== undefined) conditions.push(equals("method", method.toUpperCase(), (entry) => entry.method));
   if (status !== undefined)
     conditions.push((entry) => failed(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {
-    // A mistyped one would make `count: 0` true for ever.
-    if (!Object.hasOwn(CATALOGUE, code) && !/^HTTP_\d{3}$/.test(code)) {
-      const known = Object.keys(CATALOGUE);
-      const where = `it has ${known.join(", ")}`;
-      throw unknownWord(`${prefix}code`, code, { is: "is no code of the catalogue", known, where });
+    const codes = Object.keys(CATALOGUE);
+    if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
+      const where = `it has ${codes.join(", ")}`;
+      throw unknownWord(`${prefix}code`, code, { is: "is no code of the catalogue", known: codes, where });
     }
-    conditions.push((entry) => failed(entry.code === code, "code", entry.code, code));
+    conditions.push(equals("code", code, (entry) => entry.code));
   }
   if (principal !== undefined) {
-    const users = known.present?.users;
-    if (users !== undefined && !users.has(principal))
-      throw unknownWord(`${prefix}principal`, principal, {
-        is: "is no user of this sandbox",
-        known: users,
-        where: WHERE.users,
-      });
-    conditions.push((entry) =>
-      failed(entry.principal === principal, "principal", entry.principal, principal),
-    );
+    const is = "is no user of this sandbox";
+    requirePresent(`${prefix}principal`, principal, { is, known: known.present?.users, where: WHERE.users });
+    conditions.push(equals("principal", principal, (entry) => entry.principal));
   }
   if (body !== undefined) conditions.push((entry) => bodyDifference(body, requestBody(entry)));
   return conditions;
@@ -140,54 +126,57 @@ function deliveryConditions(match: EntryMatch, known: KnownWords, prefix: string
       throw unprocessable(
         `${prefix}${name}`,
         match[name],
-        "is of requests, and cannot stand beside what is of deliveries",
+        "matches requests, and cannot be combined with a field that matches deliveries",
       );
   }
   const conditions: Condition[] = [];
   if (event !== undefined) {
     const matches = pattern(`${prefix}event`, event);
-    if (!known.events.some(matches))
-      throw unknownWord(`${prefix}event`, event, {
-        is: "matches no event of the service",
-        known: known.events,
-        where: `it has ${known.events.join(", ")}`,
-      });
+    if (!DELIVERED_EVENTS.some(matches)) {
+      const where = `it has ${DELIVERED_EVENTS.join(", ")}`;
+      const is = "matches no event of the service";
+      throw unknownWord(`${prefix}event`, event, { is, known: DELIVERED_EVENTS, where });
+    }
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
       return failed(name !== undefined && matches(name), "event", name, event);
     });
   }
   if (webhook !== undefined) {
+    const is = "is no webhook of this sandbox";
     const webhooks = known.present?.webhooks;
-    if (webhooks !== undefined && !webhooks.has(webhook))
-      throw unknownWord(`${prefix}webhook`, webhook, {
-        is: "is no webhook of this sandbox",
-        known: webhooks,
-        where: WHERE.webhooks,
-      });
-    conditions.push(({ delivery }) =>
-      failed(delivery?.webhook_id === webhook, "webhook", delivery?.webhook_id, webhook),
-    );
+    requirePresent(`${prefix}webhook`, webhook, { is, known: webhooks, where: WHERE.webhooks });
+    conditions.push(equals("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
   }
-  if (attempt !== undefined)
-    conditions.push(({ delivery }) =>
-      failed(delivery?.attempt === attempt, "attempt", delivery?.attempt, attempt),
-    );
+  if (attempt !== undefined) conditions.push(equals("attempt", attempt, ({ delivery }) => delivery?.attempt));
   return conditions;
 }
 
-/** One without wildcards has to be an operation's, or one that was really called. @throws Problem 422 */
+function equals(name: string, wanted: string | number, read: (entry: JournalEntry) => unknown): Condition {
+  return (entry) => failed(read(entry) === wanted, name, read(entry), wanted);
+}
+
+/** @throws Problem 422 */
+function requirePresent(
+  field: string,
+  id: string,
+  { known, ...words }: { is: string; known: ReadonlySet<string> | undefined; where: string },
+): void {
+  if (known !== undefined && !known.has(id)) throw unknownWord(field, id, { ...words, known });
+}
+
+/** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
 function requirePossiblePath(path: string, { operations, present }: KnownWords, prefix: string): void {
   if (present === undefined) return;
   const field = `${prefix}path`;
-  if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "stands without its query");
+  if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
-    throw unprocessable(field, path, "begins with a slash, and stands without host, prefix and query");
+    throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
   if (isGlob(path) || present.paths.has(path) || matchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,
     path,
-    "is no path of an operation, and none that was called",
+    "is no path of an operation or of a request in the journal",
     nearestPath(path, operations),
   );
 }
@@ -196,7 +185,7 @@ function pattern(field: string, text: string): (text: string) => boolean {
   try {
     return glob(text);
   } catch (error) {
-    if (error instanceof GlobError) throw unprocessable(field, text, `is no pattern: ${error.message}`);
+    if (error instanceof GlobError) throw unprocessable(field, text, `is no valid pattern: ${error.message}`);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
-import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
@@ -11,10 +11,7 @@ const JournaledDelivery = Closed({
   webhook_id: Type.String(),
   delivery_id: Type.String(),
   attempt: Type.Integer({ minimum: 1, description: "Which of its delivery's, from 1" }),
-  kind: Type.Unsafe<"first" | "retry" | "redelivery">({
-    type: "string",
-    enum: ["first", "retry", "redelivery"],
-  }),
+  kind: Words(["first", "retry", "redelivery"]),
   url: Type.String({ description: "Where it was sent, secrets masked" }),
   error: Nullable(Type.String({ description: "Why there was no answer" })),
 });
@@ -30,9 +27,7 @@ export const JournalEntryBody = Closed(
       description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
     }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
-    kind: Type.Unsafe<"request" | "delivery">({
-      type: "string",
-      enum: ["request", "delivery"],
+    kind: Words(["request", "delivery"], {
       description: "A request that came in, or an attempt to deliver an event",
     }),
     at: Timestamp({ description: "On the sandbox's clock" }),
@@ -87,23 +82,13 @@ export const JournalEntryBody = Closed(
 );
 export type RenderedEntry = Static<typeof JournalEntryBody>;
 
-/** An entry as anyone may see it: this is the one way out of the journal, and secrets end here. */
+/** An entry with its secrets masked. Everything that leaves the journal passes here. */
 export function renderEntry(entry: JournalEntry): RenderedEntry {
+  const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {
-    id: entry.id,
-    seq: entry.entry.seq,
-    sequence: entry.sequence,
-    kind: entry.delivery === undefined ? "request" : "delivery",
-    at: new Date(entry.at).toISOString(),
-    operation: entry.operation,
-    method: entry.method,
-    path: redactText(entry.path),
-    status: entry.status,
-    code: entry.code,
-    duration_ms: entry.duration_ms,
-    principal: entry.principal,
-    api_key: entry.api_key,
-    decision: entry.decision,
+    ...{ id, seq: entry.entry.seq, sequence, kind: entry.delivery === undefined ? "request" : "delivery" },
+    ...{ at: new Date(entry.at).toISOString(), operation, method, path: redactText(entry.path) },
+    ...{ status, code, duration_ms, principal, api_key, decision },
     reasons: entry.reasons.map(redactText),
     request: {
       query: redactQuery(entry.query),
@@ -122,15 +107,8 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
   const { event, webhook_id, delivery_id, attempt, kind, origin, error } = delivery;
   const search = query === "" ? "" : `?${redactQuery(query)}`;
   const url = `${origin}${redactText(path)}${search}`;
-  return {
-    event,
-    webhook_id,
-    delivery_id,
-    attempt,
-    kind,
-    url,
-    error: error === undefined ? null : redactText(error),
-  };
+  const reason = error === undefined ? null : redactText(error);
+  return { event, webhook_id, delivery_id, attempt, kind, url, error: reason };
 }
 
 /** The request's JSON body as it was sent, for matching; undefined where there is none. Never shown. */

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { redactText } from "../../tools/redact.ts";
-import { conditionsOf, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
+import { createConditions, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
 
 const Whole = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
@@ -38,7 +38,7 @@ export const VerificationBody = Closed(
 );
 export type Verification = Static<typeof VerificationBody>;
 
-/** Looks at a journal; `hopeless` where what is still to come cannot mend it. */
+/** Checks a journal; `hopeless` if later entries cannot make it hold. */
 export type Verify = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };
 
 const MAX_MISSES = 5;
@@ -47,7 +47,7 @@ const MAX_MISSES = 5;
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
 function comparing(match: EntryMatch, known: KnownWords, prefix: string): Compare {
-  const conditions = conditionsOf(match, known, prefix);
+  const conditions = createConditions(match, known, prefix);
   const wantsDelivery = isDeliveryMatch(match);
   return (entry) => {
     if ((entry.delivery !== undefined) !== wantsDelivery) return undefined;
@@ -56,22 +56,22 @@ function comparing(match: EntryMatch, known: KnownWords, prefix: string): Compar
 }
 
 /**
- * Whether as many requests, or attempts to deliver, came as were expected; if too few did, those that came
- * nearest, best first. The caller has made sure that no entry was lost.
+ * Whether the expected number of requests or delivery attempts came; if too few, the nearest, best first. The caller has
+ * checked that no entry was lost.
  * @throws Problem 422
  */
 export function countVerifier(expected: { match: EntryMatch; count: Count }, known: KnownWords): Verify {
   const compare = comparing(expected.match, known, "match.");
-  const { min, max } = boundsOf(expected.count);
+  const { min, max } = toBounds(expected.count);
   return (entries) => {
     const { found, misses } = compared(entries, compare);
     if (found > max) return { ok: false, found, nearest: [], hopeless: true };
-    return { ok: found >= min, found, nearest: found < min ? nearestOf(misses) : [] };
+    return { ok: found >= min, found, nearest: found < min ? findNearest(misses) : [] };
   };
 }
 
 /**
- * Whether something came for each match, in their order; `strict`: and in between nothing that any of them matches.
+ * Whether an entry came for each match, in order; `strict`: without other entries in between that match one.
  * @throws Problem 422
  */
 export function sequenceVerifier(
@@ -93,7 +93,7 @@ export function sequenceVerifier(
       : undefined;
     const instead = between === undefined ? "" : `; what came there instead is ${between.id}`;
     const why = `step ${run.length + 1} of ${steps.length} is missing: nothing that it matches ${after}${instead}`;
-    return { ok: false, found: run.length, nearest: nearestOf(misses), why };
+    return { ok: false, found: run.length, nearest: findNearest(misses), why };
   };
 }
 
@@ -110,13 +110,9 @@ function looseRun(entries: readonly JournalEntry[], steps: number, meets: Meets)
 function strictRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
   let longest: JournalEntry[] = [];
   for (let from = 0; from < entries.length && longest.length < steps; from++) {
-    const run: JournalEntry[] = [];
-    while (
-      run.length < steps &&
-      from + run.length < entries.length &&
-      meets(entries[from + run.length]!, run.length)
-    )
-      run.push(entries[from + run.length]!);
+    const next = entries.slice(from, from + steps);
+    const broken = next.findIndex((entry, step) => !meets(entry, step));
+    const run = broken < 0 ? next : next.slice(0, broken);
     if (run.length > longest.length) longest = run;
   }
   return longest;
@@ -140,7 +136,7 @@ function compared(entries: readonly JournalEntry[], compare: Compare): { found: 
 }
 
 /** Nearest first; of equals the newest, which is the one just tried. */
-function nearestOf(misses: Miss[]): NearMiss[] {
+function findNearest(misses: Miss[]): NearMiss[] {
   misses.sort(
     (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
   );
@@ -152,20 +148,13 @@ function distance(differences: readonly string[]): number {
   return differences.reduce((sum, text) => sum + (/^(operation|path|event) is/.test(text) ? 3 : 1), 0);
 }
 
-export function boundsOf(count: Count): { min: number; max: number } {
+export function toBounds(count: Count): { min: number; max: number } {
   if (typeof count === "number") return { min: count, max: count };
   return { min: count.min ?? 0, max: count.max ?? Number.POSITIVE_INFINITY };
 }
 
 function nearMiss({ entry, differences }: Miss): NearMiss {
-  const { id, at, operation, method, path, status } = entry;
-  return {
-    id,
-    at: new Date(at).toISOString(),
-    operation,
-    method,
-    path: redactText(path),
-    status,
-    differences,
-  };
+  const { id, operation, method, status } = entry;
+  const [at, path] = [new Date(entry.at).toISOString(), redactText(entry.path)];
+  return { id, at, operation, method, path, status, differences };
 }

@@ -1,5 +1,4 @@
 import { noContent, RawBody } from "../../engine/contract/reply.ts";
-
 import { CoverageMatrix, coverageMatrix } from "../../tools/reports/coverage.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unknownWord, WHERE } from "../problem.ts";
@@ -20,11 +19,8 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/coverage.html",
     summary: "Show the coverage as a heat map, on a page that needs no network",
     success: { status: 200, content_types: ["text/html"] },
-    async handle({ server }) {
-      const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-      const matrix = coverageMatrix(server.operations, server.sandboxes.outcomes());
-      return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, "Coverage of all sandboxes"));
-    },
+    handle: ({ server }) =>
+      heatMap(coverageMatrix(server.operations, server.sandboxes.outcomes()), "all sandboxes"),
   }),
   operation({
     id: "coverage.report",
@@ -34,12 +30,13 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
     handle({ body, server: { operations, sandboxes } }) {
+      const known = operations.map(({ id }) => id);
       const counts = body.operations.map((row, i) => {
         const found = operations.find(({ id }) => id === row.operation);
         if (found !== undefined) return { found, row };
         throw unknownWord(`operations[${i}].operation`, row.operation, {
           is: "is no operation of the emulated API",
-          known: operations.map(({ id }) => id),
+          known,
           where: WHERE.operations,
         });
       });
@@ -65,14 +62,8 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/coverage.html",
     summary: "Show the coverage as a heat map, on a page that needs no network",
     success: { status: 200, content_types: ["text/html"] },
-    async handle({ sandbox, server }) {
-      const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-      const matrix = coverageMatrix(server.operations, sandbox.outcomes);
-      return new RawBody(
-        "text/html; charset=utf-8",
-        coverageHtml(matrix, `Coverage of ${sandbox.name}`, `/_console/s/${sandbox.name}`),
-      );
-    },
+    handle: ({ sandbox: { name, outcomes }, server }) =>
+      heatMap(coverageMatrix(server.operations, outcomes), name, `/_console/s/${name}`),
   }),
   operation({
     id: "coverage.clear",
@@ -85,3 +76,8 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     },
   }),
 ];
+
+async function heatMap(matrix: CoverageMatrix, subject: string, console?: string): Promise<RawBody> {
+  const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
+  return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, `Coverage of ${subject}`, console));
+}

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseDateOrInstant } from "../../engine/contract/instant.ts";
-import { Closed, ListOf, typed } from "../../engine/contract/schema.ts";
+import { Closed, ListOf, typed, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -8,16 +8,14 @@ import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
 import { DELIVERED_EVENTS } from "../journal/match-entry.ts";
-import { below, type ControlOperation, operation } from "../operation.ts";
+import { below, type ControlOperation, operation, toList } from "../operation.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
 /** Attempts that one call begins. */
 const MAX_REDELIVERED = 1000;
 
-const Status = Type.Unsafe<"success" | "failed" | "pending">({
-  type: "string",
-  enum: ["success", "failed", "pending"],
+const Status = Words(["success", "failed", "pending"], {
   description: "`failed` for good, or `pending` a retry",
 });
 const Text = (description: string, type = "string") =>
@@ -192,7 +190,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
         const delivery = present.get(deliveries, delivery_id);
         return delivery === undefined ? [] : [presentListed(delivery, present)];
       });
-      return { items, total: items.length };
+      return toList(items);
     },
   }),
   operation({
@@ -218,8 +216,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(EmailBody) },
     handle({ sandbox: { world } }) {
       world.catchUp();
-      const items = listEmails(world.read());
-      return { items, total: items.length };
+      return toList(listEmails(world.read()));
     },
   }),
 ];

@@ -12,7 +12,7 @@ import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/we
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { attemptsEnded } from "../../engine/webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { quoted, unprocessable } from "../problem.ts";
 
 export const TriggerInput = Closed(
@@ -27,14 +27,9 @@ export const TriggerInput = Closed(
         description: "Fields of the event's data, which override the generated ones",
       }),
     ),
-    for: Type.Optional(
-      Type.String({ description: "The id of an object of the sandbox that fills the data" }),
-    ),
-    organization: Type.Optional(
-      Type.String({
-        description:
-          "The organization whose webhooks receive it; by default the object's, or the fixture's first",
-      }),
+    for: OptionalText("The id of an object of the sandbox that fills the data"),
+    organization: OptionalText(
+      "The organization whose webhooks receive it; by default the object's, or the fixture's first",
     ),
   },
   { $id: "TriggerInput", examples: [{ event: "user.created", for: "usr_dan" }] },

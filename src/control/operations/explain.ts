@@ -1,13 +1,13 @@
 import Type, { type Static } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { Closed, Nullable, typed } from "../../engine/contract/schema.ts";
+import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
@@ -23,13 +23,9 @@ export const ExplainInput = Closed(
           "With `operation`: the parameters of its path. Steps that depend on a missing one are not judged",
       }),
     ),
-    method: Type.Optional(Type.String({ minLength: 1, description: "In any case" })),
-    path: Type.Optional(
-      Type.String({ minLength: 1, description: "Without host and sandbox prefix; a query may follow" }),
-    ),
-    principal: Type.Optional(
-      Type.String({ description: "A user id: calls with the first key of theirs that may be used" }),
-    ),
+    method: OptionalText("In any case", { minLength: 1 }),
+    path: OptionalText("Without host and sandbox prefix; a query may follow", { minLength: 1 }),
+    principal: OptionalText("A user id: calls with the first key of theirs that may be used"),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     query: Type.Optional(Type.Record(Type.String(), Scalar)),
     body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
@@ -51,9 +47,7 @@ const StepWordBody = Closed({
     type: "string",
     description: "As in `X-Sandbox-Decision`; a fault strikes before the change or after it",
   }),
-  outcome: Type.Unsafe<"passes" | "decides" | "not judged" | "not reached">({
-    type: "string",
-    enum: ["passes", "decides", "not judged", "not reached"],
+  outcome: Words(["passes", "decides", "not judged", "not reached"], {
     description:
       "`decides`: the request ends here; `not judged`: the step depends on something that was not given",
   }),
@@ -62,7 +56,7 @@ const StepWordBody = Closed({
 
 const RuleWordBody = Closed({
   rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
-  phase: Type.Unsafe<"before" | "after">({ type: "string", enum: ["before", "after"] }),
+  phase: Words(["before", "after"]),
   strikes: Type.Boolean(),
   why: Type.String({ description: "Why it would strike, or why not" }),
 });
@@ -159,7 +153,7 @@ function readLine(asked: Asked, operations: readonly AnyOperation[]) {
     if (asked.params !== undefined)
       throw unprocessable("params", params, "go with `operation`; a path contains its own");
     if (!path.startsWith("/") || /^\/_/.test(path))
-      throw unprocessable("path", path, "begins with a slash, and stands without host and sandbox prefix");
+      throw unprocessable("path", path, "must begin with a slash, without host and sandbox prefix");
     return { method: method.toUpperCase(), target: path, incomplete: undefined };
   }
   if (method !== undefined || path !== undefined)

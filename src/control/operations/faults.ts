@@ -4,7 +4,7 @@ import { ListOf } from "../../engine/contract/schema.ts";
 import { RuleExists } from "../../engine/faults/rule-set.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { below, type ControlOperation, operation } from "../operation.ts";
+import { below, type ControlOperation, operation, toList } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
 
 const OfRule = below({ id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }) });
@@ -17,8 +17,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
-      const items = server.faults.of(sandbox).rules.inlineRules.map(presentRule);
-      return { items, total: items.length };
+      return toList(server.faults.of(sandbox).rules.inlineRules.map(presentRule));
     },
   }),
   operation({

@@ -1,23 +1,19 @@
 import Type, { type Static } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
-import { Closed, getExamples } from "../../engine/contract/schema.ts";
+import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
-import { entryOf, OfEntry, statesOf } from "../history/render-entry.ts";
-import { repeatRequest, requestOf } from "../history/repeat-request.ts";
+import { OfEntry, requireEntry, requireStates } from "../history/render-entry.ts";
+import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { findNamedSandbox } from "../remote-sandbox.ts";
 import { freeName, generatedName, NewName, presentSandbox, SandboxBody, settled } from "../sandbox-body.ts";
 
 const To = Type.Optional(
-  Type.Unsafe<"before" | "after">({
-    type: "string",
-    enum: ["before", "after"],
-    description: "The state before or after the entry; by default `before`",
-  }),
+  Words(["before", "after"], { description: "The state before or after the entry; by default `before`" }),
 );
 export const RewindInput = Closed({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
 
@@ -37,7 +33,7 @@ export const RewoundBody = Closed(
 
 export const RepeatInput = Closed(
   {
-    in: Type.Optional(Type.String({ description: "The sandbox to send it to; by default the same" })),
+    in: OptionalText("The sandbox to send it to; by default the same"),
     with: Type.Optional(
       Type.Unsafe<Static<typeof RuleInput>>({
         type: "object",
@@ -83,8 +79,8 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: RewoundBody },
     handle({ params: { id }, body, sandbox, change, origin }) {
       const to = body?.to ?? "before";
-      const entry = entryOf(sandbox, id);
-      const states = statesOf(entry, "rewound to");
+      const entry = requireEntry(sandbox, id);
+      const states = requireStates(entry, "rewound to");
       const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
       sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
       return { ...presentSandbox(sandbox, origin), restarted_uploads };
@@ -107,7 +103,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
     success: { status: 201, schema: RewoundBody },
     async handle({ params: { id }, body = {}, sandbox, server, origin }) {
-      const states = statesOf(entryOf(sandbox, id), "forked from");
+      const states = requireStates(requireEntry(sandbox, id), "forked from");
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
@@ -131,7 +127,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: RepeatedBody },
     async handle(call) {
       const { params, body = {}, sandbox, server } = call;
-      const first = sandbox.journal.find(params.id) ?? requestOf(entryOf(sandbox, params.id));
+      const first = sandbox.journal.find(params.id) ?? requireExchange(requireEntry(sandbox, params.id));
       const target = body.in === undefined ? sandbox : await findNamedSandbox(call, body.in, "in");
       const second = await repeatRequest(first, { server, target, rule: body.with });
       const differences = answerDifferences(first, second);

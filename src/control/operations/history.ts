@@ -4,7 +4,13 @@ import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
-import { entryOf, HistoryEntryBody, OfEntry, renderHistoryEntry, statesOf } from "../history/render-entry.ts";
+import {
+  HistoryEntryBody,
+  OfEntry,
+  renderHistoryEntry,
+  requireEntry,
+  requireStates,
+} from "../history/render-entry.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
@@ -73,7 +79,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: HistoryDetailBody },
     handle({ params: { id }, sandbox }) {
       const { history } = sandbox;
-      const entry = entryOf(sandbox, id);
+      const entry = requireEntry(sandbox, id);
       const causes = history.listCauses(entry);
       return { ...renderHistoryEntry(entry), causes, effects: history.listEffects(entry) };
     },
@@ -87,7 +93,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-entry", "state-let-go"],
     success: { status: 200, schema: RecordChangesBody },
     handle: ({ params: { id }, sandbox, server }) =>
-      recordChanges(server, statesOf(entryOf(sandbox, id), "compared")),
+      recordChanges(server, requireStates(requireEntry(sandbox, id), "compared")),
   }),
   ...TRAVEL_OPERATIONS,
 ];

@@ -8,12 +8,12 @@ import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
 import { untilChanged } from "../entry-log.ts";
-import { conditions, DELIVERED_EVENTS, delivered, type KnownWords, Text } from "../journal/match-entry.ts";
+import { conditions, delivered, type KnownWords, Text } from "../journal/match-entry.ts";
 import {
-  boundsOf,
   Count,
   countVerifier,
   sequenceVerifier,
+  toBounds,
   VerificationBody,
   type Verify,
 } from "../journal/verify-journal.ts";
@@ -23,7 +23,7 @@ import { conflict, unprocessable } from "../problem.ts";
 const Match = Closed({
   ...conditions,
   principal: Text("The id of the user who called"),
-  body: Type.Optional(Type.Unknown({ description: "What the JSON body must at least hold" })),
+  body: Type.Optional(Type.Unknown({ description: "What the JSON body must contain at least" })),
   ...delivered,
   attempt: Type.Optional(Type.Integer({ minimum: 1, description: "Of deliveries: which attempt" })),
 });
@@ -69,9 +69,9 @@ export const checkJournal = operation({
   errors: ["journal-incomplete"],
   success: { status: 200, schema: VerificationBody },
   async handle({ body, sandbox, server, signal }) {
-    const verify = verifierOf(body, knownWords(server, sandbox));
+    const verify = createVerifier(body, knownWords(server, sandbox));
     const { journal } = sandbox;
-    const deadline = performance.now() + waitOf(body.within);
+    const deadline = performance.now() + parseWait(body.within);
     for (;;) {
       requireWhole(journal);
       const { hopeless, ...verification } = verify(journal.entries());
@@ -83,13 +83,13 @@ export const checkJournal = operation({
 });
 
 /** @throws Problem 422 */
-function verifierOf(body: Expected, known: KnownWords): Verify {
+function createVerifier(body: Expected, known: KnownWords): Verify {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
     return sequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
   }
   checkInput(CountExpectation, body);
-  const { min, max } = boundsOf(body.count);
+  const { min, max } = toBounds(body.count);
   if (min > max) throw unprocessable("count", body.count, "must have a min that is at most its max");
   return countVerifier(body, known);
 }
@@ -97,7 +97,7 @@ function verifierOf(body: Expected, known: KnownWords): Verify {
 const MAX_WAIT_MS = 120_000;
 
 /** @throws Problem 422 */
-function waitOf(within: string | number | undefined): number {
+function parseWait(within: string | number | undefined): number {
   if (within === undefined) return 0;
   const wait = parseDuration(within);
   if (wait === undefined) throw unprocessable("within", within, "must be a duration such as 5s");
@@ -115,23 +115,16 @@ function requireWhole({ dropped }: Journal): void {
   );
 }
 
-/** Who and what may stand in this journal; a word outside of it would make `count: 0` true for ever. */
 function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): KnownWords {
   const present = world.read();
   const entries = journal.entries();
-  const ids = <R>(records: Iterable<R>, idOf: (record: R) => string) => [...records].map(idOf);
+  const callers = entries.flatMap(({ principal }) => principal ?? []);
+  const receivers = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
     operations,
-    events: DELIVERED_EVENTS,
     present: {
-      users: new Set([
-        ...ids(present.all(users), ({ id }) => id),
-        ...entries.flatMap(({ principal }) => principal ?? []),
-      ]),
-      webhooks: new Set([
-        ...ids(present.all(webhooks), ({ webhook_id }) => webhook_id),
-        ...entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []),
-      ]),
+      users: new Set([...[...present.all(users)].map(({ id }) => id), ...callers]),
+      webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => path)),
     },
   };

@@ -1,17 +1,11 @@
 import Type from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
-import { Closed } from "../../engine/contract/schema.ts";
+import { Closed, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
-import { HarBody, harOf } from "../journal/har.ts";
-import {
-  conditions,
-  conditionsOf,
-  DELIVERED_EVENTS,
-  delivered,
-  type EntryMatch,
-} from "../journal/match-entry.ts";
+import { HarBody, toHar } from "../journal/har.ts";
+import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { below, type ControlOperation, type ControlServer, operation } from "../operation.ts";
@@ -19,9 +13,7 @@ import { Problem } from "../problem.ts";
 import { toBaseUrl } from "../sandbox-body.ts";
 import { checkJournal } from "./journal-verify.ts";
 
-const Kind = Type.Unsafe<"request" | "delivery">({
-  type: "string",
-  enum: ["request", "delivery"],
+const Kind = Words(["request", "delivery"], {
   description: "Only incoming requests, or only attempts to deliver events",
 });
 
@@ -38,7 +30,7 @@ function filtering(
   { kind, ...match }: Filter,
   { operations }: ControlServer,
 ): (entry: JournalEntry) => boolean {
-  const conditions = conditionsOf(match, { operations, events: DELIVERED_EVENTS, present: undefined });
+  const conditions = createConditions(match, { operations, present: undefined });
   return (entry) =>
     (kind === undefined || (kind === "delivery") === (entry.delivery !== undefined)) &&
     conditions.every((condition) => condition(entry) === undefined);
@@ -106,7 +98,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: HarBody, headers: ["Content-Disposition"] },
     handle({ sandbox, server, origin }) {
       const base_url = toBaseUrl(sandbox.name, origin);
-      const har = harOf(sandbox.journal.entries(), { base_url, version: server.version });
+      const har = toHar(sandbox.journal.entries(), { base_url, version: server.version });
       return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
     },
   }),

@@ -12,7 +12,7 @@ import {
 import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { below, type ControlContext, type ControlOperation, operation } from "../operation.ts";
+import { below, type ControlContext, type ControlOperation, operation, toList } from "../operation.ts";
 import { Problem, unknownName, unprocessable } from "../problem.ts";
 
 export const ReceiverInput = Closed(
@@ -145,8 +145,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const { world } = call.sandbox;
       const { id } = requireReceiver(call, world.read());
-      const items = call.server.receivers.requests(world, id);
-      return { items, total: items.length };
+      return toList(call.server.receivers.requests(world, id));
     },
   }),
   operation({

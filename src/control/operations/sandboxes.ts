@@ -8,7 +8,7 @@ import type { Root } from "../../engine/state/tables.ts";
 import { checkSettings, SettingsInput } from "../check-input.ts";
 import { ClockInput, clockSetting } from "../clock-input.ts";
 import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../limits.ts";
-import { type ControlOperation, type ControlServer, operation } from "../operation.ts";
+import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { Problem, scenarioAt, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
 import { freeName, generatedName, NewName, presentSandbox, SandboxBody, settled } from "../sandbox-body.ts";
@@ -78,8 +78,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     summary: "List all sandboxes in order of creation",
     success: { status: 200, schema: ListOf(SandboxBody) },
     handle: async (call) => {
-      const items = await listSandboxes(call);
-      return { items, total: items.length };
+      return toList(await listSandboxes(call));
     },
   }),
   operation({

@@ -3,7 +3,7 @@ import { Closed, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { type ControlOperation, type ControlServer, operation } from "../operation.ts";
+import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { scenarioAt } from "../problem.ts";
 
 export const ActiveScenariosBody = Closed(
@@ -60,6 +60,5 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 
 function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  const items = scenarios.list().map((listed) => presentScenario(listed, faults.of(sandbox)));
-  return { items, total: items.length };
+  return toList(scenarios.list().map((listed) => presentScenario(listed, faults.of(sandbox))));
 }

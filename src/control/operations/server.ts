@@ -6,7 +6,7 @@ import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
 import { metricsText } from "../metrics.ts";
-import { type ControlOperation, operation } from "../operation.ts";
+import { type ControlOperation, operation, toList } from "../operation.ts";
 
 /** Nothing where nothing is kept; a server that cannot save still serves. */
 function presentSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
@@ -159,8 +159,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(CataloguedEvent) },
     async handle() {
       const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
-      const items = eventCatalogue(API.events);
-      return { items, total: items.length };
+      return toList(eventCatalogue(API.events));
     },
   }),
   operation({

@@ -6,7 +6,7 @@ import type { Sandbox, SandboxValue } from "../../engine/sandbox/sandbox.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
-import { below, type ControlOperation, operation } from "../operation.ts";
+import { below, type ControlOperation, OptionalText, operation, toList } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
 import { presentSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
@@ -29,9 +29,7 @@ const OfTwo = below({
 
 /** A branch is compared with what it comes from: two worlds of two sandboxes share most of their records. */
 export const DifferenceQuery = Closed({
-  of: Type.Optional(
-    Type.String({ minLength: 1, description: "The sandbox that b is of; by default the one in the path" }),
-  ),
+  of: OptionalText("The sandbox that b is of; by default the one in the path", { minLength: 1 }),
 });
 
 export const SnapshotBody = Closed(
@@ -53,8 +51,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     summary: "List snapshots in the order in which they were saved",
     success: { status: 200, schema: ListOf(SnapshotBody) },
     handle({ sandbox }) {
-      const items = [...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value));
-      return { items, total: items.length };
+      return toList([...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value)));
     },
   }),
   operation({

@@ -6,7 +6,14 @@ import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
-import { below, type ControlContext, type ControlOperation, operation } from "../operation.ts";
+import {
+  below,
+  type ControlContext,
+  type ControlOperation,
+  OptionalText,
+  operation,
+  toList,
+} from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 import {
   type Fields,
@@ -76,9 +83,7 @@ const OfRecord = below({
 
 export const ChangeQuery = Closed({
   silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
-  actor: Type.Optional(
-    Type.String({ description: "The user who did it; by default the owner of the organization concerned" }),
-  ),
+  actor: OptionalText("The user who did it; by default the owner of the organization concerned"),
 });
 
 export const CollectionBody = Closed(
@@ -105,7 +110,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         prefix: collection.prefix,
         records: tx.all(collection).size,
       }));
-      return { items, total: items.length };
+      return toList(items);
     },
   }),
   operation({
