@@ -6,7 +6,7 @@ import { tokenProblem } from "../control/guard.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
 import { delayProblem } from "../engine/faults/effects/delay.ts";
-import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
 import { UsageError } from "./failure.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { parseInstant } from "../engine/contract/instant.ts";
 import { Closed, Timestamp, Words } from "../engine/contract/schema.ts";
-import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { World } from "../engine/state/world.ts";
 import { unprocessable } from "./problem.ts";
 

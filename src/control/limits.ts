@@ -1,6 +1,6 @@
 import type { Answer } from "../engine/pipeline/plain-http.ts";
-import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
-import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { Transaction } from "../engine/state/transaction.ts";
 import type { World } from "../engine/state/world.ts";

@@ -14,9 +14,8 @@ export function metricsText({ sandboxes, tally, version, started, directory }: C
   const journals = [...sandboxes.all()].map(({ journal }) => journal);
   const entries = journals.reduce((sum, { size }) => sum + size, 0);
   const dropped = journals.reduce((sum, journal) => sum + journal.dropped, 0);
-  const requests = [...tally.rows()].map((row) => {
-    const { operation, status, count } = row;
-    return [{ operation, status }, count] as const;
+  const requests = [...tally.rows()].map(([operation, status, count]) => {
+    return [{ operation: operation ?? "none", status }, count] as const;
   });
   const uptime = (performance.now() - started) / 1000;
   const figures = directory.figures();

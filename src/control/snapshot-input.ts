@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Closed } from "../engine/contract/schema.ts";
 import { nearest } from "../engine/contract/text.ts";
-import type { SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import {
   decodeSnapshot,
   SNAPSHOT_FORMAT,

@@ -3,7 +3,7 @@ import type { FixtureLibrary } from "../documents/fixture-library.ts";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
-import type { ClockSetting } from "../engine/sandbox/sandbox.ts";
+import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
 import type { Mount } from "./guard.ts";

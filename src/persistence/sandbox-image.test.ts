@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { makeNotesWorld, plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
-import type { SandboxValue } from "../engine/sandbox/sandbox.ts";
+import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 
 type Stand = ReturnType<typeof plainSandbox> & Pick<ReturnType<typeof plainUploads>, "bytes">;

@@ -1,7 +1,7 @@
 import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot } from "../engine/sandbox/history.ts";
-import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
-import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 

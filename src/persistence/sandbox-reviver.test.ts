@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
-import type { Revival, Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { LoadedFixture, Revival } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { type ReviverParts, SandboxReviver } from "./sandbox-reviver.ts";
 import { rowsBetween } from "./sandbox-rows.ts";

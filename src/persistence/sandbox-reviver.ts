@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
-import type { Sandbox, SandboxValue } from "../engine/sandbox/sandbox.ts";
-import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { FixtureSource, LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import { readClock } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/tables.ts";

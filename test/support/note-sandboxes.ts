@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type Change, requestTitle, type StateRef } from "../../src/engine/sandbox/history-entry.ts";
-import { minuteOf } from "../../src/engine/sandbox/rate-windows.ts";
+import { toMinute } from "../../src/engine/sandbox/rate-windows.ts";
 import { SandboxRegistry } from "../../src/engine/sandbox/registry.ts";
 import type { Sandbox } from "../../src/engine/sandbox/sandbox.ts";
 import { collection } from "../../src/engine/state/collection.ts";
@@ -57,7 +57,7 @@ export function momentOf({ history }: Sandbox, moment: StateRef): object {
 
 /** A request that changes something, which no client has sent. */
 export function makeRequest(world: World, key?: string): Change {
-  const counted = key === undefined ? undefined : { key_id: key, minute: minuteOf(world.epochNow()) };
+  const counted = key === undefined ? undefined : { key_id: key, minute: toMinute(world.epochNow()) };
   const request = {
     ...{ idSeed: -7, number: world.requests++, summary: "Write a note", principal: key },
     ...{ counted, uploads: undefined },

@@ -8,7 +8,7 @@ import { nearestPath } from "../../engine/faults/check-rule.ts";
 import { matchingOperations } from "../../engine/faults/match.ts";
 import { EVENT_NAMES } from "../../engine/resources/events.ts";
 import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { bodyDifference, type EntryMatch, type KnownWords } from "./match-entry.ts";
 import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
 

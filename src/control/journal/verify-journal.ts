@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactText } from "../../tools/redact.ts";
 import { createConditions, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
 

@@ -108,7 +108,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
       const made = await settled(server, origin, () => {
-        const { fork, gone } = server.sandboxes.forkFrom(sandbox, name, states[body.to ?? "before"]);
+        const { fork, gone } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
         restarted_uploads = restarted(fork, gone);
         return fork;
       });

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";

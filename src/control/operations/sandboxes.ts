@@ -171,7 +171,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, sandbox, server, origin }) {
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
-      return settled(server, origin, () => server.sandboxes.fork(sandbox, name));
+      return settled(server, origin, () => server.sandboxes.fork(sandbox, name).fork);
     },
   }),
 ];

@@ -1,5 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
-import type { JournalEntry } from "../sandbox/journal.ts";
+import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { errorAnswer, internalError } from "./answer.ts";
 import { BodyCapture, type StreamedBody } from "./body-capture.ts";

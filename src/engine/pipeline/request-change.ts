@@ -6,7 +6,7 @@ import {
   type HistoryEntry,
   requestTitle,
 } from "../sandbox/history-entry.ts";
-import { minuteOf, type RateState } from "../sandbox/rate-windows.ts";
+import { type RateState, toMinute } from "../sandbox/rate-windows.ts";
 import type { RequestDraw } from "../state/random.ts";
 
 /** The parts of an exchange that the history describes. */
@@ -37,7 +37,7 @@ export class RequestChange implements Change, ChangingRequest {
     this.idSeed = idSeed;
     this.number = number;
     this.uploads = uploads;
-    this.counted = key_id === undefined ? undefined : { key_id, minute: minuteOf(at) };
+    this.counted = key_id === undefined ? undefined : { key_id, minute: toMinute(at) };
     this.summary = operation!.summary;
     this.principal = identity?.principal.user_id;
     this.named = params;

@@ -1,56 +1,41 @@
 import type { AnyOperation } from "../contract/operation.ts";
 
-/** A success by its status, a refusal by its code. */
-export type Outcome = number | string;
+/** Counts of pairs. */
+class PairCounter<K, L> {
+  private readonly counts = new Map<K, Map<L, number>>();
 
-const NONE: ReadonlyMap<Outcome, number> = new Map();
-
-/** The outcomes of each operation in one sandbox, for coverage; a reset does not clear them. */
-export class OutcomeCounts {
-  /** Made with the first request, so that idle sandboxes cost nothing. */
-  private byOperation: Map<AnyOperation, Map<Outcome, number>> | undefined;
-
-  count(operation: AnyOperation, outcome: Outcome, hits = 1): void {
-    this.byOperation ??= new Map();
-    increment(this.byOperation, operation, outcome, hits);
+  count(first: K, second: L, hits = 1): void {
+    const inner = this.get(first) as Map<L, number>;
+    inner.set(second, (inner.get(second) ?? 0) + hits);
   }
 
-  get(operation: AnyOperation): ReadonlyMap<Outcome, number> {
-    return this.byOperation?.get(operation) ?? NONE;
-  }
-
-  /** Adds the counts of another. */
-  addAll(other: OutcomeCounts): void {
-    for (const [operation, outcomes] of other.byOperation ?? []) {
-      for (const [outcome, hits] of outcomes) this.count(operation, outcome, hits);
+  get(first: K): ReadonlyMap<L, number> {
+    let inner = this.counts.get(first);
+    if (inner === undefined) {
+      inner = new Map();
+      this.counts.set(first, inner);
     }
+    return inner;
+  }
+
+  *rows(): IterableIterator<readonly [K, L, number]> {
+    for (const [first, inner] of this.counts) for (const [second, hits] of inner) yield [first, second, hits];
+  }
+
+  addAll(other: PairCounter<K, L>): void {
+    for (const row of other.rows()) this.count(...row);
   }
 
   clear(): void {
-    this.byOperation = undefined;
+    this.counts.clear();
   }
 }
 
-/** Requests by operation and status since the server began, for metrics. */
-export class RequestCounter {
-  private readonly byOperation = new Map<string, Map<number, number>>();
+/** A success by its status, an error by its code. */
+export type Outcome = number | string;
 
-  count(operation: string | null, status: number): void {
-    increment(this.byOperation, operation ?? "none", status, 1);
-  }
+/** The outcomes of each operation in one sandbox, for coverage; a reset does not clear them. */
+export class OutcomeCounts extends PairCounter<AnyOperation, Outcome> {}
 
-  *rows(): IterableIterator<{ operation: string; status: number; count: number }> {
-    for (const [operation, byStatus] of this.byOperation) {
-      for (const [status, count] of byStatus) yield { operation, status, count };
-    }
-  }
-}
-
-function increment<K, L>(counts: Map<K, Map<L, number>>, first: K, second: L, by: number): void {
-  let inner = counts.get(first);
-  if (inner === undefined) {
-    inner = new Map();
-    counts.set(first, inner);
-  }
-  inner.set(second, (inner.get(second) ?? 0) + by);
-}
+/** Requests by operation and status since the server began, for metrics; null: no operation has the path. */
+export class RequestCounter extends PairCounter<string | null, number> {}

@@ -5,10 +5,9 @@ import type { WrittenRecord } from "../state/transaction.ts";
 import { type Change, HistoryEntry } from "./history-entry.ts";
 import { Timeline } from "./timeline.ts";
 
-const collectionOf = (name: string, internal = false) =>
-  collection<{ id: string }>({ name, prefix: "x_", idField: "id", schema: Type.Object({}), internal });
-const notes = collectionOf("notes");
-const hidden = collectionOf("hidden", true);
+const spec = { prefix: "x_", idField: "id" as const, schema: Type.Object({}) };
+const notes = collection<{ id: string }>({ ...spec, name: "notes" });
+const hidden = collection<{ id: string }>({ ...spec, name: "hidden", internal: true });
 const place = {
   ...{ id: "h_1", sequence: 1, at: 0, parent: 0, journal: 0 },
   ...{ cause: null, advanced_by: null },

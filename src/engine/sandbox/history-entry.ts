@@ -9,10 +9,10 @@ import type { RateWindowTable } from "./rate-windows.ts";
 export const HISTORY_KINDS = ["request", "control", "timer", "delivery", "scenario", "restore"] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-/** Something that changes a world. */
+/** An action that changes a world. */
 export interface Change {
   readonly kind: HistoryKind;
-  /** What happened, in a sentence. */
+  /** One sentence. */
   readonly title: string;
   /** The id of the record it is about; undefined: found among the records that it writes. */
   readonly subject: string | undefined;
@@ -58,7 +58,7 @@ export interface Environment {
   readonly origin: number;
   readonly seed: number;
   readonly secretKey: string;
-  /** References to half-finished uploads, which they do not keep. */
+  /** References to half-finished uploads; they do not keep the bytes. */
   readonly uploads: unknown;
 }
 
@@ -67,24 +67,23 @@ export interface StateRef {
   /** Of the undo log. */
   readonly version: number;
   readonly environment: Environment;
-  /** What the clock showed, in milliseconds since 1970. */
+  /** The clock's instant, in milliseconds since 1970. */
   readonly now: number;
   readonly requests: number;
   readonly windows: RateWindowTable;
-  /** To be taken out of the windows again: the request that is about to change something was counted. */
+  /** The request that made the change: counted in the windows already, but not yet at this moment. */
   readonly counted: CountedRequest | undefined;
 }
 
 /** The states around a change, while they are stored. */
 export interface BeforeAfter {
-  /** What the versions are of. */
   readonly versions: Pick<UndoLog, "at">;
   before: StateRef;
   after: StateRef;
   /** Versions around what the change itself wrote: what an advance ran has entries of its own. */
   from: number;
   to: number;
-  /** All that it wrote; undefined where a restore replaced everything. */
+  /** Undefined where a restore replaced everything. */
   written: readonly WrittenRecord[] | undefined;
   /** Position of the newest entry at the moment of `after`. */
   end: number;
@@ -100,8 +99,7 @@ export interface ChangeCounts {
 /** An entry as it is saved: without its states. */
 export interface StoredEntry {
   id: string;
-  /** Absent where an earlier version saved it. */
-  seq?: number;
+  seq: number;
   sequence: number;
   at: number;
   parent: number;
@@ -111,8 +109,7 @@ export interface StoredEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** Absent where an earlier version saved it. */
-  delivered?: boolean | null;
+  delivered: boolean | null;
   changes: Readonly<Record<string, ChangeCounts>>;
   undone: boolean;
   leaves: readonly string[];
@@ -130,9 +127,9 @@ export class HistoryEntry {
   readonly kind: HistoryKind;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
-  /** The entry whose state it goes on from, by position; 0 for the first day. */
+  /** Position of the entry whose state it continues from; 0 for the first day. */
   readonly parent: number;
-  /** Position of the newest entry of the journal when it was made; 0 where that was another server's. */
+  /** Position of the newest entry of the journal when it was made; 0 if another server made it. */
   readonly journal: number;
   /** Id of the entry that led to it. */
   readonly cause: string | null;
@@ -140,7 +137,7 @@ export class HistoryEntry {
   readonly advanced_by: string | null;
   /** Of an attempt to deliver: whether its receiver accepted it. */
   readonly delivered: boolean | null;
-  /** Id of the request that it is. */
+  /** Id of its request. */
   readonly request: string | null;
   subject: string | null;
   /** Undefined once they are released. */
@@ -173,12 +170,9 @@ export class HistoryEntry {
 
   static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
-    const change = {
-      ...{ kind, title, subject: subject ?? undefined },
-      ...(typeof delivered === "boolean" && { delivered }),
-    };
+    const change = { kind, title, subject: subject ?? undefined };
     const made = new HistoryEntry(entry, { ...stored, journal: 0 }, change, undefined);
-    Object.assign(made, { request, counts: changes, leaves });
+    Object.assign(made, { request, delivered, counts: changes, leaves });
     entry.isUndone = undone;
     return made;
   }
@@ -186,7 +180,7 @@ export class HistoryEntry {
   toJSON(): StoredEntry {
     const { id, sequence, at, parent, kind, title, subject, cause, advanced_by, request, leaves } = this;
     const { seq, isUndone: undone } = this.entry;
-    const story = {
+    const fields = {
       id,
       seq,
       sequence,
@@ -200,7 +194,7 @@ export class HistoryEntry {
       request,
       leaves,
     };
-    return { ...story, delivered: this.delivered, changes: this.changes, undone };
+    return { ...fields, delivered: this.delivered, changes: this.changes, undone };
   }
 
   get title(): string {
@@ -208,7 +202,7 @@ export class HistoryEntry {
     return `${this.heading.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
   }
 
-  /** In numbers, by collection; counted on first use. */
+  /** By collection; counted on first use. */
   get changes(): Readonly<Record<string, ChangeCounts>> {
     this.counts ??= this.states === undefined ? {} : countChanges(this.states);
     return this.counts;
@@ -220,7 +214,7 @@ export class HistoryEntry {
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
   }
 
-  /** The change has ended; its sentence is complete now. */
+  /** The change has ended, and its title is complete now. */
   complete({ title, subject }: Change): void {
     this.subject = subject ?? this.subject;
     this.heading = title;
@@ -235,9 +229,12 @@ export class HistoryEntry {
     this.counts = undefined;
   }
 
-  /** Finds the record that the change is about, unless it is known. */
-  findSubject(written: readonly WrittenRecord[], named: Change["named"]): void {
-    this.subject ??= findSubject(written, named);
+  /** Unless the subject is known, it is the written record that the request names, or the first one. */
+  findSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): void {
+    if (this.subject !== null) return;
+    const names = Object.values(named);
+    const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
+    this.subject = ids.find((id) => names.includes(id)) ?? ids[0] ?? names.at(-1) ?? null;
   }
 
   releaseStates(): void {
@@ -246,14 +243,7 @@ export class HistoryEntry {
   }
 }
 
-/** Of the records that a change wrote, the id of the one that its request names, or of the first. */
-function findSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): string | null {
-  const names = Object.values(named);
-  const ids = written.filter(({ collection }) => !collection.internal).map(({ id }) => id);
-  return ids.find((id) => names.includes(id)) ?? ids[0] ?? names.at(-1) ?? null;
-}
-
-/** What became of each collection that is shown; those in which nothing changed are left out. */
+/** By public collection; those without a change are left out. */
 function countChanges({ versions, from, to, written }: BeforeAfter): Record<string, ChangeCounts> {
   if (from === to) return {};
   const counts: Record<string, ChangeCounts> = {};
@@ -261,8 +251,8 @@ function countChanges({ versions, from, to, written }: BeforeAfter): Record<stri
   for (const { collection, before, after } of changed) {
     if (collection.internal || before === after) continue;
     counts[collection.name] ??= { added: 0, removed: 0, changed: 0 };
-    counts[collection.name]![before === undefined ? "added" : after === undefined ? "removed" : "changed"] +=
-      1;
+    const kind = before === undefined ? "added" : after === undefined ? "removed" : "changed";
+    counts[collection.name]![kind] += 1;
   }
   return counts;
 }
@@ -276,5 +266,5 @@ function* compare(from: Root | undefined, to: Root | undefined): IterableIterato
 }
 
 export function requestTitle({ summary, principal }: Pick<ChangingRequest, "summary" | "principal">): string {
-  return `${principal ?? "Somebody"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
+  return `${principal ?? "An anonymous client"} asked to ${summary[0]!.toLowerCase()}${summary.slice(1)}.`;
 }

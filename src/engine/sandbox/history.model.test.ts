@@ -8,7 +8,7 @@ import { Tables } from "../state/tables.ts";
 import { timers } from "../state/timers.ts";
 import { encodeWorld } from "../state/world-document.ts";
 import type { Change, HistoryEntry } from "./history-entry.ts";
-import { minuteOf } from "./rate-windows.ts";
+import { toMinute } from "./rate-windows.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -53,7 +53,7 @@ function seen(sandbox: Sandbox): object {
   return { world: encodeWorld(world), windows: Object.fromEntries(open) };
 }
 
-/** What the model knows of an entry: a copy of the world on either side of it, and which line it stands on. */
+/** An entry in the model: a copy of the world on either side of it, and the line that it belongs to. */
 interface Known {
   before: object;
   after: object;
@@ -146,7 +146,7 @@ class Machine {
       case "fork": {
         const entry = this.chosen(step.nth);
         if (entry === undefined) break;
-        const { fork } = this.registry.forkFrom(this.sandbox, "b", entry.states![step.to]);
+        const { fork } = this.registry.fork(this.sandbox, "b", entry.states![step.to]);
         expect(seen(fork)).toEqual(this.known.get(entry.sequence)![step.to]);
         this.registry.delete("b");
       }
@@ -167,7 +167,7 @@ class Machine {
     windows.count(KEY, 1000, at);
     const request = {
       ...{ idSeed: 0, number, summary: "Write", principal: undefined },
-      counted: { key_id: KEY, minute: minuteOf(at) },
+      counted: { key_id: KEY, minute: toMinute(at) },
       uploads: undefined,
     };
     const change: Change = { kind: "request", title: "asked", subject: undefined, request };

@@ -9,7 +9,7 @@ import {
   type StoredEntry,
 } from "./history-entry.ts";
 import type { Journal } from "./journal.ts";
-import type { Timeline } from "./timeline.ts";
+import { type Timeline, TimelinePart } from "./timeline.ts";
 
 /** Of the states of one sandbox. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
@@ -40,38 +40,29 @@ export interface StoredHistory {
 
 /**
  * The changes of a timeline, in the order in which they happened, within bounds (interfaces 10): the oldest entries
- * release their states first, and are dropped later.
+ * release their states first, and are dropped later. Listeners are called some time after an entry was added or changed.
  */
-export class History {
-  limit: number;
-  size = 0;
-  /** Entries lost to the bound since the sandbox began or was reset. */
-  dropped = 0;
-  /** The position of the newest entry, 0 before the first. */
-  lastSequence = 0;
+export class History extends TimelinePart<"change", HistoryEntry> {
   /** Grows with every entry that is added or changed. */
   revision = 0;
-  isClosed = false;
   /** The versions of the world that the states refer to. */
   readonly versions = new UndoLog();
-  /** Position before the first entry since the last reset, and what the ids since then begin with. */
+  /** Position before the first entry since the last reset. */
   private base = 0;
+  /** The beginning of the ids since the last reset. */
   private prefix = "h_";
   /** The newest entry that an earlier server saved. */
   private revived = 0;
   private stateBytes = 0;
   private isNotifying = false;
-  private readonly timeline: Timeline;
   private readonly journal: Pick<Journal, "lastSequence">;
-  private readonly listeners = new Set<() => void>();
 
   constructor(limit: number, timeline: Timeline, journal: Pick<Journal, "lastSequence">) {
-    this.limit = limit;
-    this.timeline = timeline;
+    super("change", limit, timeline);
     this.journal = journal;
   }
 
-  /** After a reset; ids go on differing from those before. */
+  /** Begins again after a reset; no id of before is used again. */
   begin(resets: number): void {
     this.prefix = prefixFor(resets);
     this.base = this.lastSequence;
@@ -81,7 +72,7 @@ export class History {
 
   /**
    * @param at milliseconds since 1970 on the sandbox's clock
-   * @param parent the entry whose state it goes on from, by position
+   * @param parent position of the entry whose state it continues from
    */
   add(
     change: Change,
@@ -102,14 +93,14 @@ export class History {
     return entry.change;
   }
 
-  /** The same change has written more, which led to this state. */
+  /** The same change has written more records. @param after the state that it led to */
   extend(entry: HistoryEntry, after: StateRef, written: readonly WrittenRecord[]): void {
     this.stateBytes += written.length * WRITTEN_BYTES;
     entry.extend(after, written);
     this.touch(entry);
   }
 
-  /** Marks as undone whatever the newest entry's state does not go on from, and takes the mark from all else. */
+  /** Marks as undone the entries that the newest entry's state does not continue from, and unmarks the others. */
   markUndone(): void {
     const entries = new Map(this.entries().map((entry) => [entry.sequence, entry]));
     const line = new Set<HistoryEntry>();
@@ -132,21 +123,11 @@ export class History {
     return this.timeline.entries.findLast(({ change }) => change !== undefined)?.change;
   }
 
-  /** Oldest first. */
-  entries(): readonly HistoryEntry[] {
-    return this.timeline.entries.flatMap(({ change }) => change ?? []);
-  }
-
-  /** Those after a position, oldest first. */
-  since(sequence: number): readonly HistoryEntry[] {
-    return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
-  }
-
   find(id: string): HistoryEntry | undefined {
     return this.entries().findLast((entry) => entry.id === id);
   }
 
-  /** Ids of what led to an entry, from the nearest up to the first (interfaces 10). */
+  /** Ids of the causes of an entry, from the nearest up to the first (interfaces 10). */
   listCauses(entry: HistoryEntry): string[] {
     const ids = new Set<string>();
     let level: readonly HistoryEntry[] = [entry];
@@ -161,9 +142,8 @@ export class History {
 
   /** Ids of the direct effects of an entry, oldest first. */
   listEffects({ id }: HistoryEntry): string[] {
-    return this.entries().flatMap((effect) =>
-      effect.cause === id || effect.advanced_by === id ? [effect.id] : [],
-    );
+    const effects = this.entries().filter(({ cause, advanced_by }) => cause === id || advanced_by === id);
+    return effects.map((effect) => effect.id);
   }
 
   /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
@@ -171,7 +151,7 @@ export class History {
     return this.findMakerUpTo(this.lastSequence, key);
   }
 
-  /** The same among the entries that an earlier server saved, whose records are other objects by now. */
+  /** The same among the entries that an earlier server saved, whose records are other objects now. */
   findRevivedMaker(key: string): string | null {
     return this.revived === 0 ? null : this.findMakerUpTo(this.revived, key);
   }
@@ -182,12 +162,7 @@ export class History {
     return this.entries().findLast(left)?.id ?? null;
   }
 
-  resize(limit: number): void {
-    this.limit = limit;
-    this.evictExcess();
-  }
-
-  /** Releases the oldest states until the rest take at most so many bytes; their entries stay. */
+  /** Releases the oldest states until the others take at most `maxBytes`; their entries stay. */
   releaseStates(maxBytes: number): void {
     if (this.stateBytes <= maxBytes) return;
     for (const entry of this.entries()) {
@@ -204,7 +179,7 @@ export class History {
     return { about: { next: this.lastSequence + 1, base: this.base, dropped: this.dropped }, entries };
   }
 
-  /** Goes on from a history that was saved; its states are gone. */
+  /** Continues a saved history, which has no states. */
   revive({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
     this.prefix = prefixFor(resets);
     this.base = base;
@@ -217,7 +192,7 @@ export class History {
     while (bySequence.has(first - 1)) first -= 1;
     for (let sequence = first; sequence < next; sequence++) {
       const stored = bySequence.get(sequence)!;
-      const entry = this.timeline.append(stored.seq ?? sequence);
+      const entry = this.timeline.append(stored.seq);
       entry.change = HistoryEntry.fromStored(entry, stored);
       entry.change.revision = this.timeline.touch();
       this.size += 1;
@@ -225,37 +200,19 @@ export class History {
     this.evictExcess();
   }
 
-  /** Calls back some time after an entry was added or changed, and at the end; returns the way to stop. */
-  subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  close(): void {
-    this.isClosed = true;
-    for (const listener of this.listeners) listener();
-    this.listeners.clear();
-  }
-
   private clear(dropped: number): void {
-    this.timeline.dropAll("change");
+    this.dropAll(dropped);
     this.versions.releaseAll();
-    this.size = 0;
-    this.dropped = dropped;
     this.stateBytes = 0;
   }
 
-  private evictExcess(): void {
-    if (this.size > this.limit) {
-      while (this.size > this.limit) {
-        const oldest = this.timeline.oldestWith("change")!;
-        this.forgetStates(oldest.change!);
-        this.timeline.drop(oldest, "change");
-        this.size -= 1;
-        this.dropped += 1;
-      }
-      this.releaseVersions();
+  protected evictExcess(): void {
+    const isOver = this.size > this.limit;
+    while (this.size > this.limit) {
+      this.forgetStates(this.oldest);
+      this.dropOldest();
     }
+    if (isOver) this.releaseVersions();
     this.releaseStates(MAX_STATE_BYTES);
   }
 
@@ -273,16 +230,16 @@ export class History {
     if (oldest !== undefined) this.versions.release(Math.min(oldest.before.version, oldest.from));
   }
 
-  /** Once for a burst, after its cause was answered. */
+  /** Calls the listeners once for a burst of changes, in a later turn of the event loop. */
   private notify(): void {
     this.revision += 1;
-    if (this.isNotifying || this.listeners.size === 0) return;
+    if (this.isNotifying || !this.hasListeners) return;
     this.isNotifying = true;
     void platform()
       .nextTurn()
       .then(() => {
         this.isNotifying = false;
-        for (const listener of this.listeners) listener();
+        this.announce(undefined);
       });
   }
 }

@@ -81,9 +81,9 @@ export interface JournalEntry extends AnsweredRequest {
   response_body: Uint8Array | string | undefined;
 }
 
-/** Bytes that an entry takes besides its texts, roughly, so that a million tiny entries still count. */
+/** Rough size of an entry without its texts, so that a million tiny entries still count. */
 const ENTRY_BYTES = 512;
-/** Bytes that a text takes besides its characters, with its place in a list. */
+/** Rough size of a text in a list, without its characters. */
 const TEXT_BYTES = 32;
 
 /** Bytes that an entry takes, roughly. */

@@ -1,13 +1,13 @@
 import { SortedTree } from "../state/sorted-tree.ts";
 
-/** What a key has used of one minute. */
+/** The use of one minute by one key. */
 export interface RateWindow {
   readonly minute: number;
   readonly requests: number;
   readonly tokens: number;
 }
 
-/** By the id of the key; a value, so that states of the past share it. */
+/** By the id of the key; an immutable value, which past states share. */
 export type RateWindowTable = SortedTree<string, RateWindow>;
 const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 
@@ -28,7 +28,7 @@ export interface RateState {
 }
 
 /** The window of an instant of the sandbox's clock, in minutes since 1970. */
-export function minuteOf(now: number): number {
+export function toMinute(now: number): number {
   return Math.floor(now / WINDOW_MS);
 }
 
@@ -39,57 +39,35 @@ export class RateWindows {
 
   /** Counts one request; it is `exceeded` when the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
-    const minute = minuteOf(now);
-    let window: RateWindow | undefined = this.windows.get(key_id);
-    if (window?.minute !== minute) window = { minute, requests: 0, tokens: 0 };
+    const minute = toMinute(now);
+    let window = this.windowAt(key_id, minute);
     const exceeded = window.requests >= limit;
     if (!exceeded) {
       window = { minute, requests: window.requests + 1, tokens: window.tokens };
       if (minute > this.minute) this.dropBefore(minute);
       this.store(key_id, window);
     }
-    const token_limit = limit * TOKENS_PER_REQUEST;
-    return {
-      limit,
-      remaining: Math.max(0, limit - window.requests),
-      reset: (window.minute + 1) * WINDOW_MS,
-      token_limit,
-      token_remaining: Math.max(0, token_limit - window.tokens),
-      exceeded,
-    };
+    return toState(window, limit, exceeded);
   }
 
-  /** What `count` would show of a request that is refused because the window is used up; counts nothing. */
+  /** The state that `count` returns once the window is used up; counts nothing. */
   exhausted(key_id: string, limit: number, now: number): RateState {
-    const minute = minuteOf(now);
-    const window = this.windows.get(key_id);
-    const tokens = window?.minute === minute ? window.tokens : 0;
-    const token_limit = limit * TOKENS_PER_REQUEST;
-    return {
-      limit,
-      remaining: 0,
-      reset: (minute + 1) * WINDOW_MS,
-      token_limit,
-      token_remaining: Math.max(0, token_limit - tokens),
-      exceeded: true,
-    };
+    return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, limit, true);
   }
 
-  /** What the window holds at this moment; counts nothing. */
+  /** The present state of the window; counts nothing. */
   peek(key_id: string, limit: number, now: number): RateState {
-    const window = this.windows.get(key_id);
-    const used = window?.minute === minuteOf(now) ? window.requests : 0;
-    const remaining = Math.max(0, limit - used);
-    return { ...this.exhausted(key_id, limit, now), remaining, exceeded: remaining === 0 };
+    const window = this.windowAt(key_id, toMinute(now));
+    return toState(window, limit, window.requests >= limit);
   }
 
   /**
-   * Spends tokens of 4.19 from the window in which its request was counted, and says what is left; the
-   * budget is shown and never refuses (G07). A window that is over by now stays closed.
+   * Spends tokens of 4.19 from the window in which their request was counted, and returns how many are left. The budget
+   * is shown and never refuses (G07); a window that has ended stays as it is.
    */
   spend(key_id: string, tokens: number, { now, token_limit }: { now: number; token_limit: number }): number {
     const window = this.windows.get(key_id);
-    if (window === undefined || window.minute !== minuteOf(now)) return Math.max(0, token_limit - tokens);
+    if (window === undefined || window.minute !== toMinute(now)) return Math.max(0, token_limit - tokens);
     const spent = window.tokens + tokens;
     this.store(key_id, { ...window, tokens: spent });
     return Math.max(0, token_limit - spent);
@@ -103,7 +81,7 @@ export class RateWindows {
     else this.store(key_id, { ...window, requests: window.requests - 1 });
   }
 
-  /** A key was deleted; another one made under its id begins with no window. */
+  /** Called when a key was deleted: a new key with its id begins without a window. */
   forget(key_id: string): void {
     this.windows = this.windows.delete(key_id);
   }
@@ -118,13 +96,6 @@ export class RateWindows {
     return windows;
   }
 
-  copy(): RateWindows {
-    const copy = new RateWindows();
-    copy.windows = this.windows;
-    copy.minute = this.minute;
-    return copy;
-  }
-
   toJSON(): [string, RateWindow][] {
     return [...this.windows.entries()];
   }
@@ -133,6 +104,11 @@ export class RateWindows {
     const windows = new RateWindows();
     for (const [key, window] of entries) windows.store(key, window);
     return windows;
+  }
+
+  private windowAt(key_id: string, minute: number): RateWindow {
+    const window = this.windows.get(key_id);
+    return window?.minute === minute ? window : { minute, requests: 0, tokens: 0 };
   }
 
   private store(key_id: string, window: RateWindow): void {
@@ -145,4 +121,16 @@ export class RateWindows {
     for (const [key, window] of this.windows.entries())
       if (window.minute < minute - DROPPED_AFTER_MINUTES) this.windows = this.windows.delete(key);
   }
+}
+
+function toState({ minute, requests, tokens }: RateWindow, limit: number, exceeded: boolean): RateState {
+  const token_limit = limit * TOKENS_PER_REQUEST;
+  return {
+    limit,
+    remaining: Math.max(0, limit - requests),
+    reset: (minute + 1) * WINDOW_MS,
+    token_limit,
+    token_remaining: Math.max(0, token_limit - tokens),
+    exceeded,
+  };
 }

@@ -6,6 +6,7 @@ import { NO_BLOBS, quietParts } from "../../../test/support/quiet-sandboxes.ts";
 import { collection } from "../state/collection.ts";
 import { Tables } from "../state/tables.ts";
 import { type Timer, timers } from "../state/timers.ts";
+import { RateWindows } from "./rate-windows.ts";
 import { SandboxRegistry } from "./registry.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { decodeSnapshot, encodeSnapshot, type SnapshotDocument } from "./snapshots.ts";
@@ -27,7 +28,7 @@ const NAMES = ["a", "b", "c"] as const;
 const SNAPS = ["s1", "s2"] as const;
 const MINUTE = 60_000;
 
-/** What a snapshot holds of a sandbox, in the plainest terms. */
+/** The content of a snapshot in the model. */
 interface Held {
   notes: Record<string, string>;
   due: Record<string, number>;
@@ -53,8 +54,8 @@ const fresh = (seed: number): Held => ({
 const copy = (held: Held): Held => structuredClone(held);
 
 function makeRegistry(): SandboxRegistry {
-  const roots = new Map<number, ReturnType<typeof rootOf>>();
-  const rootOf = () => {
+  const roots = new Map<number, ReturnType<typeof makeRoot>>();
+  const makeRoot = () => {
     const tables = Tables.empty([notes, timers]);
     return { tables: tables.replaced(tables.get("notes")!.put({ id: "note_0", text: "seed" })), draws: 0 };
   };
@@ -66,7 +67,7 @@ function makeRegistry(): SandboxRegistry {
           document: () => ({}),
           leastRecords: () => 1,
           root: (seed) => {
-            const root = roots.get(seed) ?? rootOf();
+            const root = roots.get(seed) ?? makeRoot();
             roots.set(seed, root);
             return root;
           },
@@ -253,7 +254,8 @@ function seen(sandbox: Sandbox): Held {
     now: sandbox.world.epochNow(),
     draws: root.draws,
     seed,
-    counted: 1000 - sandbox.windows.copy().count("key", 1001, sandbox.world.epochNow()).remaining,
+    counted:
+      1000 - RateWindows.from(sandbox.windows.counted).count("key", 1001, sandbox.world.epochNow()).remaining,
   };
 }
 

@@ -13,13 +13,13 @@ export interface RegistryParts extends SandboxParts {
 export interface NewSandbox extends SandboxOptions {
   fixture?: string | object;
   scenarios?: readonly string[];
-  /** Looks at the fixture before a world is built of it, and may refuse it by throwing. */
+  /** Called with the fixture before a world is built from it; may throw to refuse it. */
   judge?: (fixture: LoadedFixture) => void;
 }
 
 /** All sandboxes of a server. */
 export class SandboxRegistry {
-  /** What sandboxes that are gone have answered, and what was reported from elsewhere (interfaces 11). */
+  /** Outcomes of deleted sandboxes, and those reported by other servers (interfaces 11). */
   readonly past = new OutcomeCounts();
   private readonly sandboxes = new Map<string, Sandbox>();
   private readonly parts: RegistryParts;
@@ -45,7 +45,7 @@ export class SandboxRegistry {
     return this.sandboxes.values();
   }
 
-  /** What all of them have answered, those that are gone included. */
+  /** The outcomes of all sandboxes, deleted ones included. */
   outcomes(): OutcomeCounts {
     const all = new OutcomeCounts();
     all.addAll(this.past);
@@ -64,27 +64,22 @@ export class SandboxRegistry {
     return this.add(options, fixture);
   }
 
-  /** A second sandbox with the same data, clock, settings and random state (interfaces 4). */
-  fork(source: Sandbox, name: string): Sandbox {
-    return this.forkFrom(source, name).fork;
-  }
-
   /**
-   * The same from a moment of its history (interfaces 10), with the settings, scenarios and rules of now; `gone`
-   * are the uploads of which something was held then and is not any more.
+   * A second sandbox with the same data, clock, settings and random state (interfaces 4), or with those of a moment of
+   * the source's history (interfaces 10); settings, scenarios and rules are the present ones. `gone` are the ids of the
+   * uploads that have lost bytes since that moment.
    */
-  forkFrom(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; gone: string[] } {
+  fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; gone: string[] } {
     const { seed, settings } = source;
     const { scenarios } = source.faults;
     let gone: string[] = [];
-    const adopt = (fork: Sandbox) => {
-      gone = fork.adopt(source, moment);
-    };
-    const fork = this.add({ name, seed, settings, scenarios }, source.source, adopt);
+    const fork = this.add({ name, seed, settings, scenarios }, source.source, (made) => {
+      gone = made.adopt(source, moment);
+    });
     return { fork, gone };
   }
 
-  /** A sandbox that was kept on disk, as it was; an existing one of that name is replaced. */
+  /** A saved sandbox; replaces an existing one of that name. */
   revive(options: NewSandbox, fixture: LoadedFixture, revival: Revival): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);

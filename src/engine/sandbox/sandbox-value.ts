@@ -5,7 +5,7 @@ import type { WorldValue } from "../state/world-parts.ts";
 import type { StoredHistory } from "./history.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
-/** What a snapshot keeps (interfaces 4); settings, scenarios, faults and journal stay as they are. */
+/** The content of a snapshot (interfaces 4); settings, scenarios, faults and journal are not part of it. */
 export interface SandboxValue {
   readonly world: WorldValue;
   readonly windows: RateWindows;
@@ -32,15 +32,15 @@ export interface SandboxOptions {
 export interface SandboxReset {
   fixture?: string | object;
   seed?: number;
-  /** How many resets there have been then; one more unless given. */
+  /** The number of resets after this one; one more than before unless given. */
   resets?: number;
-  /** Looks at the fixture before a world is built of it, and may refuse it by throwing. */
+  /** Called with the fixture before a world is built from it; may throw to refuse it. */
   judge?: (fixture: LoadedFixture) => void;
-  /** Looks at the world to be, and may refuse it by throwing. */
+  /** Called with the new world; may throw to refuse it. */
   admit?: (root: Root) => void;
 }
 
-/** A sandbox that was saved, for one that is to continue it. */
+/** A saved sandbox, from which another continues. */
 export interface Revival {
   created_at: number;
   resets: number;
@@ -50,7 +50,7 @@ export interface Revival {
   history: StoredHistory | undefined;
 }
 
-/** Where a fixture's world comes from; the same (fixture, seed) gives the same root, by reference. */
+/** The source of fixtures; the same fixture and seed give the same root, by reference. */
 export interface FixtureSource {
   /** @throws DocumentError when the fixture is unknown or wrong */
   load(fixture: string | object): LoadedFixture;
@@ -59,8 +59,8 @@ export interface FixtureSource {
 export interface LoadedFixture {
   readonly name: string;
   /**
-   * With settings, what runs on the first day goes on for as long as they say (G11, G14); by default without,
-   * as what is kept on disk is told apart from.
+   * With settings, activity of the first day lasts as long as they say (G11, G14). Without, it is the base that saved
+   * records are compared with.
    */
   root(seed: number, settings?: Settings): Root;
   /** A lower bound of the number of its records, found without building them. */

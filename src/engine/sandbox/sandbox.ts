@@ -24,8 +24,6 @@ import { type BlobStore, Snapshots } from "./snapshots.ts";
 import { Timeline } from "./timeline.ts";
 import { TimelineRecorder } from "./timeline-recorder.ts";
 
-export type { ClockSetting, Revival, SandboxOptions, SandboxReset, SandboxValue };
-
 /** A sandbox as it was saved. */
 export interface SavedSandbox {
   about: Pick<Sandbox, "created_at" | "fixture" | "seed" | "settings" | "resets" | "start">;
@@ -36,29 +34,26 @@ export interface SavedSandbox {
   history: HistorySnapshot;
 }
 
-/** Another world has begun in it. */
+/** Why the sandbox has another world. */
 export type SandboxChange = "created" | "reset" | "restored";
 
-/** What every sandbox of a server is made with. */
+/** The parts that all sandboxes of a server share. */
 export interface SandboxParts {
   fixtures: FixtureSource;
   defaults: { seed: number; clock: ClockSetting; settings: Partial<Settings> };
   wallClock: () => number;
-  /** Called while the sandbox is being made, as the next one is: neither may read it yet. */
+  /** Called in the sandbox's constructor, like `worldParts`: neither may read it yet. */
   faults: (sandbox: Sandbox) => FaultInjector;
   worldParts: (sandbox: Sandbox) => WorldParts;
   followSettings: (tx: Transaction, settings: Settings) => void;
-  /** A sandbox's world was replaced as a whole, or the sandbox is gone: uploads and queues follow. */
+  /** The world was replaced as a whole, or the sandbox was deleted: discards its uploads and queues. */
   onDiscard: (sandbox: Sandbox) => void;
-  /** Something besides its world's records changed; commits are told by `worldParts().onCommit`. */
+  /** Called when the sandbox has another world; `worldParts().onCommit` is called for changes of its records. */
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
   blobs: BlobStore;
   /** Counts the requests of all sandboxes. */
   counter: RequestCounter;
-  /**
-   * A key of the server's own, of which secrets are made where the fixture, and so the seed, is known to more
-   * people than may have them; without it, the same sandbox has the same secrets on every server.
-   */
+  /** Secrets are derived from it, so that they cannot be computed from the seed; without it they are the same on every server. */
   serverKey?: Uint8Array | undefined;
 }
 
@@ -82,11 +77,11 @@ export class Sandbox {
   readonly history: History;
   readonly recorder: TimelineRecorder;
   windows = new RateWindows();
-  /** Requests that are held up at the moment because they asked for it, or hang. */
+  /** Requests that are delayed at the moment because they asked for it, or that hang. */
   held = 0;
-  /** What `reset` goes back to. */
+  /** The fixture that `reset` starts from. */
   source: LoadedFixture;
-  /** First instant of the first day, which a frozen clock goes back to. */
+  /** First instant of the first day, which `reset` sets a frozen clock to. */
   start: number;
   private readonly parts: SandboxParts;
 
@@ -118,9 +113,8 @@ export class Sandbox {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
     change.judge?.(source);
     const seed = change.seed ?? this.seed;
-    // Built before anything is thrown away: a fixture that cannot be built must not cost the old world.
+    // Built before the old world is discarded, in case the fixture cannot be built, or is too large for this server.
     const root = source.root(seed, this.settings);
-    // So must one that is too large for this server.
     change.admit?.(root);
     const { mode, rate } = this.world.clock;
     this.world.close();
@@ -133,15 +127,15 @@ export class Sandbox {
     this.journal.clear();
     this.history.begin(this.resets);
     this.world = this.freshWorld(mode, mode === "real" ? this.parts.wallClock() : this.start, rate);
-    // After the new world, in which the leases of the first scenarios begin again.
+    // After the new world, in which the leases of the first scenarios start again.
     this.faults.reset();
     this.followSettings();
     this.parts.onChange(this, "reset");
   }
 
   /**
-   * Moves to the version of the fixture that is in force now, keeping the clock (interfaces 6); not where a
-   * request has changed something, which only a reset may throw away. Returns whether it moved.
+   * Takes the fixture's current version and keeps the clock (interfaces 6), unless a request has changed something,
+   * which only a reset may discard. Returns whether it did.
    */
   renew(): boolean {
     if (!this.world.untouched) return false;
@@ -160,7 +154,7 @@ export class Sandbox {
     this.followSettings();
   }
 
-  /** What a world does by itself is what the settings of its sandbox say, whatever they were when it was kept. */
+  /** Makes the world's own activity follow the present settings, whatever they were when the world was saved. */
   private followSettings(): void {
     this.world.arrange((tx) => this.parts.followSettings(tx, this.settings));
   }
@@ -168,7 +162,7 @@ export class Sandbox {
   value(): SandboxValue {
     return {
       world: this.world.value(),
-      windows: this.windows.copy(),
+      windows: RateWindows.from(this.windows.counted),
       taken_at: this.world.epochNow(),
       blobs: this.parts.blobs.capture(this),
     };
@@ -176,7 +170,7 @@ export class Sandbox {
 
   /** Makes a value the present; it may come from another sandbox. */
   restore(value: SandboxValue): void {
-    this.windows = value.windows.copy();
+    this.windows = RateWindows.from(value.windows.counted);
     this.parts.blobs.restore(this, value.blobs);
     const resumeLeases = this.faults.suspendLeases();
     this.world.restore(value.world);
@@ -186,8 +180,8 @@ export class Sandbox {
   }
 
   /**
-   * Makes a moment of this sandbox's history the present (interfaces 10). Returns the ids of uploads of which
-   * something was held then and is gone.
+   * Makes a moment of this sandbox's history the present (interfaces 10). Returns the ids of the uploads that have
+   * lost bytes since then.
    */
   rewind(moment: StateRef): string[] {
     const { value, gone } = this.valueAt(moment);
@@ -200,7 +194,7 @@ export class Sandbox {
     return this.parts.blobs.peek(this);
   }
 
-  /** A moment of the history as a snapshot would hold it; the caller releases its blobs. */
+  /** A moment of the history as a snapshot; the caller releases its blobs. */
   private valueAt(moment: StateRef): { value: SandboxValue; gone: string[] } {
     const { version, now, requests, counted } = moment;
     const { uploads, clock, ...environment } = moment.environment;
@@ -218,7 +212,7 @@ export class Sandbox {
     return value;
   }
 
-  /** Becomes what another is, or was; returns the ids of uploads of which something is gone since. */
+  /** Copies another sandbox, or a moment of its history; returns the ids of the uploads that have lost bytes since then. */
   adopt(original: Sandbox, moment?: StateRef): string[] {
     this.start = original.start;
     this.resets = original.resets;
@@ -235,13 +229,13 @@ export class Sandbox {
     this.created_at = created_at;
     this.resets = resets;
     this.start = start;
-    for (const [name, kept] of snapshots) this.snapshots.set(name, kept);
+    for (const [name, snapshot] of snapshots) this.snapshots.set(name, snapshot);
     if (history === undefined) this.history.begin(resets);
     else this.history.revive(history, resets);
     this.restore(value);
   }
 
-  /** Becomes again what it was when it was saved, for what came since could not be; a clock that moves goes on. */
+  /** Goes back to its saved state, because later changes could not be saved; a moving clock continues. */
   rollbackTo({ about, source, value, faults, snapshots, history }: SavedSandbox): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start } = about;
@@ -258,9 +252,9 @@ export class Sandbox {
     const title = "What could not be saved was undone.";
     this.recorder.recordRewind({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
     this.snapshots.clear();
-    for (const [name, kept] of snapshots) {
-      this.parts.blobs.hold(kept.blobs);
-      this.snapshots.set(name, kept);
+    for (const [name, snapshot] of snapshots) {
+      this.parts.blobs.hold(snapshot.blobs);
+      this.snapshots.set(name, snapshot);
     }
   }
 
@@ -268,7 +262,7 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Whoever follows the world or the journal is told that it ends; requests under way are still answered. */
+  /** Ends the streams that follow the world, the journal and the history; requests in progress are still answered. */
   endStreams(): void {
     this.world.close();
     this.journal.close();

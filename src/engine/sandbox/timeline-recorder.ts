@@ -21,7 +21,7 @@ export interface RecordedSandbox {
   peekUploads(): unknown;
 }
 
-/** A record of something that is to be done, and its `collection\0id`. */
+/** A record of work to be done, and its `collection\0id`. */
 interface Work {
   key: string;
   record: object;
@@ -39,9 +39,9 @@ const UNKNOWN: Provenance = { cause: null, advanced_by: null };
 export class TimelineRecorder {
   private readonly history: History;
   private readonly sandbox: RecordedSandbox;
-  /** Of the latest state. */
+  /** The environment of the latest state. */
   private environment: Environment | undefined = undefined;
-  /** The origin of the work that is still to be done: its records are values, so it holds after a restore too. */
+  /** The provenance of pending work, by its record; records are values, so it is still right after a restore. */
   private readonly makers = new WeakMap<object, Provenance>();
 
   constructor(history: History, sandbox: RecordedSandbox) {
@@ -58,7 +58,7 @@ export class TimelineRecorder {
       versions.releaseAll();
       return;
     }
-    // A random draw by itself is no change that anyone could see.
+    // A random draw by itself changes no record.
     const isChange = before.tables !== after.tables && (timer ?? by) !== undefined;
     const from = isChange ? versions.versionOf(before) : 0;
     versions.record(commit);
@@ -68,18 +68,18 @@ export class TimelineRecorder {
     else this.recordTimer({ from, after, written }, timer, change);
   };
 
-  /** A request has changed nothing but the bytes of half-finished uploads. */
+  /** A request has changed only the bytes of half-finished uploads. */
   recordBytes({ change }: ChangeSource): void {
     if (this.history.limit > 0 && change.entry === undefined) change.entry = this.add(change, UNKNOWN);
   }
 
-  /** A change has ended, though it may have written no record; its sentence is complete now. */
+  /** A change has ended, and its title is complete now; it may have written no record. */
   complete(change: Change): void {
     if (this.history.limit === 0) return;
     const entry = this.ensureEntry(change);
     entry.complete(change);
     const { states } = entry;
-    // A change that has written records ended when it had.
+    // A change that has written records ended with its last write.
     if (states !== undefined && states.from === states.to) {
       states.after = this.present();
       states.end = this.history.lastSequence;
@@ -111,7 +111,7 @@ export class TimelineRecorder {
     this.history.markUndone();
   }
 
-  /** @param now what the clock shows, or showed at the latest change */
+  /** @param now the clock's instant, now or at the latest change */
   present(now = this.sandbox.world.epochNow()): StateRef {
     const { world, windows } = this.sandbox;
     return {
@@ -146,7 +146,7 @@ export class TimelineRecorder {
     const { written } = commit;
     const earlier = change.entry;
     let entry = earlier;
-    // Another commit of the same change, with none in between.
+    // Another commit of the same change, with no other change in between.
     const goesOn = earlier?.sequence === this.history.lastSequence && earlier.states?.to === commit.from;
     if (goesOn) this.history.extend(earlier, this.present(this.sandbox.world.changedAt), written);
     else {
@@ -249,7 +249,7 @@ export class TimelineRecorder {
   }
 }
 
-/** What a request has left in the state besides its change. */
+/** The parts of the state that a request changes before its commit. */
 function beforeRequest(
   { number, counted, uploads }: NonNullable<Change["request"]>,
   { environment }: StateRef,
@@ -266,7 +266,7 @@ const TIMER_TITLES: Record<TimerKind, (subject: string) => string> = {
   "file.step": (subject) => `A step of processing ${subject} ended.`,
   "connector.job": (subject) => `The connector job ${subject} ended.`,
   "transcription.step": (subject) => `The transcription ${subject} was completed.`,
-  "meeting.line": (subject) => `Somebody spoke in ${subject}.`,
+  "meeting.line": (subject) => `A participant spoke in ${subject}.`,
   invoice: (subject) => `${subject} was due to be invoiced or paid.`,
   expiry: (subject) => `${subject} expired.`,
   lease: (subject) => `The lease of the rule ${subject} ended.`,

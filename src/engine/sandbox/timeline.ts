@@ -8,13 +8,13 @@ export interface TimelineEntry extends EntryHead {
 
 type Part = "exchange" | "change";
 
-/** The one log of a sandbox. Journal and history are views of it, each with bounds on its own part of the entries. */
+/** The one log of a sandbox. Journal and history are parts of it, each with a bound of its own. */
 export class Timeline {
   /** Grows with every part that is added or changed. */
   revision = 0;
   private log: TimelineEntry[] = [];
   private lastSeq = 0;
-  /** Where to look for the oldest entry with a part: there is none before it. */
+  /** Positions in the log before which no entry has the part. */
   private oldest = { exchange: 0, change: 0 };
   private empty = 0;
 
@@ -52,7 +52,7 @@ export class Timeline {
   drop(entry: TimelineEntry, part: Part): void {
     entry[part] = undefined;
     if (entry.exchange === undefined && entry.change === undefined) this.empty += 1;
-    // Half of them at once, so that an entry costs the same however many there are.
+    // Half of the log at once, so that the cost of an entry does not depend on the length of the log.
     if (this.empty > 64 && this.empty * 2 > this.log.length) this.compact();
   }
 
@@ -66,4 +66,79 @@ export class Timeline {
     this.oldest = { exchange: 0, change: 0 };
     this.empty = 0;
   }
+}
+
+/** The entries of a timeline that have one part, within a bound. */
+export abstract class TimelinePart<P extends Part, E extends NonNullable<TimelineEntry[P]>> {
+  limit: number;
+  size = 0;
+  /** Entries lost to the bounds since the sandbox began or was reset. */
+  dropped = 0;
+  /** The position of the newest entry, 0 before the first; positions grow by one. */
+  lastSequence = 0;
+  isClosed = false;
+  protected readonly timeline: Timeline;
+  private readonly part: P;
+  private readonly listeners = new Set<(entry: E | undefined) => void>();
+
+  constructor(part: P, limit: number, timeline: Timeline) {
+    this.part = part;
+    this.limit = limit;
+    this.timeline = timeline;
+  }
+
+  /** By position. */
+  entries(): readonly E[] {
+    return this.timeline.entries.flatMap((entry) => (entry[this.part] as E | undefined) ?? []);
+  }
+
+  /** Those after a position that are not dropped. */
+  since(sequence: number): readonly E[] {
+    return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
+  }
+
+  /** A smaller bound takes effect at once. */
+  resize(limit: number): void {
+    this.limit = limit;
+    this.evictExcess();
+  }
+
+  /** Calls back after a change and at the end; returns a function that stops it. */
+  subscribe(listener: (entry: E | undefined) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** The sandbox is gone; listeners are called a last time. */
+  close(): void {
+    this.isClosed = true;
+    this.announce(undefined);
+    this.listeners.clear();
+  }
+
+  protected get hasListeners(): boolean {
+    return this.listeners.size > 0;
+  }
+
+  protected announce(entry: E | undefined): void {
+    for (const listener of this.listeners) listener(entry);
+  }
+
+  protected get oldest(): E {
+    return this.timeline.oldestWith(this.part)![this.part] as E;
+  }
+
+  protected dropOldest(): void {
+    this.timeline.drop(this.timeline.oldestWith(this.part)!, this.part);
+    this.size -= 1;
+    this.dropped += 1;
+  }
+
+  protected dropAll(dropped = 0): void {
+    this.timeline.dropAll(this.part);
+    this.size = 0;
+    this.dropped = dropped;
+  }
+
+  protected abstract evictExcess(): void;
 }

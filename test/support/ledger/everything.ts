@@ -1,7 +1,8 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { Sandbox, SandboxValue } from "../../../src/engine/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/engine/sandbox/sandbox.ts";
+import type { SandboxValue } from "../../../src/engine/sandbox/sandbox-value.ts";
 import { encodeWorld, type TableDocument } from "../../../src/engine/state/world-document.ts";
 import { type Api, startReference } from "../harness.ts";
 
