@@ -28,9 +28,14 @@ const MAX_DROPPED_SHOWN = 5;
 /** Prints or writes a fixture of a recording. @throws UsageError, CheckFailed, DocumentError */
 export async function writeFixture({ file, out, force }: Recording): Promise<Result> {
   const contract = new Contract(RESOURCES);
-  const { fixture, base, counts, dropped, key } = await readRecording(() =>
+  const { fixture, base, counts, dropped, key, without_body } = await readRecording(() =>
     fixtureFromHar({ file, contract, resources: RESOURCES }),
   );
+  if (Object.keys(counts).length === 0) {
+    const left =
+      without_body === 0 ? "" : `; the recorder left out the bodies of ${pluralize(without_body, "answer")}`;
+    throw new CheckFailed(`${file} shows no object of this API in an answer that succeeded${left}`);
+  }
   const text = await fixtureText(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return { value: fixture, text: text.trimEnd() };
   writeNewFile(out, text, { force });
@@ -40,6 +45,9 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
   const shown = dropped.slice(0, MAX_DROPPED_SHOWN).join(", ");
   const lines = [
     `Wrote ${out}: ${seen.join(", ")}.`,
+    ...(without_body === 0
+      ? []
+      : [`The recorder left out or cut the bodies of ${pluralize(without_body, "answer")}.`]),
     ...(dropped.length === 0 ? [] : [`${values} left out, such as ${shown}.`]),
     `Start it with --fixture ${out} --clock frozen@${epoch}; the key is ${key}.`,
   ];

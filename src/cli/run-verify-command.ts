@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
-import { pluralize, printable, printableLines } from "../engine/contract/text.ts";
+import { printable, printableLines } from "../engine/contract/text.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { InputError } from "../tools/har/har-file.ts";
@@ -10,9 +10,10 @@ import { readUses } from "../tools/verify/known-objects.ts";
 import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import {
   type CheckReport,
+  describeRecorded,
   type Outcome,
-  type RecordedReport,
   type VerifyReport,
+  verdictWords,
   verifyHtml,
   verifyJunit,
 } from "../tools/verify/report.ts";
@@ -27,6 +28,7 @@ interface VerifyCommandOptions {
   key: string | undefined;
   har: string | undefined;
   write: boolean;
+  strict: boolean;
   use: string[] | undefined;
   report: string[] | undefined;
   timeout: number;
@@ -46,7 +48,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
           await untilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
-        : await verifyRecorded({ contract, file: har, target });
+        : await verifyRecorded({ contract, file: har, target, strict: options.strict });
     writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
     return { value: result, text: verifyText(result), failed: result.verdict === "fail" };
   } catch (error) {
@@ -68,13 +70,13 @@ function checkMode({ har, target, key, write, use }: VerifyCommandOptions): void
 }
 
 async function verifyTarget(
-  { target, key, write, timeout, json }: VerifyCommandOptions,
+  { target, key, write, strict, timeout, json }: VerifyCommandOptions,
   given: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
 ): Promise<VerifyReport> {
   const progress = verifyProgress(process.stderr, !json && isInteractive(process.stderr));
   try {
     return await runVerify({
-      ...{ ...given, target: target!, key: key!, write },
+      ...{ ...given, target: target!, key: key!, write, strict },
       timeoutMs: timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {
@@ -120,7 +122,9 @@ function verifyText(report: VerifyReport): string {
   const open = report.checks.filter(({ outcome }) => outcome !== "passed");
   const by = (outcome: Outcome) => open.filter((one) => one.outcome === outcome);
   const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(checkLines);
+  const { recorded } = report;
   return [
+    ...(recorded === null ? [] : [withoutControls(`${describeRecorded(recorded)}.`), ""]),
     ...lines,
     ...(lines.length > 0 ? [""] : []),
     ...changesText(report),
@@ -156,18 +160,6 @@ function assumptionsText({ assumptions }: VerifyReport): string[] {
   return [table(["", "assumption", "differs", "fits"], rows), ""];
 }
 
-/** How many entries of an archive were judged, and why others were not. */
-function recordedText({ file, entries, judged, ...left }: RecordedReport): string {
-  const others = Object.entries({
-    "of other hosts": left.other_hosts,
-    "of unknown paths": left.unknown_paths,
-    ...left.not_judged,
-  });
-  const reasons = others.filter(([, count]) => count > 0).map(([reason, count]) => `${count} ${reason}`);
-  const rest = reasons.length === 0 ? "" : `; not judged: ${reasons.join(", ")}`;
-  return `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(left.operations.length, "operation")}${rest}.`;
-}
-
 function verdictText({
   verdict,
   target,
@@ -183,12 +175,9 @@ function verdictText({
   const as = organization_id === null ? "" : ` in ${organization_id}`;
   const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
-  const archive = recorded === null ? "" : `${withoutControls(recordedText(recorded))}\n`;
-  return (
-    archive +
-    withoutControls(`${verdict === "pass" ? "PASS" : "FAIL"}  ${target}${as}: ${counts} (${took})`) +
-    why
-  );
+  const nothing = passed + failed + differs === 0 ? "\nNothing could be judged, which proves nothing." : "";
+  const word = verdictWords({ verdict, summary }).replace(/^\w+/, (first) => first.toUpperCase());
+  return withoutControls(`${word}  ${target}${as}: ${counts} (${took})`) + nothing + why;
 }
 
 /** So that no text of an answer controls the terminal. */

@@ -242,12 +242,12 @@ describe("verify --har on the command line [interfaces 12]", () => {
     const file = written(session);
     const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`60 of 60 entries of ${file} judged, of 26 operations.`);
+    expect(stdout).toContain(`60 of 60 entries of ${file} judged, of 26 operations; judged in part: 3 with masked values.`);
     expect(stdout).toMatch(
       /PASS {2}http\S+ in org_acme: \d+ passed, 0 failed, 0 differ .*60 recorded requests/,
     );
     expect(readFileSync(xml, "utf8")).toContain("[usage.retrieve_limits/answer]");
-    expect(readFileSync(html, "utf8")).toContain("60 of 60 entries judged");
+    expect(readFileSync(html, "utf8")).toContain("60 of 60 entries of ");
     const wrong = written(JSON.stringify(session).replaceAll('\\"keys_exceeded\\"', '\\"exceeded\\"'));
     const failed = await verify("--har", wrong, "--json");
     expect(failed.code).toBe(1);

@@ -163,11 +163,10 @@ export function suiteJunit({ scenarios, command, coverage }: SuiteResult): strin
 
 function junitCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
-  const one: JunitCase = {
-    ...{ name, classname: file, time_seconds: duration_ms / 1000 },
-    properties: outcome === "skipped" ? [] : toProperties(result),
-  };
-  if (output !== "") one.system_out = stripVTControlCharacters(output);
+  const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
+  const facts = outcome === "skipped" ? [] : [...listFacts(result), ""];
+  const printed = [...facts, stripVTControlCharacters(output)].join("\n").trimEnd();
+  if (printed !== "") one.system_out = printed;
   if (outcome === "passed") return one;
   if (outcome === "skipped") return { ...one, skipped: "the suite was interrupted before it began" };
   const requests = journal.length === 0 ? [] : ["", "Requests:", ...journal.map(journalLine)];
@@ -175,12 +174,12 @@ function junitCase(result: ScenarioResult): JunitCase {
   return outcome === "error" ? { ...one, error: problem } : { ...one, failure: problem };
 }
 
-/** The lines of the terminal, for a run that passed as well. */
-function toProperties({ rules, expectations, tests, requests }: ScenarioResult) {
+/** The lines of the terminal, for a run that passed as well: a test case can have no properties. */
+function listFacts({ rules, expectations, tests, requests }: ScenarioResult): string[] {
   return [
-    ...rules.map((rule) => ({ name: "rule", value: ruleText(rule) })),
-    ...expectations.map((one) => ({ name: "expectation", value: expectationText(one) })),
-    ...tests.map((one) => ({ name: "test", value: testText(one) })),
-    { name: "requests", value: String(requests) },
+    ...rules.map((rule) => `rule: ${ruleText(rule)}`),
+    ...expectations.map((one) => `expectation: ${expectationText(one)}`),
+    ...tests.map((one) => `test: ${testText(one)}`),
+    `requests: ${requests}`,
   ];
 }

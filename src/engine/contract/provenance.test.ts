@@ -25,9 +25,10 @@ describe("provenance", () => {
 
   it("2 names places that the declared bodies have", () => {
     for (const operation of OPERATIONS) {
-      const { fields = {}, types = {} } = operation.assumed ?? {};
+      const { fields, types, values, specified = [] } = operation.assumed ?? {};
       const { schema } = listSuccesses(operation)[0]!;
-      for (const place of Object.keys({ ...fields, ...types })) {
+      const shown = specified.filter((place) => place !== "status");
+      for (const place of [...Object.keys({ ...fields, ...types, ...values }), ...shown]) {
         const steps = place.split("/").slice(1);
         expect(hasPlace(schema as Shape, steps), `${operation.id} ${place}`).toBe(true);
       }

@@ -1,20 +1,22 @@
 /**
- * The parts of an operation that the published reference does not show, each with the assumption that is used
- * its place; it shows the rest.
+ * The parts of an operation that the published reference does not show, each with the assumption that fills the gap; it
+ * shows the rest. Of several places that contain a part of the body, the most exact one decides.
  */
 export interface Assumed {
-  /** The path, or that there is such an endpoint at all; then everything it answers is assumed too. */
+  /** The path, or that there is such an endpoint at all; then every answer is assumed, apart from places named below. */
   endpoint?: string;
   /** The status of a success. */
   status?: string;
-  /** The whole body. */
+  /** The whole body, apart from places named below. */
   body?: string;
-  /** Parts of the body: places with `*` for an array's items, and all that lies beneath them. */
+  /** Parts of the body that are not shown: places with `*` for an array's items, and all that lies beneath them. */
   fields?: Readonly<Record<string, string>>;
   /** Parts whose names the reference shows, and neither types nor values. */
   types?: Readonly<Record<string, string>>;
-  /** Headers of a success, in lower case. */
-  headers?: Readonly<Record<string, string>>;
+  /** Parts whose names and types the reference shows, and not which values they have. */
+  values?: Readonly<Record<string, string>>;
+  /** Parts that the reference shows inside assumed ones: places, or `status`. */
+  specified?: readonly string[];
   /** That errors come in its envelope; 7.1 says so of "most" operations, and only some sections show one. */
   envelope?: string;
 }
@@ -30,53 +32,63 @@ export function assumedEndpoint({ section, assumed }: Declared): string | undefi
 }
 
 export function assumedStatus(operation: Declared): string | undefined {
-  return assumedEndpoint(operation) ?? operation.assumed?.status;
-}
-
-export function assumedHeader(operation: Declared, name: string): string | undefined {
-  return assumedEndpoint(operation) ?? operation.assumed?.headers?.[name.toLowerCase()];
+  const { status, specified } = operation.assumed ?? {};
+  return specified?.includes("status") ? undefined : (assumedEndpoint(operation) ?? status);
 }
 
 export function assumedEnvelope(operation: Declared): string | undefined {
   return assumedEndpoint(operation) ?? operation.assumed?.envelope;
 }
 
-/**
- * The assumption behind what the declaration says of one place of a success's body; `missing` where the
- * question is whether it is there at all.
- */
-export function assumedPlace(
-  operation: Declared,
-  pointer: string,
-  { missing = false } = {},
-): string | undefined {
-  const whole = assumedEndpoint(operation) ?? operation.assumed?.body;
-  if (whole !== undefined) return whole;
-  const { fields = {}, types = {} } = operation.assumed ?? {};
+/** The three facts that a declaration states of a place; each needs the ones before it. */
+const FACTS = ["presence", "type", "value"] as const;
+export type Fact = (typeof FACTS)[number];
+
+/** The assumption behind one fact about a place of a success's body; undefined where the reference states it. */
+export function assumedPlace(operation: Declared, pointer: string, fact: Fact = "value"): string | undefined {
+  const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
+  const whole = assumedEndpoint(operation) ?? body;
+  const shown = specified
+    .filter((place) => place.startsWith("/"))
+    .map((place) => [place, undefined] as const);
+  const known: readonly [readonly (readonly [string, string | undefined])[], Fact | undefined][] = [
+    [[["", whole], ...Object.entries(fields)], undefined],
+    [Object.entries(types), "presence"],
+    [Object.entries(values), "type"],
+    [shown, "value"],
+  ];
   const parts = pointer.split("/");
-  for (const [place, gap] of Object.entries(missing ? fields : { ...types, ...fields })) {
-    const wanted = place.split("/");
-    if (wanted.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined))) return gap;
+  let nearest = { exact: -1, gap: undefined as string | undefined };
+  for (const [places, lastShown] of known) {
+    for (const [place, gap] of places) {
+      const wanted = place.split("/");
+      if (!wanted.every((part, i) => part === parts[i] || (part === "*" && parts[i] !== undefined))) continue;
+      const exact = wanted.length + wanted.filter((part) => part !== "*").length / 100;
+      const isShown = lastShown !== undefined && FACTS.indexOf(fact) <= FACTS.indexOf(lastShown);
+      if (exact > nearest.exact) nearest = { exact, gap: isShown ? undefined : gap };
+    }
   }
-  return undefined;
+  return nearest.gap;
 }
 
 export interface AssumedPart {
-  /** Such as `status`, `header x-provider` or `/color`. */
+  /** Such as `status` or `/color`. */
   part: string;
   assumption: string;
 }
 
-/** Everything of it that is assumed, for the ledger and the OpenAPI document; the endpoint stands for all the rest. */
+/** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint stands for all that is not shown. */
 export function assumedParts(operation: Declared): AssumedPart[] {
   const endpoint = assumedEndpoint(operation);
-  if (endpoint !== undefined) return [{ part: "endpoint", assumption: endpoint }];
-  const { status, envelope, headers = {}, body, fields = {}, types = {} } = operation.assumed ?? {};
+  const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
+  const label = (places: Readonly<Record<string, string>> = {}, what: string) =>
+    Object.entries(places).map(([place, id]): [string, string] => [`${what}${place}`, id]);
+  const own = endpoint === undefined ? { status, "envelope of errors": envelope, body } : { endpoint };
   const parts: [string, string | undefined][] = [
-    ...Object.entries({ status, "envelope of errors": envelope, body }),
-    ...Object.entries(headers).map(([name, id]): [string, string] => [`header ${name}`, id]),
-    ...Object.entries(fields),
-    ...Object.entries(types).map(([place, id]): [string, string] => [`type of ${place}`, id]),
+    ...Object.entries(own),
+    ...label(fields, ""),
+    ...label(types, "type of "),
+    ...label(values, "values of "),
   ];
   return parts.flatMap(([part, assumption]) => (assumption === undefined ? [] : [{ part, assumption }]));
 }

@@ -15,6 +15,8 @@ export interface FixtureFromHar {
   base: string;
   /** Records by list, as they were seen. */
   counts: Record<string, number>;
+  /** Answers whose bodies the recorder left out or cut. */
+  without_body: number;
   /** Values that no fixture may hold, with their places. */
   dropped: string[];
   /** Acts in the first organization, and may do everything there. */
@@ -40,9 +42,13 @@ export async function fixtureFromHar({
 }): Promise<FixtureFromHar> {
   const world = new InferredFixture();
   const dropped: string[] = [];
+  let without_body = 0;
   const { base } = await eachExchange({ contract, file, target: undefined }, () => ({
     left() {},
-    exchange: (exchange) => learn(world, exchange, dropped),
+    exchange(exchange) {
+      if (exchange.missing?.startsWith("with the body")) without_body += 1;
+      learn(world, exchange, dropped);
+    },
   }));
   const counts = world.counts();
   const document = structuredClone(world.document());
@@ -52,7 +58,7 @@ export async function fixtureFromHar({
   addWhatIsMissing(document, shape);
   const fixture = inOrder(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
-  return { fixture, base, counts, dropped: [...dropped, ...unfit], key: toKey(0) };
+  return { fixture, base, counts, without_body, dropped: [...dropped, ...unfit], key: toKey(0) };
 }
 
 /** Section 7.1 and 4.11: the instants at which answers say that they were made; NaN where they do not. */

@@ -1,12 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import { type AnyOperation, listSuccesses, type Success } from "../../engine/contract/operation.ts";
-import {
-  assumedEndpoint,
-  assumedHeader,
-  assumedPlace,
-  assumedStatus,
-} from "../../engine/contract/provenance.ts";
+import { assumedEndpoint, assumedPlace, assumedStatus } from "../../engine/contract/provenance.ts";
 import { specifiedPrefixes } from "../../engine/contract/schema.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
@@ -52,11 +47,7 @@ function judgeHeaders(
 ) {
   for (const name of names) {
     if (SOMETIMES.has(name.toLowerCase())) continue;
-    verdict.expect(
-      headers.has(name),
-      `${path}: the header ${name} is missing`,
-      assumedHeader(operation!, name),
-    );
+    verdict.expect(headers.has(name), `${path}: the header ${name} is missing`, assumedEndpoint(operation!));
   }
 }
 
@@ -118,7 +109,7 @@ export function isMasked(value: unknown): boolean {
 function findAssumption(operation: AnyOperation, error: ErrorObject): string | undefined {
   const missing = error.keyword === "required";
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
-  const assumed = assumedPlace(operation, place, { missing });
+  const assumed = assumedPlace(operation, place, missing ? "presence" : isOfType(error) ? "value" : "type");
   if (assumed !== undefined) return assumed;
   // Beyond types and prefixes, what the declarations ask of values is ours.
   const gap = operation.assumptions?.[0] ?? "G08";
@@ -132,6 +123,17 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   const prefixes = specifiedPrefixes(String(error.schema));
   if (prefixes.length === 0) return gap;
   return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
+}
+
+/** Whether the refused value has a type that the schema allows, so that only its value is at fault. */
+function isOfType({ keyword, parentSchema, schema, data, params }: ErrorObject): boolean {
+  if (keyword === "choices") return (params["errors"] as ErrorObject[]).some(isOfType);
+  if (keyword === "type") return false;
+  const { type } = (parentSchema ?? schema ?? {}) as { type?: string };
+  if (type === undefined) return true;
+  if (type === "integer") return Number.isInteger(data);
+  if (type === "array") return Array.isArray(data);
+  return data !== null && typeof data === type;
 }
 
 function describeProblem({ id }: AnyOperation, error: ErrorObject): string {

@@ -61,6 +61,8 @@ export interface RecordedReport {
   unknown_paths: number;
   /** Entries of operations that were not judged: the number for each reason. */
   not_judged: Record<string, number>;
+  /** Judged entries without the answer's body, or a part of it: the number for each reason. */
+  judged_in_part: Record<string, number>;
   /** Ids of the operations that occur. */
   operations: string[];
 }
@@ -87,6 +89,33 @@ export interface VerifyReport {
   /** Those that were judged, in their order. */
   assumptions: AssumptionReport[];
   checks: CheckReport[];
+}
+
+/** Fails where something is wrong, where nothing was judged, and with `strict` where an assumption differs. */
+export function decideVerdict(summary: VerifyReport["summary"], strict: boolean): VerifyReport["verdict"] {
+  const { passed, failed, differs } = summary;
+  return failed > 0 || passed + differs === 0 || (strict && differs > 0) ? "fail" : "pass";
+}
+
+/** `pass`, `pass with 2 differences`, or `fail`. */
+export function verdictWords({ verdict, summary }: Pick<VerifyReport, "verdict" | "summary">): string {
+  return verdict === "pass" && summary.differs > 0
+    ? `pass with ${pluralize(summary.differs, "difference")}`
+    : verdict;
+}
+
+/** How many entries of an archive were judged, and by reason what was not. */
+export function describeRecorded({ file, entries, judged, ...counts }: RecordedReport): string {
+  const list = (reasons: Record<string, number>) =>
+    Object.entries(reasons).flatMap(([reason, count]) => (count > 0 ? [`${count} ${reason}`] : []));
+  const { other_hosts, unknown_paths, not_judged, judged_in_part, operations } = counts;
+  const left = list({ "of other hosts": other_hosts, "of unknown paths": unknown_paths, ...not_judged });
+  const parts = list(judged_in_part);
+  return [
+    `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(operations.length, "operation")}`,
+    ...(left.length === 0 ? [] : [`not judged: ${left.join(", ")}`]),
+    ...(parts.length === 0 ? [] : [`judged in part: ${parts.join(", ")}`]),
+  ].join("; ");
 }
 
 export function summarize(checks: readonly CheckReport[]): VerifyReport["summary"] {
@@ -163,7 +192,8 @@ td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
 /** The run as one page that needs neither network nor scripts. */
 export function verifyHtml(report: VerifyReport): string {
   const { verdict, target, summary, started_at, stopped } = report;
-  const title = `${verdict === "pass" ? "Pass" : "Fail"}: contract of ${target}`;
+  const words = verdictWords(report);
+  const title = `${words[0]!.toUpperCase()}${words.slice(1)}: contract of ${target}`;
   const as = report.organization_id === null ? "" : ` as a user of ${report.organization_id}`;
   const counts = `${pluralize(summary.total, "check")}${as}: ${summary.passed} passed, ${summary.failed} failed, ${summary.differs} differ from an assumption, ${summary.not_observable} not observable.`;
   const families = worstFirst(report.checks).map((family) => familyHtml(family, report));
@@ -184,9 +214,7 @@ ${changesHtml(report)}`,
 
 function recordedHtml({ recorded }: VerifyReport): Html {
   if (recorded === null) return html``;
-  const { file, creator, entries, judged, other_hosts, unknown_paths, not_judged } = recorded;
-  const left = Object.entries(not_judged).map(([reason, count]) => `, ${count} ${reason}`);
-  return html`<p>Recorded by ${creator} in ${file}: ${judged} of ${pluralize(entries, "entry", "entries")} judged, ${other_hosts} of other hosts, ${unknown_paths} of unknown paths${left.join("")}. Nothing was sent.</p>`;
+  return html`<p>Recorded by ${recorded.creator}: ${describeRecorded(recorded)}. Nothing was sent.</p>`;
 }
 
 function assumptionsHtml({ assumptions }: VerifyReport): Html {

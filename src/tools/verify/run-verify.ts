@@ -6,7 +6,7 @@ import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
 import { KnownObjects } from "./known-objects.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
-import { countAssumptions, summarize } from "./report.ts";
+import { countAssumptions, decideVerdict, summarize } from "./report.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -17,6 +17,8 @@ export interface VerifyOptions {
   key: string;
   /** Whether checks that change something run too. */
   write: boolean;
+  /** Whether differences from assumptions fail too. */
+  strict?: boolean;
   /** By the names of `USABLE`. */
   uses?: ReadonlyMap<string, readonly string[]>;
   /** For the whole run, in milliseconds. */
@@ -178,9 +180,9 @@ class Run {
     const summary = summarize(checks);
     const { changes } = this.parts;
     const isLeftChanged = changes.some(({ undone, detail }) => !undone && detail.includes("answered"));
-    const passes = summary.failed === 0 && this.stopped === null && !isLeftChanged;
+    const isIncomplete = this.stopped !== null || isLeftChanged;
     return {
-      verdict: passes ? ("pass" as const) : ("fail" as const),
+      verdict: isIncomplete ? ("fail" as const) : decideVerdict(summary, this.options.strict === true),
       stopped: this.stopped,
       requests: this.target.exchanges.length,
       summary,
@@ -193,7 +195,8 @@ class Run {
 
 /** Most likely an answer of another shape, which its own check judges; this check must not pass either. */
 export function noteUnreadable(verdict: Verdict, { section }: Pick<Check, "section">, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const isShape = error instanceof TypeError;
+  const message = isShape ? "it has another shape" : error instanceof Error ? error.message : String(error);
   const gap = section.startsWith("G") ? section : undefined;
   verdict.expect(false, `an answer could not be read: ${message}`, gap);
 }

@@ -21,7 +21,7 @@ export const listAssistantHistory = operation({
   section: "4.8",
   assumptions: ["G03", "G08", "G18", "G28"],
   assumed: {
-    fields: { "/audit_logs/*/action": "G31", "/audit_logs/*/resource_type": "G31" },
+    values: { "/audit_logs/*/action": "G31", "/audit_logs/*/resource_type": "G31" },
   },
   method: "GET",
   path: "/v1/assistants/{assistant_id}/history",

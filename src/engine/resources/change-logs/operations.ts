@@ -20,7 +20,7 @@ export const listChangeLogs = operation({
   assumptions: ["G02", "G03", "G08", "G28", "G31"],
   assumed: {
     envelope: "G02",
-    fields: { "/logs/*/action": "G31", "/logs/*/resource_type": "G31" },
+    values: { "/logs/*/action": "G31", "/logs/*/resource_type": "G31" },
   },
   method: "POST",
   reads: true,

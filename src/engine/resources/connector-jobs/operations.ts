@@ -38,6 +38,16 @@ import {
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
 const OfJob = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
 
+/** 2.10 shows the names of a job's fields and the words of `job_type`. */
+const JOB_ASSUMED = {
+  types: Object.fromEntries(
+    Object.keys(ConnectorJobBody.properties)
+      .filter((name) => name !== "job_type")
+      .map((name) => [`/${name}`, "G14"]),
+  ),
+  specified: ["/job_type"],
+};
+
 export const listConnectorJobs = operation({
   id: "connector_jobs.list",
   section: "4.13",
@@ -46,6 +56,7 @@ export const listConnectorJobs = operation({
     envelope: "G14",
     fields: { "/total": "G14", "/limit": "G14", "/offset": "G14" },
     types: { "/jobs/*": "G14" },
+    specified: ["/jobs/*/job_type"],
   },
   method: "GET",
   path: BASE,
@@ -87,7 +98,7 @@ export const retrieveConnectorJob = operation({
   id: "connector_jobs.retrieve",
   section: "4.13",
   assumptions: ["G14"],
-  assumed: { endpoint: "G14" },
+  assumed: { endpoint: "G14", ...JOB_ASSUMED },
   method: "GET",
   path: `${BASE}/{job_id}`,
   summary: "Retrieve a connector job",
@@ -102,7 +113,7 @@ export const triggerConnectorJob = operation({
   id: "connector_jobs.trigger",
   section: "4.13",
   assumptions: ["G14", "G34"],
-  assumed: { endpoint: "G14" },
+  assumed: { endpoint: "G14", ...JOB_ASSUMED },
   method: "POST",
   path: BASE,
   summary: "Trigger a connector job",
@@ -139,7 +150,7 @@ export const cancelConnectorJob = operation({
   id: "connector_jobs.cancel",
   section: "4.13",
   assumptions: ["G14"],
-  assumed: { endpoint: "G14" },
+  assumed: { endpoint: "G14", specified: ["status"] },
   method: "POST",
   path: `${BASE}/{job_id}/cancel`,
   summary: "Cancel a running connector job",

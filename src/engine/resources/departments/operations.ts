@@ -13,7 +13,7 @@ export const reparentDepartment = operation({
   id: "departments.reparent",
   section: "4.3",
   assumptions: ["G02", "G03", "G10", "G31"],
-  assumed: { fields: { "/color": "G10" } },
+  assumed: { values: { "/color": "G10" } },
   method: "POST",
   path: "/v1/organizations/{organization_id}/departments/{department_id}/reparent",
   summary: "Move a department under another parent",

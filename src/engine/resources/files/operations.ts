@@ -41,7 +41,8 @@ export const createUploadUrl = operation({
   assumed: {
     status: "G13",
     envelope: "G13",
-    fields: { "/expires_at": "G13", "/method": "G13", "/upload_url": "G13" },
+    fields: { "/expires_at": "G13", "/method": "G13" },
+    values: { "/upload_url": "G13" },
   },
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload-url",

@@ -48,7 +48,7 @@ export const uncropImage = operation({
   id: "images.uncrop",
   section: "4.20",
   assumptions: ["G02", "G03", "G26"],
-  assumed: { envelope: "G02", headers: { "x-provider": "G26" } },
+  assumed: { envelope: "G02" },
   method: "POST",
   path: "/v1/images/uncrop",
   summary: "Extend an image beyond its borders",

@@ -53,7 +53,7 @@ export const exportTranscript = operation({
   id: "meeting_sessions.export_transcript",
   section: "4.1",
   assumptions: ["G03", "G16", "G28"],
-  assumed: { fields: { "/*/confidence": "G16", "/*/language_code": "G16" } },
+  assumed: { values: { "/*/confidence": "G16", "/*/language_code": "G16" } },
   method: "GET",
   path: "/v1/meeting-buddy/sessions/{session_id}/transcripts/export",
   summary: "Export a meeting's transcript",

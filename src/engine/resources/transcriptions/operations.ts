@@ -79,7 +79,10 @@ export const listSentences = operation({
   assumed: {
     envelope: "G17",
     fields: { "/success": "G17", "/actions/*": "G17" },
-    types: { "/metadata": "G17", "/actions": "G17" },
+    types: {
+      ...{ "/metadata": "G17", "/actions": "G17" },
+      ...{ "/actions/get_paragraphs": "G17", "/actions/get_subtitles_srt": "G17" },
+    },
   },
   path: `${BASE}/sentences`,
   summary: "List the sentences of a transcription",

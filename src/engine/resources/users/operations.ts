@@ -14,7 +14,7 @@ export const setCurrentOrganization = operation({
   id: "users.set_current_organization",
   section: "4.5",
   assumptions: ["G03", "G32"],
-  assumed: { fields: { "/organization/type": "G27" } },
+  assumed: { values: { "/organization/type": "G27" } },
   method: "PUT",
   path: "/v1/user/current-organization",
   summary: "Set the organization that the calling key acts in",

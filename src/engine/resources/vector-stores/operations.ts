@@ -21,7 +21,7 @@ export const retrieveFileStatus = operation({
   id: "store_files.retrieve_status",
   section: "4.9",
   assumptions: ["G02", "G03", "G11", "G34"],
-  assumed: { fields: { "/current_step": "G11", "/status": "G11" } },
+  assumed: { values: { "/current_step": "G11", "/status": "G11" } },
   method: "GET",
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files/{file_id}/status",
   summary: "Follow the processing of a file in a store",

@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
@@ -42,7 +44,7 @@ export async function eachExchange(
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
   await readHar(file, (entry) => {
-    const read = readEntry(entry, { exact: facts.creator !== "Understudy" });
+    const read = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
     if (typeof read === "string") return seeing.left(read);
     const { url, method } = read;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`)) return seeing.left(OTHER_HOST);
@@ -92,7 +94,7 @@ export async function findBase(
   const hosts = new Map<string, number>();
   let authorized = false;
   const facts = await readHar(file, (entry) => {
-    const read = readEntry(entry, { exact: false });
+    const read = readEntry(entry, { exact: false, folder: undefined });
     if (typeof read === "string") return;
     const { url, method, asked } = read;
     authorized ||= asked.headers.has("authorization");
@@ -179,9 +181,10 @@ export interface RecordedExchange {
   method: string;
   url: URL;
   asked: Omit<Asked, "params">;
-  /** The answer, and whether its body was kept whole. */
   answer: Answer;
+  /** Whether the answer's body was kept whole, and why not. */
   whole: boolean;
+  missing: MissingBody | undefined;
   /** Milliseconds since 1970 when it was asked; NaN where the recording does not say. */
   at: number;
   /** Milliseconds until the answer began; undefined where the recording does not say. */
@@ -191,8 +194,21 @@ export interface RecordedExchange {
 /** Why an entry cannot be judged. */
 export type Unusable = "malformed" | "without an answer" | "from a browser's cache";
 
-/** `exact`: whether the recorder says of bodies how long they were, and not how long before masking. */
-export function readEntry(entry: HarValue, { exact }: { exact: boolean }): RecordedExchange | Unusable {
+/** Why only the head of an answer can be judged. */
+export type MissingBody =
+  | "with the body left out"
+  | "with the body cut short"
+  | "with the browser's cached body";
+
+/** How an archive has its bodies. */
+interface Recorder {
+  /** Whether it says how long bodies were, and not how long before masking. */
+  exact: boolean;
+  /** Where files with bodies lie; undefined: they are not read. */
+  folder: string | undefined;
+}
+
+export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
   const request = toMap(entry["request"]);
   const response = toMap(entry["response"]);
   const { method, url } = request;
@@ -206,27 +222,39 @@ export function readEntry(entry: HarValue, { exact }: { exact: boolean }): Recor
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
     setHeader(headers, "content-type", content["mimeType"]);
-  const { text, whole } = toBody(content, { status, exact });
+  const { text, missing } = toBody(content, { ...recorder, status, headers });
+  const whole = missing === undefined;
   const parsed = new URL(url);
   return {
     method: method.toUpperCase(),
     url: parsed,
     asked: {
       query: Object.fromEntries(parsed.searchParams),
-      body: parsedJson(toMap(request["postData"])["text"]).json,
+      body: parsedJson(readText(toMap(request["postData"]), recorder.folder)).json,
       headers: sent,
     },
     answer: { status, headers, text, ...toJson(text, headers, whole) },
     whole,
+    missing,
     at: Date.parse(String(entry["startedDateTime"])),
     wait_ms: findWait(entry),
   };
 }
 
-/** Browsers mark entries from their cache in different ways. */
+const CACHE_MARKS = [
+  ...["_fromCache", "_fromDiskCache", "_fromMemoryCache", "_fromPrefetchCache", "_servedFromCache"],
+];
+const WORKER_CACHES = new Set(["cache-storage", "http-cache", "fallback-code"]);
+
+/** Browsers mark answers from a cache in different ways, at the entry or at its response. */
 function isCached(entry: HarValue): boolean {
-  const { _fromCache, _fromDiskCache, _fromMemoryCache } = entry as Record<string, unknown>;
-  return [_fromCache, _fromDiskCache, _fromMemoryCache].some((one) => one !== undefined && one !== false);
+  const response = toMap(entry["response"]);
+  return [entry, response].some(
+    (one) =>
+      CACHE_MARKS.some((name) => one[name] !== undefined && one[name] !== false && one[name] !== null) ||
+      /cache/i.test(String(one["_fetchType"] ?? "")) ||
+      WORKER_CACHES.has(String(one["_serviceWorkerResponseSource"])),
+  );
 }
 
 function toMap(value: unknown): HarValue {
@@ -251,20 +279,47 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
-/** Recorders leave bodies out, cut them, or write them in base64. */
+/** A text that lost its byte order mark is this much shorter than its size. */
+const BYTE_ORDER_MARK = 3;
+
+/** Recorders leave bodies out, cut them, write them in base64 or into files beside the archive. */
 function toBody(
   content: HarValue,
-  { status, exact }: { status: number; exact: boolean },
-): { text: string; whole: boolean } {
-  const { text, encoding, size, comment } = content as Record<string, unknown>;
-  const bodiless = status === 204 || status === 304;
-  if (typeof text !== "string") return { text: "", whole: bodiless || !(Number(size) > 0) };
-  const cut = typeof comment === "string" && /^the first \d+ of/.test(comment);
-  if (encoding === "base64") {
-    const bytes = Buffer.from(text, "base64");
-    return { text: bytes.toString("utf8"), whole: !cut && bytes.length >= Number(size ?? 0) };
+  { status, headers, exact, folder }: Recorder & { status: number; headers: Headers },
+): { text: string; missing: MissingBody | undefined } {
+  const { encoding, size, comment } = content as Record<string, unknown>;
+  const text = readText(content, folder);
+  // A 304 has no body: a browser shows the one that it has cached.
+  if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
+  if (text === undefined) {
+    // Some recorders write size 0 for a body that they left out; without a length or type, none came.
+    const isSure = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
+    const empty = status === 204 || (size === 0 && isSure);
+    return { text: "", missing: empty ? undefined : "with the body left out" };
   }
-  return { text, whole: !cut && !(exact && Buffer.byteLength(text) < Number(size ?? 0)) };
+  const base64 = encoding === "base64" && typeof content["text"] === "string";
+  const bytes = Buffer.from(text, base64 ? "base64" : "utf8");
+  const isShort = (exact || base64) && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
+  const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
+  return {
+    text: base64 ? bytes.toString("utf8") : text,
+    missing: isCut ? "with the body cut short" : undefined,
+  };
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** The text in the archive, or in the file beside it that Playwright names in `_file`. */
+function readText({ text, _file }: HarValue, folder: string | undefined): string | undefined {
+  if (typeof text === "string") return text;
+  // A name only: an archive must not choose a file elsewhere.
+  if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
+  const file = join(folder, _file);
+  try {
+    return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 function toJson(text: string, headers: Headers, whole: boolean): Pick<Answer, "json" | "problem"> {

@@ -60,8 +60,9 @@ function judgeAnswer(verdict: Verdict, exchange: Exchange): void {
   const operation = exchange.operation!;
   if (status === 304) {
     const conditional = asked.headers.has("if-none-match") || asked.headers.has("if-modified-since");
-    verdict.expect(conditional, `${method} ${path} answers 304 to a request without a condition`);
-    verdict.expect(text === "", `${method} ${path}: a 304 has a body`);
+    // A browser that shows its cached body may also leave out the condition that it sent.
+    if (exchange.recorded!.whole)
+      verdict.expect(conditional, `${method} ${path} answers 304 to a request without a condition`);
     return;
   }
   const declared = listSuccesses(operation).some((success) => success.status === status);

@@ -1,5 +1,5 @@
 import { readBaseUrl } from "../../har/har-file.ts";
-import { redactText } from "../../redact.ts";
+import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
 import { checksFor } from "../checks/index.ts";
 import type { Contract } from "../contract.ts";
@@ -7,6 +7,7 @@ import { succeeded } from "../judge-answer.ts";
 import {
   type CheckReport,
   countAssumptions,
+  decideVerdict,
   type RecordedReport,
   type SentRequest,
   summarize,
@@ -24,6 +25,8 @@ export interface RecordedOptions {
   file: string;
   /** Base URL of the service; undefined: the one that most of the archive's requests have. */
   target: string | undefined;
+  /** Whether differences from assumptions fail too. */
+  strict?: boolean;
 }
 
 /**
@@ -48,7 +51,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     duration_ms: Math.round(performance.now() - started),
     console: null,
     recorded: { file, creator, entries, ...judging.counts },
-    verdict: summary.failed === 0 ? "pass" : "fail",
+    verdict: decideVerdict(summary, options.strict === true),
     stopped: null,
     requests: judging.counts.judged,
     summary,
@@ -78,7 +81,14 @@ export class Judging implements Seeing {
 
   constructor(contract: Contract, { complete }: { complete: boolean }) {
     this.complete = complete;
-    this.counts = { judged: 0, other_hosts: 0, unknown_paths: 0, not_judged: {}, operations: [] };
+    this.counts = {
+      judged: 0,
+      other_hosts: 0,
+      unknown_paths: 0,
+      not_judged: {},
+      judged_in_part: {},
+      operations: [],
+    };
     this.running = recordedChecks(contract).map((check) => ({
       check,
       judge: check.observe.begin(),
@@ -94,6 +104,9 @@ export class Judging implements Seeing {
   exchange(seen: OperationExchange): void {
     const { counts } = this;
     counts.judged += 1;
+    const masked = seen.answer.text.includes(MASK) ? "with masked values" : undefined;
+    for (const reason of [seen.missing, masked])
+      if (reason !== undefined) counts.judged_in_part[reason] = (counts.judged_in_part[reason] ?? 0) + 1;
     if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
     this.judge(this.exchangeOf(seen));
   }

@@ -1,0 +1,236 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
+import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
+import type { VerifyReport } from "../../src/tools/verify/report.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { clientSession } from "../support/traffic/client-session.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+// biome-ignore lint/suspicious/noExplicitAny: archives are taken apart
+type Har = any;
+
+let api: Api;
+/** An hour of an application's traffic, as the journal exports it. */
+let session: Har;
+beforeAll(async () => {
+  api = await startReference();
+  await clientSession(api.url);
+  session = (await api.call(undefined, "GET", "/_control/sandboxes/default/journal.har")).body;
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
+
+/** The session as another recorder has it; `change` alters an entry. */
+function recordedBy(name: string, change: (entry: Har) => void): Har {
+  const entries = structuredClone(session.log.entries);
+  for (const entry of entries) change(entry);
+  return { log: { version: "1.2", creator: { name, version: "1" }, entries } };
+}
+
+function write(har: Har): string {
+  const file = join(scratch(), "traffic.har");
+  writeFileSync(file, JSON.stringify(har));
+  return file;
+}
+
+const judge = (har: Har, strict = false): Promise<VerifyReport> =>
+  verifyRecorded({ contract: new Contract(RESOURCES), file: write(har), target: undefined, strict });
+
+const complaints = ({ checks }: VerifyReport) =>
+  checks.flatMap(({ failures, differences }) => [...failures, ...differences.map(({ detail }) => detail)]);
+
+const isSuccess = ({ response }: Har) => response.status >= 200 && response.status < 300;
+const isFor = ({ request }: Har, path: string) => request.url.includes(path);
+
+/** Changes the JSON of a success. */
+function edit(entry: Har, change: (body: Har) => void): void {
+  const { content } = entry.response;
+  const body = JSON.parse(content.text);
+  change(body);
+  content.text = JSON.stringify(body);
+  content.size = Buffer.byteLength(content.text);
+}
+
+describe("recordings of a correct server give no false word", () => {
+  it("a 304 for which Chrome exports the cached body is not judged as the service's answer", async () => {
+    const har = recordedBy("WebInspector", () => {});
+    const [model] = har.log.entries.filter((entry: Har) => isFor(entry, "/sentences") && isSuccess(entry));
+    for (const headers of [[{ name: "If-None-Match", value: '"a"' }], []]) {
+      const copy = structuredClone(model);
+      copy.request.headers.push(...headers);
+      Object.assign(copy.response, { status: 304, statusText: "Not Modified" });
+      copy.response.headers = copy.response.headers.map((one: Har) =>
+        one.name.toLowerCase() === "x-request-id" ? { ...one, value: `req_304${headers.length}` } : one,
+      );
+      har.log.entries.push(copy);
+    }
+    const report = await judge(har);
+    expect(complaints(report)).toEqual([]);
+    expect(report.recorded!.judged_in_part["with the browser's cached body"]).toBe(2);
+  });
+
+  it.each([
+    ["Chrome, memory", (entry: Har) => Object.assign(entry, { _fromCache: "memory" })],
+    ["Chrome, prefetch", (entry: Har) => Object.assign(entry.response, { _fromPrefetchCache: true })],
+    ["Safari, disk", (entry: Har) => Object.assign(entry.response, { _fetchType: "Disk Cache" })],
+    [
+      "a service worker's cache",
+      (entry: Har) => Object.assign(entry.response, { _serviceWorkerResponseSource: "cache-storage" }),
+    ],
+  ])("an answer from a cache is not judged: %s", async (_title, mark) => {
+    const har = recordedBy("WebInspector", () => {});
+    const cached = structuredClone(har.log.entries[0]);
+    cached.response.headers = [];
+    mark(cached);
+    har.log.entries.push(cached);
+    const report = await judge(har);
+    expect(complaints(report)).toEqual([]);
+    expect(report.recorded!.not_judged).toEqual({ "from a browser's cache": 1 });
+  });
+
+  it.each([
+    ["no size", {}],
+    ["size -1, as Playwright writes it", { size: -1 }],
+    ["size 0 beside a Content-Length", { size: 0 }],
+    ["a size without a text", { size: 700 }],
+    ["a file that is not there", { size: 700, _file: "missing.json" }],
+    ["a file elsewhere", { size: 700, _file: "../../etc/passwd" }],
+  ])("a body that the recorder left out is counted and not judged: %s", async (_title, content) => {
+    const har = recordedBy("Playwright", (entry) => {
+      const { response, request } = entry;
+      if (request.method === "HEAD" || response.status === 204 || response.status === 304) return;
+      response.content = { mimeType: response.content.mimeType, ...content };
+    });
+    const report = await judge(har);
+    expect(complaints(report)).toEqual([]);
+    expect(report.recorded!.judged_in_part["with the body left out"]).toBeGreaterThan(40);
+    const { stdout, stderr } = await runCommand(["verify", "--har", write(har)]);
+    expect(stdout.split("\n")[0]).toMatch(/judged in part: \d+ with the body left out/);
+    expect(stdout + stderr).not.toContain("TypeError");
+    expect(stdout + stderr).not.toContain("undefined");
+  });
+
+  it("a text that lost its byte order mark is whole", async () => {
+    const har = recordedBy("Firefox", ({ response }) => {
+      if (typeof response.content.text === "string") response.content.size += 3;
+    });
+    const report = await judge(har);
+    expect(complaints(report)).toEqual([]);
+    const { recorded } = await judge(recordedBy("Firefox", () => {}));
+    expect(report.recorded!.judged_in_part).toEqual(recorded!.judged_in_part);
+  });
+});
+
+describe("parts that could not be judged are counted by reason in the first line", () => {
+  it("bodies that are shorter than their size say so", async () => {
+    const har = recordedBy("Firefox", (entry) => {
+      if (isFor(entry, "/usage/limits/org_acme") && isSuccess(entry)) entry.response.content.size = 90_000;
+    });
+    const { stdout, code } = await runCommand(["verify", "--har", write(har)]);
+    expect(code).toBe(0);
+    expect(stdout.split("\n")[0]).toMatch(/judged in part: \d+ with the body cut short/);
+  });
+
+  it("bodies that Playwright writes into files beside the archive are read", async () => {
+    const folder = scratch();
+    mkdirSync(join(folder, "har"));
+    let files = 0;
+    const har = recordedBy("Playwright", (entry) => {
+      const { content } = entry.response;
+      if (typeof content.text !== "string") return;
+      if (isFor(entry, "/usage/limits/org_acme") && isSuccess(entry))
+        edit(entry, (body) => delete body.summary);
+      const _file = `${++files}.json`;
+      writeFileSync(join(folder, "har", _file), content.text);
+      entry.response.content = { mimeType: content.mimeType, size: content.size, _file };
+    });
+    const file = join(folder, "har", "traffic.har");
+    writeFileSync(file, JSON.stringify(har));
+    const report = await verifyRecorded({ contract: new Contract(RESOURCES), file, target: undefined });
+    expect(complaints(report).join("\n")).toContain('has no "summary"');
+    expect(report.recorded!.judged_in_part["with the body left out"]).toBeUndefined();
+  });
+
+  it("a recording in which nothing could be judged is no PASS", async () => {
+    const har = recordedBy("Playwright", ({ response }) => {
+      response.headers = [];
+      response.content = { size: -1, mimeType: "" };
+    });
+    har.log.entries = har.log.entries.filter(({ response }: Har) => response.status === 200).slice(0, 1);
+    har.log.entries[0].request.method = "PUT";
+    har.log.entries[0].request.url = `${api.url}/v1/upload/nowhere`;
+    const { code } = await runCommand(["verify", "--har", write(har)]);
+    expect(code).toBe(1);
+  });
+
+  it("a fixture of a recording without bodies says that there was nothing to read", async () => {
+    const har = recordedBy("Playwright", ({ response }) => {
+      response.content = { size: -1, mimeType: "application/json" };
+    });
+    for (const { response } of har.log.entries) response.headers = [];
+    const out = join(scratch(), "world.yaml");
+    const { code, stderr } = await runCommand(["fixture", "from-har", write(har), "--out", out]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/shows no object of this API.*left out the bodies of \d+ answers/);
+  });
+});
+
+describe("a field that the reference's tables list is specified", () => {
+  const cases: [title: string, path: string, change: (body: Har) => void, fails: boolean][] = [
+    ["a file's status answer without status [2.9]", "/status", (body) => delete body.status, true],
+    ["a file's status that is a number [2.9]", "/status", (body) => Object.assign(body, { status: 1 }), true],
+    ["a file's status answer without current_step", "/status", (body) => delete body.current_step, true],
+    ["a job without bytes_synced [2.10]", "/jobs/", (body) => delete body.bytes_synced, true],
+    ["a job of a type that 2.10 does not list", "/jobs/", (body) => (body.job_type = "polish"), true],
+    ["a job whose bytes are a text [G14]", "/jobs/", (body) => (body.bytes_synced = "7"), false],
+    ["a department whose color is a number [2.2]", "/reparent", (body) => (body.color = 7), true],
+    ["a department whose color is a name [G10]", "/reparent", (body) => (body.color = "red"), false],
+    ["a log entry without action [2.6]", "/history", (body) => delete body.audit_logs[0].action, true],
+    ["an organization without type [4.5]", "current-organization", (b) => delete b.organization.type, true],
+    [
+      "sentences without a link to paragraphs [4.11]",
+      "/sentences",
+      (b) => delete b.actions.get_paragraphs,
+      true,
+    ],
+  ];
+
+  it.each(cases)("%s", async (_title, path, change, fails) => {
+    let changed = 0;
+    const har = recordedBy("Firefox", (entry) => {
+      const json = entry.response.content.mimeType?.includes("json");
+      if (!isSuccess(entry) || !json || !isFor(entry, path)) return;
+      if (path === "/jobs/" && entry.request.url.split("/").at(-1).includes("?")) return;
+      try {
+        edit(entry, change);
+        changed += 1;
+      } catch {
+        // An answer without this part.
+      }
+    });
+    expect(changed).toBeGreaterThan(0);
+    const report = await judge(har);
+    expect([report.verdict, complaints(report).length > 0]).toEqual([fails ? "fail" : "pass", true]);
+    if (!fails) expect((await judge(har, true)).verdict).toBe("fail");
+  });
+
+  it("the last line says PASS with the number of differences, and --strict fails", async () => {
+    const har = recordedBy("Firefox", (entry) => {
+      if (isFor(entry, "/reparent") && isSuccess(entry)) edit(entry, (body) => (body.color = "red"));
+    });
+    const file = write(har);
+    const lenient = await runCommand(["verify", "--har", file]);
+    expect([lenient.code, lenient.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^PASS with 1 difference {2}/m),
+    ]);
+    expect((await runCommand(["verify", "--har", file, "--strict"])).code).toBe(1);
+  });
+});
