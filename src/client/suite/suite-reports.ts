@@ -164,8 +164,8 @@ export function suiteJunit({ scenarios, command, coverage }: SuiteResult): strin
 function junitCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
   const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
-  const facts = outcome === "skipped" ? [] : [...listFacts(result), ""];
-  const printed = [...facts, stripVTControlCharacters(output)].join("\n").trimEnd();
+  const facts = outcome === "skipped" ? [] : ["", ...listFacts(result)];
+  const printed = [stripVTControlCharacters(output).trimEnd(), ...facts].join("\n").trim();
   if (printed !== "") one.system_out = printed;
   if (outcome === "passed") return one;
   if (outcome === "skipped") return { ...one, skipped: "the suite was interrupted before it began" };
