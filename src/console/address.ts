@@ -1,5 +1,6 @@
 import { useCallback } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
+import { withQuery } from "./api/fetch-control.ts";
 
 /** Prefix of every address of the console. */
 export const BASE = "/_console";
@@ -8,9 +9,7 @@ export type Parameters = Readonly<Record<string, string | undefined>>;
 
 /** Address of a view below BASE. `parameters` describe what the view shows, so that a link shows the same. */
 export function toAddress(sandbox: string, view: string, parameters: Parameters = {}): string {
-  const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
-  const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
-  return `/s/${encodeURIComponent(sandbox)}/${view}${search}`;
+  return withQuery(`/s/${encodeURIComponent(sandbox)}/${view}`, parameters);
 }
 
 /** Name of the sandbox in the address. */
@@ -28,8 +27,8 @@ export interface ViewParameters {
 export function useParameters(): ViewParameters {
   const [search, setSearch] = useSearchParams();
   const get = useCallback((name: string) => search.get(name) ?? undefined, [search]);
-  const set = useCallback(
-    (change: Parameters, options: { replace?: boolean } = {}) =>
+  const set: ViewParameters["set"] = useCallback(
+    (change, options = {}) =>
       setSearch((before) => {
         const after = new URLSearchParams(before);
         for (const [name, value] of Object.entries(change)) {
@@ -43,13 +42,24 @@ export function useParameters(): ViewParameters {
   return { get, set };
 }
 
+/** The row that the address selects by `parameter`, or the form for a new one, opened by `creation`. */
+export function useSelection(parameter: string, creation = "make") {
+  const { get, set } = useParameters();
+  const change = (selected?: string, creating?: string) =>
+    set({ [parameter]: selected, [creation]: creating });
+  return {
+    selected: get(parameter),
+    isCreating: get(creation) !== undefined,
+    select: (id: string) => change(id),
+    create: () => change(undefined, "new"),
+    close: () => change(),
+  };
+}
+
 /** Navigates to a view, of the current sandbox by default. */
 export function useGo() {
   const [, navigate] = useLocation();
   const here = useSandboxName();
-  return useCallback(
-    (view: string, parameters: Parameters = {}, sandbox: string = here) =>
-      navigate(toAddress(sandbox, view, parameters)),
-    [navigate, here],
-  );
+  return (view: string, parameters: Parameters = {}, sandbox: string = here) =>
+    navigate(toAddress(sandbox, view, parameters));
 }

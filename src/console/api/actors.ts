@@ -1,11 +1,13 @@
 import type { StateRecord } from "../../../types/control-api.ts";
 import { useSandboxQuery } from "./queries.ts";
 
+export type ApiKey = StateRecord<"api_keys">;
+export type User = StateRecord<"users">;
+
 /** A caller of the emulated API: a user with one of their API keys. */
 export interface Actor {
   /** The id of the API key. */
   id: string;
-  user: string;
   name: string;
   key: string;
   organization: string;
@@ -33,7 +35,6 @@ export function useActors(): readonly Actor[] | undefined {
 function toActor(key: ApiKey, user: User | undefined, now: number): Actor {
   return {
     id: key.id,
-    user: key.user_id,
     name: user?.name ?? key.user_id,
     key: key.key,
     organization: key.current,
@@ -41,9 +42,6 @@ function toActor(key: ApiKey, user: User | undefined, now: number): Actor {
     unusable: whyUnusable(key, user, now),
   };
 }
-
-export type ApiKey = StateRecord<"api_keys">;
-export type User = StateRecord<"users">;
 
 /** The user's role in the key's organization; undefined if the user is not a member. */
 export function getRole({ current }: Pick<ApiKey, "current">, user: User | undefined): string | undefined {

@@ -1,54 +1,11 @@
-import type {
-  Advanced,
-  AdvanceTo,
-  Bundle,
-  ClockChange,
-  ClockChanged,
-  ClockState,
-  CollectionName,
-  CoverageMatrix,
-  DeliveryDetail,
-  Difference,
-  EventName,
-  ExplainInput,
-  Explanation,
-  FaultRule,
-  FidelityLedger,
-  Health,
-  HistoryDetail,
-  HistoryFilter,
-  HistoryPage,
-  HttpArchive,
-  JournalEntry,
-  List,
-  PageOptions,
-  Pending,
-  ReceivedRequest,
-  Receiver,
-  ReceiverOptions,
-  ReceiverTestEvent,
-  ReceiverTestOptions,
-  RecordChanges,
-  Repeated,
-  ResetOptions,
-  RewindOptions,
-  Rewound,
-  RuleDefinition,
-  SandboxOptions,
-  SandboxState,
-  ScenarioState,
-  SettingsChange,
-  SnapshotState,
-  StateOptions,
-  StateRecord,
-  Triggered,
-  TriggerOptions,
-} from "../../../types/control-api.ts";
+import type * as Api from "../../../types/control-api.ts";
 import { callControl, followControl, withQuery } from "./fetch-control.ts";
 import type { ControlDescription, OpenApi } from "./open-api.ts";
 
+type Collection = Api.CollectionName;
+
 export interface CollectionSummary {
-  name: CollectionName;
+  name: Collection;
   id_field: string;
   prefix: string;
   records: number;
@@ -56,108 +13,106 @@ export interface CollectionSummary {
 
 /** Calls that are not about one sandbox, typed by the control API's declarations. */
 export const server = {
-  health: () => callControl<Health>("/_control/health"),
   /** OpenAPI document of the control API; forms read the schemas of records from it. */
   description: () => callControl<ControlDescription>("/_control/api.json"),
   /** OpenAPI document of the emulated API. */
   openApi: () => callControl<OpenApi>("/_control/openapi.json"),
-  fidelity: () => callControl<FidelityLedger>("/_control/fidelity"),
-  sandboxes: () => callControl<List<SandboxState>>("/_control/sandboxes"),
-  createSandbox: (body: SandboxOptions) =>
-    callControl<SandboxState>("/_control/sandboxes", { method: "POST", body }),
+  fidelity: () => callControl<Api.FidelityLedger>("/_control/fidelity"),
+  sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes"),
+  createSandbox: (body: Api.SandboxOptions) =>
+    callControl<Api.SandboxState>("/_control/sandboxes", { method: "POST", body }),
   login: (code: string) =>
     callControl<{ token: string }>("/_console/login", { method: "POST", body: { code } }),
 };
 
+/** A path with its values encoded. */
+function path(parts: TemplateStringsArray, ...values: (string | number)[]): string {
+  return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
+}
+
 /** Calls of one sandbox, below `/_control/sandboxes/NAME`. */
 export function sandboxCalls(name: string) {
-  const S = `/_control/sandboxes/${encodeURIComponent(name)}`;
-  const get = <T>(path: string, query = {}) => callControl<T>(withQuery(S + path, query));
-  const post = <T>(path: string, body?: unknown) => callControl<T>(S + path, { method: "POST", body });
-  const of = (collection: CollectionName, id: string) => `${S}/state/${collection}/${encodeURIComponent(id)}`;
+  const S = path`/_control/sandboxes/${name}`;
+  const get = <T>(below: string, query = {}) => callControl<T>(withQuery(S + below, query));
+  const post = <T>(below: string, body?: unknown) => callControl<T>(S + below, { method: "POST", body });
+  const put = <T>(below: string, body: unknown) => callControl<T>(S + below, { method: "PUT", body });
+  const patch = <T>(below: string, body: unknown) => callControl<T>(S + below, { method: "PATCH", body });
+  const remove = (below: string) => callControl<void>(S + below, { method: "DELETE" });
   return {
     path: S,
-    show: () => get<SandboxState>(""),
-    configure: (settings: SettingsChange) =>
-      callControl<SandboxState>(S, { method: "PATCH", body: { settings } }),
-    reset: (body: ResetOptions = {}) => post<SandboxState>("/reset", body),
-    fork: (body: { name?: string }) => post<SandboxState>("/fork", body),
-    remove: () => callControl<void>(S, { method: "DELETE" }),
+    show: () => get<Api.SandboxState>(""),
+    reset: (body: Api.ResetOptions) => post<Api.SandboxState>("/reset", body),
+    fork: (body: { name?: string }) => post<Api.SandboxState>("/fork", body),
+    remove: () => remove(""),
 
-    entry: (seq: number) => get<JournalEntry>(`/journal/${seq}`),
-    repeatRequest: (seq: number) => post<Repeated>(`/history/${seq}/repeat`),
-    archive: () => get<HttpArchive>("/journal.har"),
-    bundle: () => post<Bundle>("/bundle"),
+    entry: (seq: number) => get<Api.JournalEntry>(path`/journal/${seq}`),
+    repeatRequest: (seq: number) => post<Api.Repeated>(path`/history/${seq}/repeat`),
+    archive: () => get<Api.HttpArchive>("/journal.har"),
+    bundle: () => post<Api.Bundle>("/bundle"),
 
-    historyEntry: (id: string) => get<HistoryDetail>(`/history/${encodeURIComponent(id)}`),
-    changes: (id: string) => get<RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
-    rewind: (id: string, body: RewindOptions) =>
-      post<Rewound>(`/history/${encodeURIComponent(id)}/rewind`, body),
-    forkEntry: (id: string, body: RewindOptions & { name?: string }) =>
-      post<Rewound>(`/history/${encodeURIComponent(id)}/fork`, body),
-    history: (query: HistoryFilter) => get<HistoryPage>("/history", query),
+    history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),
+    historyEntry: (id: string) => get<Api.HistoryDetail>(path`/history/${id}`),
+    changes: (id: string) => get<Api.RecordChanges>(path`/history/${id}/changes`),
+    rewind: (id: string, body: Api.RewindOptions) => post<Api.Rewound>(path`/history/${id}/rewind`, body),
+    forkEntry: (id: string, body: Api.RewindOptions & { name?: string }) =>
+      post<Api.Rewound>(path`/history/${id}/fork`, body),
 
-    clock: () => get<ClockState>("/clock"),
-    setClock: (body: ClockChange) => callControl<ClockChanged>(`${S}/clock`, { method: "PUT", body }),
-    advance: (body: AdvanceTo) => post<Advanced>("/clock/advance", body),
-    pending: () => get<Pending[]>("/clock/pending"),
+    clock: () => get<Api.ClockState>("/clock"),
+    setClock: (body: Api.ClockChange) => put<Api.ClockChanged>("/clock", body),
+    advance: (body: Api.AdvanceTo) => post<Api.Advanced>("/clock/advance", body),
+    pending: () => get<Api.Pending[]>("/clock/pending"),
 
-    snapshots: () => get<List<SnapshotState>>("/snapshots"),
-    takeSnapshot: (snapshot: string) => post<SnapshotState>("/snapshots", { name: snapshot }),
-    restoreSnapshot: (snapshot: string) =>
-      post<SandboxState>(`/snapshots/${encodeURIComponent(snapshot)}/restore`),
-    removeSnapshot: (snapshot: string) =>
-      callControl<void>(`${S}/snapshots/${encodeURIComponent(snapshot)}`, { method: "DELETE" }),
+    snapshots: () => get<Api.List<Api.SnapshotState>>("/snapshots"),
+    takeSnapshot: (snapshot: string) => post<Api.SnapshotState>("/snapshots", { name: snapshot }),
+    restoreSnapshot: (snapshot: string) => post<Api.SandboxState>(path`/snapshots/${snapshot}/restore`),
+    removeSnapshot: (snapshot: string) => remove(path`/snapshots/${snapshot}`),
     /** `now` is the current state; `b` belongs to the sandbox `of`. */
     compare: (a: string, b: string, of: string) =>
-      get<Difference>(`/snapshots/${encodeURIComponent(a)}/diff/${encodeURIComponent(b)}`, { of }),
-    scenarios: () => get<List<ScenarioState>>("/scenarios"),
-    activate: (names: readonly string[]) =>
-      callControl<{ names: string[] }>(`${S}/scenarios/active`, { method: "PUT", body: { names } }),
-    rules: () => get<List<FaultRule>>("/faults"),
-    addRule: (body: RuleDefinition) => post<FaultRule>("/faults", body),
-    removeRule: (id: string) =>
-      callControl<void>(`${S}/faults/${encodeURIComponent(id)}`, { method: "DELETE" }),
-    explain: (body: ExplainInput) => post<Explanation>("/faults/explain", body),
-    clearRules: () => callControl<void>(`${S}/faults`, { method: "DELETE" }),
+      get<Api.Difference>(path`/snapshots/${a}/diff/${b}`, { of }),
 
-    collections: () => get<List<CollectionSummary>>("/state"),
-    records: <C extends CollectionName>(
+    scenarios: () => get<Api.List<Api.ScenarioState>>("/scenarios"),
+    activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),
+    rules: () => get<Api.List<Api.FaultRule>>("/faults"),
+    addRule: (body: Api.RuleDefinition) => post<Api.FaultRule>("/faults", body),
+    removeRule: (id: string) => remove(path`/faults/${id}`),
+    clearRules: () => remove("/faults"),
+    explain: (body: Api.ExplainInput) => post<Api.Explanation>("/faults/explain", body),
+
+    collections: () => get<Api.List<CollectionSummary>>("/state"),
+    records: <C extends Collection>(
       collection: C,
-      query: PageOptions & Record<string, string | number> = {},
-    ) => get<List<StateRecord<C>>>(`/state/${collection}`, query),
-    record: <C extends CollectionName>(collection: C, id: string) =>
-      callControl<StateRecord<C>>(of(collection, id)),
-    addRecord: <C extends CollectionName>(
+      query: Api.PageOptions & Record<string, string | number> = {},
+    ) => get<Api.List<Api.StateRecord<C>>>(path`/state/${collection}`, query),
+    record: <C extends Collection>(collection: C, id: string) =>
+      get<Api.StateRecord<C>>(path`/state/${collection}/${id}`),
+    addRecord: <C extends Collection>(
       collection: C,
-      body: Partial<StateRecord<C>>,
-      options: StateOptions = {},
-    ) =>
-      callControl<StateRecord<C>>(withQuery(`${S}/state/${collection}`, options), { method: "POST", body }),
-    changeRecord: <C extends CollectionName>(
+      body: Partial<Api.StateRecord<C>>,
+      options: Api.StateOptions = {},
+    ) => post<Api.StateRecord<C>>(withQuery(path`/state/${collection}`, options), body),
+    changeRecord: <C extends Collection>(
       collection: C,
       id: string,
-      body: Partial<StateRecord<C>>,
-      options: StateOptions = {},
-    ) => callControl<StateRecord<C>>(withQuery(of(collection, id), options), { method: "PATCH", body }),
-    removeRecord: (collection: CollectionName, id: string, options: StateOptions = {}) =>
-      callControl<void>(withQuery(of(collection, id), options), { method: "DELETE" }),
+      body: Partial<Api.StateRecord<C>>,
+      options: Api.StateOptions = {},
+    ) => patch<Api.StateRecord<C>>(withQuery(path`/state/${collection}/${id}`, options), body),
+    removeRecord: (collection: Collection, id: string) => remove(path`/state/${collection}/${id}`),
 
-    delivery: (id: string) => get<DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
-    trigger: (event: EventName, options: TriggerOptions) => post<Triggered>("/events", { event, ...options }),
-    receivers: () => get<List<Receiver>>("/receivers"),
-    openReceiver: (body: ReceiverOptions) => post<Receiver>("/receivers", body),
-    changeReceiver: (id: string, body: ReceiverOptions) =>
-      callControl<Receiver>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "PATCH", body }),
-    closeReceiver: (id: string) =>
-      callControl<void>(`${S}/receivers/${encodeURIComponent(id)}`, { method: "DELETE" }),
-    received: (id: string) => get<List<ReceivedRequest>>(`/receivers/${encodeURIComponent(id)}/requests`),
+    delivery: (id: string) => get<Api.DeliveryDetail>(path`/deliveries/${id}`),
+    trigger: (event: Api.EventName, options: Api.TriggerOptions) =>
+      post<Api.Triggered>("/events", { event, ...options }),
+    receivers: () => get<Api.List<Api.Receiver>>("/receivers"),
+    openReceiver: (body: Api.ReceiverOptions) => post<Api.Receiver>("/receivers", body),
+    changeReceiver: (id: string, body: Api.ReceiverOptions) =>
+      patch<Api.Receiver>(path`/receivers/${id}`, body),
+    closeReceiver: (id: string) => remove(path`/receivers/${id}`),
+    received: (id: string) => get<Api.List<Api.ReceivedRequest>>(path`/receivers/${id}/requests`),
     /** Progress events, then the report; aborting `signal` stops the test. */
-    testReceiver: (body: ReceiverTestOptions, signal: AbortSignal) =>
-      followControl<ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),
+    testReceiver: (body: Api.ReceiverTestOptions, signal: AbortSignal) =>
+      followControl<Api.ReceiverTestEvent>(`${S}/receiver-test`, { method: "POST", body, signal }),
 
-    coverage: () => get<CoverageMatrix>("/coverage"),
-    clearCoverage: () => callControl<void>(`${S}/coverage`, { method: "DELETE" }),
+    coverage: () => get<Api.CoverageMatrix>("/coverage"),
+    clearCoverage: () => remove("/coverage"),
   };
 }
 

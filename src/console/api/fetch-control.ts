@@ -1,14 +1,14 @@
 import type { ProblemDocument } from "../../../types/control-api.ts";
-import { currentToken, requestToken } from "./token.ts";
+import { currentToken, tokenRequest } from "./store.ts";
 
-/** A failed call: the problem document of the control API, or no response at all. */
+/** A failed call: the problem document of the control API, no response at all, or invalid input. */
 export class ControlError extends Error {
   override readonly name = "ControlError";
   /** 0 if the server could not be reached. */
   readonly status: number;
-  readonly problem: ProblemDocument | undefined;
+  readonly problem: Partial<ProblemDocument>;
 
-  constructor(status: number, message: string, problem?: ProblemDocument) {
+  constructor(status: number, message: string, problem: Partial<ProblemDocument> = {}) {
     super(message);
     this.status = status;
     this.problem = problem;
@@ -20,12 +20,12 @@ export class ControlError extends Error {
 
   /** The invalid field, such as `settings.preview`. */
   get field(): string | undefined {
-    return this.problem?.field;
+    return this.problem.field;
   }
 
   /** Last part of the problem type, such as `unknown-sandbox`. */
   get kind(): string | undefined {
-    return this.problem?.type.split(":").at(-1);
+    return this.problem.type?.split(":").at(-1);
   }
 }
 
@@ -33,7 +33,7 @@ export interface ControlCall {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
 /**
@@ -55,8 +55,8 @@ export async function fetchControl(
       // Last, since a login sends another token than the stored one.
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
     throw new ControlError(0, "Cannot reach the server.");
@@ -65,12 +65,9 @@ export async function fetchControl(
   const problem: ProblemDocument | undefined = await response.json().catch(() => undefined);
   // A request sent before a login says nothing about the current token.
   if (response.status === 401 && token === currentToken())
-    requestToken(problem?.detail ?? "This server requires its control token.");
-  throw new ControlError(
-    response.status,
-    problem?.detail ?? `The server returned status ${response.status}.`,
-    problem,
-  );
+    tokenRequest.set(problem?.detail ?? "This server requires its control token.");
+  const message = problem?.detail ?? `The server returned status ${response.status}.`;
+  throw new ControlError(response.status, message, problem);
 }
 
 /** The response as JSON; undefined if it is empty. */
@@ -90,34 +87,22 @@ export async function* followControl<T>(path: string, call?: ControlCall): Async
   }
 }
 
-/** Appends a query without its undefined and empty values. */
-export function withQuery(path: string, query: object) {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  if (given.length === 0) return path;
-  return `${path}?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
-}
-
-/** A server-sent event; comments and other fields are ignored. */
-export interface ServerEvent {
-  id: string;
-  data: string;
-}
-
-/** Reads server-sent events; EventSource cannot send the token. Ends with the stream. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncIterable<ServerEvent> {
+/** Reads server-sent events with an id; EventSource cannot send the token. Ends with the stream. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncIterable<{ id: string; data: string }> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
   let rest = "";
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as never)
-    .getReader() as ReadableStreamDefaultReader<string>;
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      const blocks = (rest + value).split("\n\n");
+      const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
       rest = blocks.pop()!;
       for (const block of blocks) {
-        const event = parseBlock(block);
-        if (event !== undefined) yield event;
+        const data = /^data: (.*)$/m.exec(block)?.[1];
+        if (data !== undefined) yield { id: /^id: (.*)$/m.exec(block)?.[1] ?? "", data };
       }
     }
   } finally {
@@ -125,12 +110,9 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncIterab
   }
 }
 
-function parseBlock(block: string): ServerEvent | undefined {
-  const field = (name: string) =>
-    block
-      .split("\n")
-      .find((line) => line.startsWith(`${name}: `))
-      ?.slice(name.length + 2);
-  const data = field("data");
-  return data === undefined ? undefined : { id: field("id") ?? "", data };
+/** Appends a query without its undefined and empty values. */
+export function withQuery(path: string, query: object): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  if (given.length === 0) return path;
+  return `${path}?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
 }

@@ -1,4 +1,5 @@
 import { ControlError } from "./fetch-control.ts";
+import { parseJson } from "./form-fields.ts";
 
 /** A request to the emulated API of a sandbox, sent as one of its users. */
 export interface ServiceCall {
@@ -15,7 +16,6 @@ export interface ServiceCall {
 export interface ServiceAnswer {
   status: number;
   headers: readonly (readonly [string, string])[];
-
   text: string;
   /** Undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
@@ -26,36 +26,23 @@ export interface ServiceAnswer {
  * All calls of the emulated API go through here. Error statuses are returned, not thrown.
  * @throws ControlError if there is no complete response
  */
-export async function fetchService({
-  sandbox,
-  method,
-  path,
-  key,
-  body,
-  headers,
-}: ServiceCall): Promise<ServiceAnswer> {
+export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
+  const { sandbox, method, path, key, body, headers } = call;
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
     credentials: "omit",
     headers: { ...headers, ...(key === undefined ? {} : { "api-key": key }) },
-    ...(body === undefined ? {} : { body }),
+    body: body ?? null,
   }).catch(() => {
     throw new ControlError(0, "No response: the server is not reachable, or a fault closed the connection.");
   });
+  const { status } = response;
   const endless = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = await (endless ? readStart(response) : response.text()).catch(() => {
-    throw new ControlError(
-      0,
-      `The connection was lost before the response (${response.status}) was complete.`,
-    );
+    throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
-  return {
-    status: response.status,
-    headers: [...response.headers],
-    text,
-    json: tryParse(text),
-  };
+  return { status, headers: [...response.headers], text, json: parseJson(text) };
 }
 
 const STREAM_MS = 2000;
@@ -73,12 +60,4 @@ async function readStart({ body }: Response): Promise<string> {
   }
   clearTimeout(stop);
   return text;
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

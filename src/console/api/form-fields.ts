@@ -1,5 +1,5 @@
 import { ControlError } from "./fetch-control.ts";
-import { type JsonSchema, resolved, type SchemaComponents } from "./open-api.ts";
+import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "./open-api.ts";
 
 /** A property of an object, as forms and tables show it. */
 export interface FormField {
@@ -23,8 +23,7 @@ export function formFields(schema: JsonSchema, components: SchemaComponents): Fo
 }
 
 function toField(name: string, schema: JsonSchema, components: SchemaComponents): FormField {
-  const whole = resolved(schema, components);
-  const { one, nullable } = withoutNull(whole, components);
+  const { one, nullable } = withoutNull(schema, components);
   const type = one.enum || one.const !== undefined ? "choice" : one.type;
   const kind = KINDS[String(type)] ?? "json";
   return {
@@ -33,7 +32,7 @@ function toField(name: string, schema: JsonSchema, components: SchemaComponents)
     instant: one.format === "date-time",
     nullable,
     choices: (kind === "choice" ? (one.enum ?? [one.const]) : (one.items?.enum ?? [])).map(String),
-    hint: whole.description ?? one.description ?? makeHint(one, nullable),
+    hint: resolved(schema, components).description ?? one.description ?? makeHint(one, nullable),
   };
 }
 
@@ -45,29 +44,13 @@ const KINDS: Readonly<Record<string, FormField["kind"]>> = {
   boolean: "yesno",
 };
 
-/** Removes `null` from a schema. */
-function withoutNull(
-  schema: JsonSchema,
-  components: SchemaComponents,
-): { one: JsonSchema; nullable: boolean } {
-  if (Array.isArray(schema.type)) {
-    const types = schema.type.filter((type) => type !== "null");
-    const type = types.length === 1 ? types[0]! : "several";
-    return { one: { ...schema, type }, nullable: types.length < schema.type.length };
-  }
-  if (schema.anyOf === undefined) return { one: schema, nullable: false };
-  const others = schema.anyOf.filter(({ type }) => type !== "null");
-  const one = others.length === 1 ? resolved(others[0]!, components) : {};
-  return { one, nullable: others.length < schema.anyOf.length };
-}
-
 function makeHint({ format, minimum, maximum, examples }: JsonSchema, nullable: boolean): string | undefined {
   const bounds = [minimum !== undefined && `from ${minimum}`, maximum !== undefined && `to ${maximum}`];
   const parts = [
-    format === "date-time" ? "ISO 8601 timestamp" : undefined,
+    format === "date-time" && "ISO 8601 timestamp",
     bounds.filter(Boolean).join(" "),
-    typeof examples?.[0] === "string" ? `for example ${examples[0]}` : undefined,
-    nullable ? "empty means null" : undefined,
+    typeof examples?.[0] === "string" && `for example ${examples[0]}`,
+    nullable && "empty means null",
   ];
   return parts.filter(Boolean).join("; ") || undefined;
 }
@@ -80,36 +63,48 @@ export function formatValue(value: unknown, { kind }: FormField): string {
 
 /**
  * Parses a typed value. An invalid number stays text, and the server reports it.
- * @throws SyntaxError for invalid JSON
+ * @throws ControlError for invalid JSON; it names the field as `within` and its name
  */
-export function parseValue(text: string, { kind, nullable }: FormField): unknown {
+export function parseValue(text: string, { name, kind, nullable }: FormField, within = ""): unknown {
   if (text.trim() === "" && (nullable || kind === "number" || kind === "json")) return null;
-  if (kind === "json") return JSON.parse(text);
+  if (kind === "json") return requireJson(text, within + name, name);
   if (kind === "yesno") return text === "true";
   if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text);
   return text;
 }
 
 /**
- * Parses typed JSON.
+ * Parses typed JSON. `subject` starts the message.
  * @throws ControlError that names the field, as the server's errors do
  */
-export function parsedJson(text: string, field: string): unknown {
+export function requireJson(text: string, field: string, subject = "This field"): unknown {
+  const value = parseJson(text);
+  if (value === undefined) throw inputError(field, `${subject} is not valid JSON. Nothing was sent.`);
+  return value;
+}
+
+/** Undefined if the text is not JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw notJson(field, "This field");
+    return undefined;
   }
 }
 
-/** `subject` starts the message. */
-export function notJson(field: string, subject: string): ControlError {
-  const detail = `${subject} is not valid JSON. Nothing was sent.`;
-  return new ControlError(422, detail, {
-    type: "urn:understudy:problem:invalid-json",
-    title: "Invalid JSON",
-    status: 422,
-    detail,
-    field,
-  });
+/** An error of input that is not sent; a form shows it at the field, like the server's errors. */
+export function inputError(field: string, message: string): ControlError {
+  return new ControlError(422, message, { field });
+}
+
+/** Trimmed inputs, without the empty ones. */
+export function givenInputs<Name extends string>(inputs: Readonly<Record<Name, string>>) {
+  const trimmed = Object.entries<string>(inputs).map(([name, text]) => [name, text.trim()]);
+  return Object.fromEntries(trimmed.filter(([, text]) => text !== "")) as { [N in Name]?: string };
+}
+
+/** A number; invalid text stays text, and the server reports it. */
+export function parseNumber(text: string): number {
+  const number = Number(text);
+  return (text.trim() === "" || Number.isNaN(number) ? text : number) as number;
 }

@@ -8,20 +8,16 @@ export interface JsonSchema {
   oneOf?: readonly JsonSchema[];
   allOf?: readonly JsonSchema[];
   properties?: Readonly<Record<string, JsonSchema>>;
-  patternProperties?: Readonly<Record<string, JsonSchema>>;
   required?: readonly string[];
   items?: JsonSchema;
   if?: JsonSchema;
   else?: JsonSchema;
   format?: string;
-  pattern?: string;
   description?: string;
   default?: unknown;
   examples?: readonly unknown[];
   minimum?: number;
   maximum?: number;
-  minLength?: number;
-  maxLength?: number;
 }
 
 export interface SchemaComponents {
@@ -31,21 +27,11 @@ export interface SchemaComponents {
 /** The parts of the control API's document that the console reads. */
 export interface ControlDescription {
   components: SchemaComponents;
-  paths: Readonly<
-    Record<
-      string,
-      {
-        get: {
-          responses: Record<
-            string,
-            {
-              content: Record<string, { "x-schema-by"?: { schemas: Record<string, JsonSchema> } }>;
-            }
-          >;
-        };
-      }
-    >
-  >;
+  paths: Readonly<Record<string, { get: { responses: Record<string, DescribedResponse> } }>>;
+}
+
+interface DescribedResponse {
+  content: Record<string, { "x-schema-by"?: { schemas: Record<string, JsonSchema> } }>;
 }
 
 /** Follows a `$ref`. */
@@ -53,6 +39,20 @@ export function resolved(schema: JsonSchema, { schemas }: SchemaComponents): Jso
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;
   return { ...schemas[$ref.split("/").at(-1)!], ...rest };
+}
+
+/** `T` of `T | null`, and whether null is allowed. A type of several is unknown: `{}`, or `type: "several"`. */
+export function withoutNull(schema: JsonSchema, components: SchemaComponents) {
+  const whole = resolved(schema, components);
+  if (Array.isArray(whole.type)) {
+    const types = whole.type.filter((type) => type !== "null");
+    const type: string = types.length === 1 ? types[0]! : "several";
+    return { one: { ...whole, type } as JsonSchema, nullable: types.length < whole.type.length };
+  }
+  if (whole.anyOf === undefined) return { one: whole, nullable: false };
+  const others = whole.anyOf.filter(({ type }) => type !== "null");
+  const one: JsonSchema = others.length === 1 ? resolved(others[0]!, components) : {};
+  return { one, nullable: others.length < whole.anyOf.length };
 }
 
 /** The parts of the emulated API's OpenAPI document that the console reads. */
@@ -63,9 +63,11 @@ export interface OpenApi {
   webhooks: Readonly<Record<string, { post: DocumentedEvent }>>;
 }
 
+type Content<Schema> = Readonly<Record<string, Schema>>;
+
 export interface DocumentedEvent {
   summary: string;
-  requestBody: { content: Readonly<Record<string, { schema: JsonSchema }>> };
+  requestBody: { content: Content<{ schema: JsonSchema }> };
 }
 
 /** Schema of the `data` of an event's payload. */
@@ -74,18 +76,17 @@ export function eventData({ requestBody }: DocumentedEvent): JsonSchema {
   return allOf.findLast(({ properties }) => properties?.["data"])?.properties?.["data"] ?? {};
 }
 
-export interface DocumentedOperation {
+interface DocumentedOperation {
   operationId: string;
-  tags: readonly string[];
   summary: string;
   description?: string;
   "x-section": string;
   parameters?: readonly Parameter[];
-  requestBody?: { content: Readonly<Record<string, { schema: JsonSchema }>> };
+  requestBody?: { content: Content<{ schema: JsonSchema }> };
   responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
-export interface Parameter {
+interface Parameter {
   name: string;
   in: "path" | "query" | "header";
   required?: boolean;
@@ -93,10 +94,10 @@ export interface Parameter {
   schema: JsonSchema;
 }
 
-export interface DocumentedResponse {
+interface DocumentedResponse {
   description: string;
   "x-error-codes"?: readonly string[];
-  content?: Readonly<Record<string, { schema?: JsonSchema }>>;
+  content?: Content<{ schema?: JsonSchema }>;
 }
 
 export interface Operation extends DocumentedOperation {

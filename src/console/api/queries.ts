@@ -1,4 +1,5 @@
-import { QueryClient, type UseQueryResult, useMutation, useQuery } from "@tanstack/react-query";
+import { QueryClient, type QueryKey, useMutation, useQuery } from "@tanstack/react-query";
+import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
 import { type SandboxCalls, sandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
@@ -13,9 +14,7 @@ declare module "@tanstack/react-query" {
   }
 }
 
-/**
- * Queries are not retried: when the live stream reconnects, every query is refetched.
- */
+/** Queries are not retried: when the live stream reconnects, every query is refetched. */
 export function createQueries(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -28,41 +27,42 @@ export function createQueries(): QueryClient {
 /** Prefix of all query keys of one sandbox. */
 export const sandboxKey = (name: string) => ["sandbox", name] as const;
 
-/**
- * Queries the sandbox in the address. Refetches while the sandbox is busy (`live`), or every `everyMs` where the live
- * stream does not report changes.
- */
+interface QueryOptions {
+  /** Refetches while the sandbox is busy. True by default. */
+  live?: boolean;
+  enabled?: boolean;
+  /** Polls, where the live stream does not report changes. In milliseconds. */
+  everyMs?: number;
+}
+
+/** Queries the sandbox in the address. */
 export function useSandboxQuery<T>(
   key: readonly unknown[],
   ask: (calls: SandboxCalls) => Promise<T>,
-  options: { live?: boolean; enabled?: boolean; everyMs?: number } = {},
-): UseQueryResult<T, ControlError> {
+  { live = true, enabled = true, everyMs }: QueryOptions = {},
+) {
   const name = useSandboxName();
   return useQuery({
     queryKey: [...sandboxKey(name), ...key],
     queryFn: () => ask(sandboxCalls(name)),
-    enabled: options.enabled ?? true,
-    refetchInterval: options.everyMs ?? false,
-    meta: { live: options.live ?? true },
+    enabled,
+    refetchInterval: everyMs ?? false,
+    meta: { live },
+  });
+}
+
+/** Changes something and refetches the queries below a key, by default all. */
+export function useChange<T, Input = void>(change: (input: Input) => Promise<T>, queryKey: QueryKey = []) {
+  return useMutation<T, ControlError, Input>({
+    mutationFn: change,
+    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries({ queryKey }),
   });
 }
 
 /** Changes the sandbox in the address and refetches all its queries. */
-export function useSandboxChange<Input, T>(change: (calls: SandboxCalls, input: Input) => Promise<T>) {
+export function useSandboxChange<T, Input = void>(change: (calls: SandboxCalls, input: Input) => Promise<T>) {
   const name = useSandboxName();
-  return useMutation<T, ControlError, Input>({
-    mutationFn: (input) => change(sandboxCalls(name), input),
-    onSettled: (_data, _error, _input, _result, { client }) =>
-      client.invalidateQueries({ queryKey: sandboxKey(name) }),
-  });
-}
-
-/** Creates, changes or deletes any sandbox and refetches all queries. */
-export function useServerChange<Input, T>(change: (input: Input) => Promise<T>) {
-  return useMutation<T, ControlError, Input>({
-    mutationFn: change,
-    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
-  });
+  return useChange((input: Input) => change(sandboxCalls(name), input), sandboxKey(name));
 }
 
 const SANDBOXES_MS = 5000;
@@ -71,7 +71,7 @@ const SANDBOXES_MS = 5000;
 export function useSandboxes() {
   return useQuery({
     queryKey: ["sandboxes"],
-    queryFn: () => server.sandboxes(),
+    queryFn: server.sandboxes,
     refetchInterval: SANDBOXES_MS,
   });
 }
@@ -80,20 +80,50 @@ export function useSandbox() {
   return useSandboxQuery(["show"], (calls) => calls.show());
 }
 
-/** OpenAPI document of the emulated API; it does not change while a server runs. */
-export function useOpenApi() {
-  return useQuery({
-    queryKey: ["openapi"],
-    queryFn: () => server.openApi(),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+/** With a running clock, timers and retries happen without an entry in the live stream. */
+const RUNNING_MS = 2000;
+
+/** Options that poll while the sandbox's clock runs. */
+export function useWhileRunning(): QueryOptions {
+  const { data } = useSandbox();
+  return data && data.clock.mode !== "frozen" ? { everyMs: RUNNING_MS } : {};
 }
 
-/** OpenAPI document of the control API; it does not change while a server runs. */
-export function useDescription() {
-  return useQuery({
-    queryKey: ["description"],
-    queryFn: () => server.description(),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+export function useCollections() {
+  return useSandboxQuery(["collections"], (calls) => calls.collections());
 }
+
+export function useRecords<C extends CollectionName>(
+  collection: C,
+  query: PageOptions & Record<string, string | number> = {},
+  options: QueryOptions = {},
+) {
+  return useSandboxQuery(
+    ["records", collection, query],
+    (calls) => calls.records(collection, query),
+    options,
+  );
+}
+
+/** Organizations as choices of a form, with the query's error. */
+export function useOrganizations() {
+  const { data, error } = useRecords("organizations");
+  return { choices: data?.items.map(({ id, name }) => ({ id, title: name, detail: id })), error };
+}
+
+export function useCoverage(options?: QueryOptions) {
+  return useSandboxQuery(["coverage"], (calls) => calls.coverage(), options);
+}
+
+/** A document that does not change while a server runs. */
+function useDocument<T>(name: "openApi" | "description" | "fidelity", ask: () => Promise<T>) {
+  return useQuery({ queryKey: [name], queryFn: ask, staleTime: Number.POSITIVE_INFINITY });
+}
+
+/** OpenAPI document of the emulated API. */
+export const useOpenApi = () => useDocument("openApi", server.openApi);
+
+/** OpenAPI document of the control API. */
+export const useDescription = () => useDocument("description", server.description);
+
+export const useFidelity = () => useDocument("fidelity", server.fidelity);

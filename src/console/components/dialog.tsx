@@ -1,17 +1,18 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Dialog as AriaDialog, Button, Heading, Modal, ModalOverlay } from "react-aria-components";
+import type { Change } from "./form.tsx";
 import { Problem } from "./notice.tsx";
 
 interface DialogProps {
   title: string;
-  isOpen: boolean;
+  isOpen?: boolean;
   onClose: () => void;
   /** Closes on Escape or a click outside; false if an answer is required. */
   dismissable?: boolean;
   children: ReactNode;
 }
 
-export function Dialog({ title, isOpen, onClose, dismissable = true, children }: DialogProps) {
+export function Dialog({ title, isOpen = true, onClose, dismissable = true, children }: DialogProps) {
   return (
     <ModalOverlay
       className="overlay"
@@ -21,7 +22,7 @@ export function Dialog({ title, isOpen, onClose, dismissable = true, children }:
       onOpenChange={(open) => !open && onClose()}
     >
       <Modal className="modal">
-        <AriaDialog className="dialog">
+        <AriaDialog className="dialog stack">
           <Heading slot="title">{title}</Heading>
           {children}
         </AriaDialog>
@@ -30,33 +31,49 @@ export function Dialog({ title, isOpen, onClose, dismissable = true, children }:
   );
 }
 
-interface ConfirmProps {
+/** A button that asks before an irreversible change, and shows its error. */
+export function ConfirmButton({
+  title,
+  verb,
+  change,
+  label,
+  className = "button danger",
+  children,
+}: {
   /** A question, such as "Delete usr_dan?". */
   title: string;
-  /** Label of the confirming button. */
+  /** Label of both buttons. */
   verb: string;
-  onConfirm: () => void;
-  onClose: () => void;
-  pending: boolean;
-  error?: unknown;
+  change: Change<unknown>;
+  /** Accessible name of the button, if other buttons say the same. */
+  label?: string;
+  className?: string;
   /** The consequences. */
   children: ReactNode;
-}
-
-/** Asks before an irreversible change, and shows its error. */
-export function Confirm({ title, verb, onConfirm, onClose, pending, error, children }: ConfirmProps) {
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => setOpen(false);
   return (
-    <Dialog title={title} isOpen onClose={onClose}>
-      {children}
-      <Problem error={error} />
-      <div className="form-buttons">
-        <Button className="button danger" isPending={pending} onPress={onConfirm}>
-          {verb}
-        </Button>
-        <Button className="button" onPress={onClose}>
-          Cancel
-        </Button>
-      </div>
-    </Dialog>
+    <>
+      <Button className={className} aria-label={label} onPress={() => setOpen(true)}>
+        {verb} …
+      </Button>
+      <Dialog title={title} isOpen={isOpen} onClose={close}>
+        <p>{children}</p>
+        <Problem error={change.error} />
+        <div className="form-buttons">
+          <Button
+            className="button danger"
+            isPending={change.isPending}
+            onPress={() => change.mutate(undefined, { onSuccess: close })}
+          >
+            {verb}
+          </Button>
+          <Button className="button" onPress={close}>
+            Cancel
+          </Button>
+        </div>
+      </Dialog>
+    </>
   );
 }

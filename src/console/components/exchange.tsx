@@ -3,12 +3,7 @@ import { Section } from "./layout.tsx";
 import { CopyButton, pluralize } from "./text.tsx";
 
 /** Request and response as sent, with secrets masked. */
-export function Exchange({
-  entry,
-  line,
-  sent = entry.request.body,
-  isOpen = false,
-}: {
+export function Exchange(props: {
   entry: JournalEntry;
   /** First line of the request; method and path by default. */
   line?: string;
@@ -17,17 +12,12 @@ export function Exchange({
   /** Shows the headers initially. */
   isOpen?: boolean;
 }) {
+  const { entry, isOpen } = props;
   const { method, path, request, response } = entry;
-  const query = request.query === "" ? "" : `?${request.query}`;
+  const { line = `${method} ${path}${request.query && `?${request.query}`}`, sent = request.body } = props;
   return (
     <>
-      <Message
-        title="Request"
-        line={line ?? `${method} ${path}${query}`}
-        headers={request.headers}
-        body={sent}
-        isOpen={isOpen}
-      />
+      <Message title="Request" line={line} headers={request.headers} body={sent} isOpen={isOpen} />
       <Message title="Response" line={statusLine(entry)} {...response} isOpen={isOpen} />
     </>
   );
@@ -41,15 +31,9 @@ function statusLine({ status, delivery }: JournalEntry): string {
 }
 
 /** First line, collapsible headers and body of a request or response. */
-export function Message({
-  title,
-  line,
-  headers,
-  body,
-  isOpen,
-}: JournalEntry["response"] & { title: string; line: string; isOpen: boolean }) {
-  const text =
-    body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body, null, 2);
+export function Message(props: JournalEntry["response"] & { title: string; line: string; isOpen?: boolean }) {
+  const { title, line, headers, body, isOpen } = props;
+  const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
   return (
     <Section title={title} end={text !== undefined && <CopyButton subtle text={text} label="Copy body" />}>
       <pre className="wire">{line}</pre>
@@ -67,12 +51,17 @@ export function Message({
           </dl>
         </details>
       )}
-      {text !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body
-        <pre className="wire body" tabIndex={0}>
-          {text}
-        </pre>
-      )}
+      {text !== undefined && <BodyText text={text} />}
     </Section>
+  );
+}
+
+/** A body, which keyboards can scroll. */
+export function BodyText({ text }: { text: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards can scroll a long body
+    <pre className="wire body" tabIndex={0}>
+      {text}
+    </pre>
   );
 }

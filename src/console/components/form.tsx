@@ -7,6 +7,7 @@ import {
   ListBox,
   ListBoxItem,
   Popover,
+  SearchField,
   Select,
   SelectValue,
   Text,
@@ -17,16 +18,23 @@ import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
 import { Problem } from "./notice.tsx";
 
-interface FormProps {
+/** A mutation without input. */
+export interface Change<T> {
+  isPending: boolean;
+  error: unknown;
+  mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
+}
+
+interface FormProps<T> {
   children: ReactNode;
   /** Label of the button, such as "Create". */
   submit: string;
-  onSubmit: () => void;
-  pending: boolean;
+  /** Its error is shown at the field that it names, else above the button. The input stays. */
+  change: Change<T>;
+  /** Called after the queries were refetched. */
+  onSuccess?: (result: T) => void;
   /** Disables the button while data that the form needs is loading. */
   waiting?: boolean;
-  /** Shown at the field that the error names, else above the button. The input stays. */
-  error?: unknown;
   onCancel?: (() => void) | undefined;
   dangerous?: boolean;
 }
@@ -61,36 +69,29 @@ function isWithin(field: string, name: string): boolean {
 }
 
 /** Submits by its button or Enter, and shows the server's error at the field that it names. */
-export function Form({
-  children,
-  submit,
-  onSubmit,
-  pending,
-  waiting = false,
-  error,
-  onCancel,
-  dangerous,
-}: FormProps) {
+export function Form<T>(props: FormProps<T>) {
+  const { submit, change, onSuccess, waiting = false, onCancel, dangerous } = props;
+  const { error, isPending } = change;
   const [claimed, claim] = useState<string>();
   const field = error instanceof ControlError ? error.field : undefined;
   return (
     <AriaForm
       validationBehavior="aria"
-      className="form"
+      className="form stack"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!pending && !waiting) onSubmit();
+        if (!isPending && !waiting) change.mutate(undefined, { onSuccess });
       }}
     >
       <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
-        {children}
+        {props.children}
       </RefusalContext>
       {(field === undefined || claimed !== field) && <Problem error={error} />}
       <div className="form-buttons">
         <Button
           type="submit"
           className={dangerous ? "button danger" : "button primary"}
-          isPending={pending}
+          isPending={isPending}
           isDisabled={waiting}
         >
           {submit}
@@ -105,6 +106,18 @@ export function Form({
   );
 }
 
+/** Texts of a form by name. `field(name)` returns the properties of the field that edits one. */
+export function useInputs<Name extends string>(initial: Readonly<Record<Name, string>>) {
+  const [inputs, setInputs] = useState(initial);
+  const change = (some: Partial<Record<Name, string>>) => setInputs((before) => ({ ...before, ...some }));
+  const field = (name: Name) => ({
+    name,
+    value: inputs[name],
+    onChange: (text: string) => change({ [name]: text } as Partial<Record<Name, string>>),
+  });
+  return { inputs, field, change };
+}
+
 interface FieldProps {
   label: string;
   /** Name in the control API; errors refer to it. */
@@ -112,25 +125,18 @@ interface FieldProps {
   value: string;
   onChange: (value: string) => void;
   hint?: ReactNode;
+}
+
+interface TextProps extends FieldProps {
   required?: boolean;
-  type?: "text" | "password" | "number";
+  type?: "text" | "password";
   lines?: number;
   autoFocus?: boolean;
   placeholder?: string;
 }
 
-export function Field({
-  label,
-  name,
-  value,
-  onChange,
-  hint,
-  required,
-  type = "text",
-  lines,
-  autoFocus,
-  placeholder,
-}: FieldProps) {
+export function Field(props: TextProps) {
+  const { label, name, value, onChange, hint, required = false, type = "text", lines, placeholder } = props;
   const refusal = useRefusal(name);
   return (
     <TextField
@@ -139,9 +145,9 @@ export function Field({
       name={name}
       value={value}
       onChange={onChange}
-      isRequired={required ?? false}
+      isRequired={required}
       type={type}
-      autoFocus={autoFocus ?? false}
+      autoFocus={props.autoFocus}
       autoComplete="off"
     >
       <Label>{label}</Label>
@@ -150,6 +156,14 @@ export function Field({
       ) : (
         <Input className="input" placeholder={placeholder} spellCheck={false} />
       )}
+      <FieldTexts hint={hint} refusal={refusal} />
+    </TextField>
+  );
+}
+
+function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | undefined }) {
+  return (
+    <>
       {hint && (
         <Text slot="description" className="hint">
           {hint}
@@ -160,7 +174,22 @@ export function Field({
           {refusal}
         </Text>
       )}
-    </TextField>
+    </>
+  );
+}
+
+/** A search field that filters a list while the user types. */
+export function FilterField(props: {
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (text: string) => void;
+}) {
+  const { label, placeholder, value, onChange } = props;
+  return (
+    <SearchField className="field filter" aria-label={label} value={value} onChange={onChange}>
+      <Input className="input" placeholder={placeholder} />
+    </SearchField>
   );
 }
 
@@ -170,14 +199,30 @@ export interface Choice {
   detail?: string | undefined;
 }
 
-interface ChoiceProps {
-  label: string;
-  name: string;
-  value: string;
-  onChange: (value: string) => void;
+/** An item of a list. */
+export function ChoiceItem({ id, title, detail }: Choice) {
+  return (
+    <ListBoxItem id={id} textValue={title} className="choice">
+      <span>{title}</span>
+      {detail && <span className="choice-detail quiet small">{detail}</span>}
+    </ListBoxItem>
+  );
+}
+
+/** The list that a select opens. */
+export function ChoicePopover({ choices }: { choices: readonly Choice[] }) {
+  return (
+    <Popover className="popover">
+      <ListBox className="choices" items={choices}>
+        {ChoiceItem}
+      </ListBox>
+    </Popover>
+  );
+}
+
+interface ChoiceProps extends FieldProps {
   /** Undefined while loading. */
   choices: readonly Choice[] | undefined;
-  hint?: ReactNode;
 }
 
 /** A select. It is disabled while there are no choices. */
@@ -198,26 +243,8 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
         <SelectValue />
         <span aria-hidden="true">▾</span>
       </Button>
-      {hint && (
-        <Text slot="description" className="hint">
-          {hint}
-        </Text>
-      )}
-      {refusal && (
-        <Text slot="errorMessage" className="field-error" role="alert">
-          {refusal}
-        </Text>
-      )}
-      <Popover className="popover">
-        <ListBox className="choices" items={choices ?? []}>
-          {({ id, title, detail }) => (
-            <ListBoxItem id={id} textValue={title} className="choice">
-              <span>{title}</span>
-              {detail && <span className="choice-detail quiet small">{detail}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <FieldTexts hint={hint} refusal={refusal} />
+      <ChoicePopover choices={choices ?? []} />
     </Select>
   );
 }
@@ -226,13 +253,7 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
 export const NO_CREDENTIALS = "none";
 
 /** Selects the calling user by one of their keys, or a call without credentials. */
-export function ActorField({
-  actors,
-  value,
-  onChange,
-  label = "As",
-  allowAnonymous = true,
-}: {
+export function ActorField(props: {
   /** Undefined while loading. */
   actors: readonly Actor[] | undefined;
   value: string;
@@ -241,20 +262,14 @@ export function ActorField({
   /** Also offers a call without credentials. */
   allowAnonymous?: boolean;
 }) {
+  const { actors, label = "As", allowAnonymous = true, ...field } = props;
   const choices = actors?.map(({ id, name, role, organization, unusable }) => ({
     id,
     title: name,
     detail: [role ? `${role} of ${organization}` : organization, id, unusable].filter(Boolean).join(", "),
   }));
-  return (
-    <ChoiceField
-      label={label}
-      name="as"
-      value={value}
-      onChange={onChange}
-      choices={
-        choices && allowAnonymous ? [...choices, { id: NO_CREDENTIALS, title: "No credentials" }] : choices
-      }
-    />
-  );
+  const all = allowAnonymous
+    ? choices?.concat({ id: NO_CREDENTIALS, title: "No credentials", detail: "" })
+    : choices;
+  return <ChoiceField {...field} label={label} name="as" choices={all} />;
 }

@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ComponentType, Fragment, type ReactNode, useEffect, useRef } from "react";
 import { Button } from "react-aria-components";
 import { Link } from "wouter";
-import { type Parameters, toAddress, useSandboxName } from "../address.ts";
+import { type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
+import { LoadError, NotFound } from "./notice.tsx";
+import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
 
 const LIST = "[role=grid], [role=treegrid]";
 
@@ -9,19 +11,14 @@ const LIST = "[role=grid], [role=treegrid]";
  * Details of the selected row: next to the list, or above it in narrow windows. Takes the focus if opened by a key;
  * Escape closes it and restores the focus.
  */
-export function DetailPane({
-  title,
-  label,
-  onClose,
-  actions,
-  children,
-}: {
+export function DetailPane(props: {
   title: ReactNode;
   label: string;
   onClose: () => void;
   actions?: ReactNode;
   children: ReactNode;
 }) {
+  const { title, label, onClose, actions, children } = props;
   const pane = useRef<HTMLElement>(null);
   useEffect(() => {
     const element = pane.current!;
@@ -68,11 +65,11 @@ export function Section({ title, children, end }: { title: string; children: Rea
   );
 }
 
-/** Names and values; undefined values are left out. */
-export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+/** Values by name; undefined values are left out. */
+export function Facts({ facts }: { facts: Readonly<Record<string, ReactNode>> }) {
   return (
     <dl className="facts">
-      {facts
+      {Object.entries(facts)
         .filter(([, value]) => value !== undefined)
         .map(([name, value]) => (
           <div key={name} className="fact">
@@ -84,31 +81,81 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
   );
 }
 
-/** Tabs of a view, each with its own address. */
-export function TabLinks({
-  label,
-  view,
-  tabs,
-  current,
-}: {
+/** A link to a view, of the current sandbox by default. */
+export function ViewLink(props: {
+  view: string;
+  query?: Parameters;
+  sandbox?: string;
+  className?: string;
+  "aria-current"?: "page" | undefined;
+  "aria-label"?: string;
+  children: ReactNode;
+}) {
+  const here = useSandboxName();
+  const { view, query, sandbox = here, ...link } = props;
+  return <Link {...link} href={toAddress(sandbox, view, query)} />;
+}
+
+/** A view of several parts, each with its own address (`show`). */
+export function TabbedView(props: {
+  title: string;
+  /** Accessible name of the tabs. */
   label: string;
   view: string;
-  tabs: readonly { id: string; title: string; parameters: Parameters }[];
-  current: string;
+  tabs: readonly { id: string; title: string; Part: ComponentType }[];
 }) {
-  const sandbox = useSandboxName();
+  const { title, label, view, tabs } = props;
+  const wanted = useParameters().get("show");
+  const shown = tabs.find(({ id }) => id === wanted) ?? tabs[0]!;
   return (
-    <nav className="tabs" aria-label={label}>
-      {tabs.map(({ id, title, parameters }) => (
-        <Link
-          key={id}
-          className="tab"
-          href={toAddress(sandbox, view, parameters)}
-          aria-current={id === current ? "page" : undefined}
-        >
-          {title}
-        </Link>
-      ))}
-    </nav>
+    <>
+      <header className="tabbed-head">
+        <h1>{title}</h1>
+        <nav className="tabs" aria-label={label}>
+          {tabs.map(({ id, title }) => (
+            <ViewLink
+              key={id}
+              className="tab"
+              view={view}
+              query={{ show: id === tabs[0]!.id ? undefined : id }}
+              aria-current={id === shown.id ? "page" : undefined}
+            >
+              {title}
+            </ViewLink>
+          ))}
+        </nav>
+      </header>
+      <shown.Part key={shown.id} />
+    </>
+  );
+}
+
+interface ListViewProps<Row> extends VirtualTableProps<Row> {
+  /** Heading, filters and buttons above the table. */
+  head: ReactNode;
+  error: unknown;
+  /** Details of the selected row. */
+  pane?: (row: Row) => ReactNode;
+  /** A pane in place of the selected row's. */
+  otherPane?: ReactNode;
+  /** Name of a row, such as "key", in the message that the selected one does not exist. */
+  kind?: string;
+}
+
+/** A table with the details of its selected row. */
+export function ListView<Row>(props: ListViewProps<Row>) {
+  const { head, error, pane, otherPane, kind, ...table } = props;
+  const { rows, selected, getKey } = table;
+  const row = selected === undefined ? undefined : rows?.find((one) => getKey(one) === selected);
+  return (
+    <div className="split">
+      <div className="page">
+        {head}
+        <LoadError error={error} />
+        {kind && selected && rows && !row && <NotFound kind={kind} id={selected} />}
+        <VirtualTable {...table} />
+      </div>
+      {otherPane || (row && <Fragment key={selected}>{pane?.(row)}</Fragment>)}
+    </div>
   );
 }

@@ -54,14 +54,8 @@ export function Unmarked({ children }: { children: React.ReactNode }) {
   return <span className="unmarked">{children}</span>;
 }
 
-const paths = new Map<Outcome, Path2D>();
-
-/** The shape for a canvas, 12 by 12. */
-export function shapePath(outcome: Outcome): Path2D {
-  let path = paths.get(outcome);
-  if (path === undefined) {
-    path = new Path2D(SHAPES[outcome]);
-    paths.set(outcome, path);
-  }
-  return path;
+/** The outcome of a response; status 0 is none. */
+export function statusOutcome(status: number): Outcome {
+  if (status === 0 || status >= 500) return "failed";
+  return status >= 400 ? "refused" : "ok";
 }

@@ -3,15 +3,8 @@ import { ControlError } from "../api/fetch-control.ts";
 import { Mark, type Outcome } from "./mark.tsx";
 
 /** A message with an optional action. */
-export function Notice({
-  outcome,
-  children,
-  action,
-}: {
-  outcome: Outcome;
-  children: ReactNode;
-  action?: ReactNode;
-}) {
+export function Notice(props: { outcome: Outcome; children: ReactNode; action?: ReactNode }) {
+  const { outcome, children, action } = props;
   return (
     <div
       className={`notice notice-${outcome}`}
@@ -27,13 +20,13 @@ export function Notice({
 /** An error and, for documents, every invalid place; nothing without an error. */
 export function Problem({ error }: { error: unknown }) {
   if (!error) return null;
-  const problem = error instanceof ControlError ? error.problem : undefined;
+  const places = error instanceof ControlError ? (error.problem.problems ?? []) : [];
   return (
     <Notice outcome="refused">
       {(error as Error).message}
-      {problem?.problems && problem.problems.length > 1 && (
+      {places.length > 1 && (
         <ul className="places">
-          {problem.problems.map((place) => (
+          {places.map((place) => (
             <li key={`${place.line}:${place.column}:${place.field}`}>
               <code>{place.field || "document"}</code> {place.message}
             </li>

@@ -1,5 +1,5 @@
 import type { RecordChanges } from "../../../types/control-api.ts";
-import { PathText } from "./text.tsx";
+import { formatCount, PathText } from "./text.tsx";
 
 type Change = RecordChanges[string][number];
 type Kind = "added" | "removed" | "changed";
@@ -9,40 +9,30 @@ const MAX_RECORDS = 100;
 
 const SIGNS: Readonly<Record<Kind, string>> = { added: "+", removed: "−", changed: "~" };
 
+const USUAL = { before: "Before", after: "After", added: "added", removed: "removed", changed: "changed" };
+
 /** Names of the two sides and of each kind of change. */
-export interface ChangeWords extends Readonly<Record<Kind, string>> {
-  before: string;
-  after: string;
-}
-const USUAL: ChangeWords = {
-  before: "Before",
-  after: "After",
-  added: "added",
-  removed: "removed",
-  changed: "changed",
-};
+export type ChangeWords = typeof USUAL;
 
 /** Changed records of each collection, with their changed fields. */
-export function RecordChangeLists({
-  changes,
-  words = USUAL,
-  heading: Heading = "h4",
-}: {
+export function RecordChangeLists(props: {
   changes: RecordChanges;
   words?: ChangeWords;
   /** One level below the heading above it. */
   heading?: "h2" | "h4";
+  className?: string;
 }) {
+  const { changes, words = USUAL, heading: Heading = "h4", className = "" } = props;
   return Object.entries(changes).map(([name, records]) => (
-    <section key={name} className="changes" aria-label={name}>
+    <section key={name} className={`changes ${className}`} aria-label={name}>
       <Heading>
-        {name.replaceAll("_", " ")} <span className="quiet">{records.length.toLocaleString("en-GB")}</span>
+        {name.replaceAll("_", " ")} <span className="quiet">{formatCount(records.length)}</span>
       </Heading>
       {records.slice(0, MAX_RECORDS).map((change) => (
         <RecordChange key={change.id} change={change} words={words} />
       ))}
       {records.length > MAX_RECORDS && (
-        <p className="quiet">… and {(records.length - MAX_RECORDS).toLocaleString("en-GB")} more</p>
+        <p className="quiet">… and {formatCount(records.length - MAX_RECORDS)} more</p>
       )}
     </section>
   ));
@@ -77,16 +67,8 @@ function RecordChange({ change, words }: { change: Change; words: ChangeWords })
           {fields.map((name) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              {before && (
-                <td className="was" data-side={words.before}>
-                  <Value text={toText(before[name])} />
-                </td>
-              )}
-              {after && (
-                <td className="is" data-side={words.after}>
-                  <Value text={toText(after[name])} />
-                </td>
-              )}
+              {before && <Side className="was" name={words.before} value={before[name]} />}
+              {after && <Side className="is" name={words.after} value={after[name]} />}
             </tr>
           ))}
         </tbody>
@@ -97,16 +79,22 @@ function RecordChange({ change, words }: { change: Change; words: ChangeWords })
 
 const INSTANT = /^(\d{4}-\d\d-\d\dT)(\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
 
-/** Wraps timestamps before the time of day, and paths after a slash. */
-function Value({ text }: { text: string }) {
+/** A field's value. Wraps timestamps before the time of day, and paths after a slash. */
+function Side({ className, name, value }: { className: string; name: string; value: unknown }) {
+  const text = toText(value);
   const [, day, time] = INSTANT.exec(text) ?? [];
-  if (day === undefined) return <PathText>{text}</PathText>;
   return (
-    <>
-      {day}
-      <wbr />
-      {time}
-    </>
+    <td className={className} data-side={name}>
+      {day ? (
+        <>
+          {day}
+          <wbr />
+          {time}
+        </>
+      ) : (
+        <PathText>{text}</PathText>
+      )}
+    </td>
   );
 }
 

@@ -1,14 +1,32 @@
 import { Fragment, useEffect, useState } from "react";
 import { Button } from "react-aria-components";
 
+/** "3,000". */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-GB");
+}
+
 /** "1 header", "3,000 headers"; `many` for irregular plurals. */
 export function pluralize(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-GB")} ${count === 1 ? one : many}`;
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
 /** Name of one record of a collection: "delivery" of `deliveries`, "store file" of `store_files`. */
 export function singularName(collection: string): string {
   return collection.replaceAll("_", " ").replace(/ies$/, "y").replace(/s$/, "");
+}
+
+export function capitalize(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Whether a text contains every typed word, in upper or lower case. */
+export function containsWords(text: string, typed: string): boolean {
+  const lower = text.toLowerCase();
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
 }
 
 /** A path or URL that wraps after slashes only. */
@@ -26,15 +44,12 @@ export function PathText({ children }: { children: string }) {
 const FEEDBACK_MS = 1600;
 
 /** Copies a text and confirms it. A function as `text` is called when the button is pressed. */
-export function CopyButton({
-  text,
-  label = "Copy",
-  subtle = false,
-}: {
+export function CopyButton(props: {
   text: string | (() => string | Promise<string>);
   label?: string;
   subtle?: boolean;
 }) {
+  const { text, label = "Copy", subtle } = props;
   const [feedback, setFeedback] = useState<string>();
   useEffect(() => {
     if (feedback === undefined) return;
@@ -57,9 +72,10 @@ export function CopyButton({
   );
 }
 
-/** Downloads a text as a file; a plain link could not send the token of a shared server. */
-export function saveFile(name: string, text: string, type = "application/json"): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Downloads a value as a JSON file; a plain link could not send the token of a shared server. */
+export function saveJson(name: string, value: unknown): void {
+  const text = JSON.stringify(value, null, 2);
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

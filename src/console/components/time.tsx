@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from "react";
 import { Button, Tooltip, TooltipTrigger } from "react-aria-components";
 import type { ClockState } from "../../../types/control-api.ts";
 import { useSandbox } from "../api/queries.ts";
+import { createStore } from "../api/store.ts";
 
 const UNITS: readonly [string, number][] = [
   ["d", 86_400_000],
@@ -35,44 +35,12 @@ export function formatClock({ mode, rate }: ClockState): string {
   return mode === "frozen" ? "frozen" : "real time";
 }
 
-const tickers = new Set<() => void>();
-let ticking: ReturnType<typeof setInterval> | undefined;
-let tick = Date.now();
 const TICK_MS = 1000;
-
-function subscribe(listener: () => void): () => void {
-  tickers.add(listener);
-  ticking ??= setInterval(() => {
-    tick = Date.now();
-    for (const each of tickers) each();
-  }, TICK_MS);
-  return () => {
-    tickers.delete(listener);
-    if (tickers.size > 0) return;
-    clearInterval(ticking);
-    ticking = undefined;
-  };
-}
+const wallClock = createStore(Date.now());
+setInterval(() => wallClock.set(Date.now()), TICK_MS);
 
 /** The real time, updated every second. */
-export function useWallClock(): number {
-  return useSyncExternalStore(subscribe, () => tick);
-}
-
-/**
- * A relative time with the absolute time as a tooltip. `now`: milliseconds of the same clock as `at`, since a sandbox
- * clock may be frozen.
- */
-export function RelativeTime({ at, now }: { at: string; now: number }) {
-  return (
-    <TooltipTrigger delay={300}>
-      <Button className="time">
-        <time dateTime={at}>{relative(Date.parse(at), now)}</time>
-      </Button>
-      <Tooltip className="tooltip">{absolute(at)}</Tooltip>
-    </TooltipTrigger>
-  );
-}
+export const useWallClock = wallClock.use;
 
 /** The sandbox's time in milliseconds, extrapolated between two queries. */
 export function useSandboxNow(): number {
@@ -80,4 +48,27 @@ export function useSandboxNow(): number {
   const wall = useWallClock();
   if (data === undefined) return wall;
   return Date.parse(data.clock.now) + Math.max(0, wall - dataUpdatedAt) * data.clock.rate;
+}
+
+/** A relative time, with the absolute time as a tooltip of the browser: for many of them, or inside a button. */
+export function Ago({ at }: { at: string }) {
+  const now = useSandboxNow();
+  return (
+    <time className="quiet" dateTime={at} title={absolute(at)}>
+      {relative(Date.parse(at), now)}
+    </time>
+  );
+}
+
+/** A relative time with the absolute time as a tooltip. By the sandbox's clock, unless `now` is of another one. */
+export function RelativeTime({ at, now }: { at: string; now?: number }) {
+  const sandboxNow = useSandboxNow();
+  return (
+    <TooltipTrigger delay={300}>
+      <Button className="bare time">
+        <time dateTime={at}>{relative(Date.parse(at), now ?? sandboxNow)}</time>
+      </Button>
+      <Tooltip className="tooltip">{absolute(at)}</Tooltip>
+    </TooltipTrigger>
+  );
 }

@@ -1,19 +1,15 @@
-import { memo, useMemo } from "react";
-import type { FormField } from "../api/form-fields.ts";
-import { ChoiceField, Field } from "./form.tsx";
-import { MultiSelect } from "./multi-select.tsx";
+import { memo, useMemo, useState } from "react";
+import { ListBox } from "react-aria-components";
+import { type FormField, parseJson } from "../api/form-fields.ts";
+import { type Choice, ChoiceField, ChoiceItem, Field, FilterField } from "./form.tsx";
+import { containsWords } from "./text.tsx";
 
 const LONG = 60;
 const MAX_LINES = 12;
+const NULL = { id: "null", title: "null" };
+const LEFT_OUT = { id: "", title: "(not set)" };
 
-/** The form field for a schema property. Memoized, since some fields contain long lists. */
-export const TypedField = memo(function TypedField({
-  field,
-  value,
-  onType,
-  within = "",
-  optional = false,
-}: {
+interface TypedFieldProps {
   field: FormField;
   value: string;
   /** Must keep its identity. */
@@ -22,22 +18,25 @@ export const TypedField = memo(function TypedField({
   within?: string;
   /** The field may be omitted. */
   optional?: boolean;
-}) {
+}
+
+/** The form field for a schema property. Memoized, since some fields contain long lists. */
+export const TypedField = memo(function TypedField(props: TypedFieldProps) {
+  const { field, value, onType, within = "", optional = false } = props;
   const { name, kind, nullable, hint } = field;
   const onChange = (text: string) => onType(field, text);
   if (kind === "choice" || kind === "yesno") {
     const words = kind === "yesno" ? ["true", "false"] : field.choices;
-    const choices = words.map((id) => ({ id, title: id }));
     return (
       <ChoiceField
         label={name}
         name={within + name}
-        value={nullable && value === "" && !optional ? NULL : value}
-        onChange={(id) => onChange(id === NULL ? "" : id)}
+        value={nullable && value === "" && !optional ? NULL.id : value}
+        onChange={(id) => onChange(id === NULL.id ? "" : id)}
         choices={[
           ...(optional ? [LEFT_OUT] : []),
-          ...choices,
-          ...(nullable ? [{ id: NULL, title: NULL }] : []),
+          ...words.map((id) => ({ id, title: id })),
+          ...(nullable ? [NULL] : []),
         ]}
       />
     );
@@ -52,56 +51,78 @@ export const TypedField = memo(function TypedField({
       />
     );
   }
-  const lines = kind === "json" || value.length > LONG || value.includes("\n");
+  const isLong = kind === "json" || value.length > LONG || value.includes("\n");
+  const lines = isLong ? Math.max(2, Math.min(MAX_LINES, countLines(value))) : 0;
   return (
-    <Field
-      label={name}
-      name={within + name}
-      value={value}
-      onChange={onChange}
-      hint={hint}
-      {...(lines && { lines: Math.max(2, Math.min(MAX_LINES, countLines(value))) })}
-    />
+    <Field label={name} name={within + name} value={value} onChange={onChange} hint={hint} lines={lines} />
   );
 });
 
-function ListField({
-  field: { name, choices: ids },
-  chosen,
-  onChange,
-}: {
-  field: FormField;
-  chosen: ReadonlySet<string>;
-  onChange: (chosen: ReadonlySet<string>) => void;
-}) {
+type ListProps = Pick<MultiSelectProps, "chosen" | "onChange"> & { field: FormField };
+
+function ListField({ field: { name, choices: ids }, ...selection }: ListProps) {
   const choices = useMemo(() => ids.map((id) => ({ id, title: id })), [ids]);
-  return (
-    <MultiSelect
-      label={name}
-      listLabel={name}
-      find={`Find in ${name}`}
-      choices={choices}
-      chosen={chosen}
-      onChange={onChange}
-    />
-  );
+  return <MultiSelect label={name} find={`Find in ${name}`} choices={choices} {...selection} />;
 }
 
 /** Undefined if the text is not a list; it is then edited as text. */
 function parseList(text: string): ReadonlySet<string> | undefined {
-  if (text.trim() === "") return new Set();
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? new Set(value.map(String)) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text.trim() === "" ? [] : parseJson(text);
+  return Array.isArray(value) ? new Set(value.map(String)) : undefined;
 }
-
-const NULL = "null";
-const LEFT_OUT = { id: "", title: "(not set)" };
 
 /** Estimated number of lines. */
 export function countLines(text: string): number {
   return text.split("\n").reduce((sum, line) => sum + Math.ceil((line.length + 1) / LONG), 0);
 }
+
+interface MultiSelectProps {
+  label: string;
+  /** Accessible name of the list; the label by default. */
+  listLabel?: string;
+  /** Placeholder of the filter. */
+  find: string;
+  /** Undefined while loading. Keep the array's identity while it does not change. */
+  choices: readonly Choice[] | undefined;
+  chosen: ReadonlySet<string>;
+  onChange: (chosen: ReadonlySet<string>) => void;
+}
+
+/**
+ * Selects any number of items of a list, which a text filters. Memoized: lists have hundreds of items, and the form
+ * around them renders with every key.
+ */
+export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
+  const { label, listLabel = label, find, choices, chosen, onChange } = props;
+  const [typed, setTyped] = useState("");
+  const items = useMemo(
+    () => choices?.filter(({ title, detail = "" }) => containsWords(`${title} ${detail}`, typed)) ?? [],
+    [choices, typed],
+  );
+  const shown = new Set(items.map(({ id }) => id));
+  return (
+    <section className="field" aria-label={label}>
+      <span className="field-name">
+        {label} {chosen.size > 0 && <span className="quiet">{[...chosen].join(", ")}</span>}
+      </span>
+      <FilterField label={find} placeholder={find} value={typed} onChange={setTyped} />
+      <ListBox
+        className="choices marked-choices panel"
+        aria-label={listLabel}
+        selectionMode="multiple"
+        items={items}
+        selectedKeys={[...chosen].filter((id) => shown.has(id))}
+        onSelectionChange={(keys) => {
+          // Items that the filter hides stay selected.
+          const hidden = [...chosen].filter((id) => !shown.has(id));
+          onChange(new Set([...hidden, ...(keys === "all" ? shown : [...keys].map(String))]));
+        }}
+        renderEmptyState={() => (
+          <p className="quiet">{choices === undefined ? "Loading …" : "No matches."}</p>
+        )}
+      >
+        {ChoiceItem}
+      </ListBox>
+    </section>
+  );
+});

@@ -1,23 +1,24 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { Loading } from "./notice.tsx";
-import { nextSort, type Sort, type SortKey, useSorted } from "./sorting.ts";
+import { nextSort, type Sort, type SortKey, sortRows } from "./sorting.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
-export interface Column<Row> {
-  id: string;
+interface ColumnLook<Row> {
   title: string;
-  /** The sort key. */
-  value: (row: Row) => SortKey;
-  /** The content; the value by default. */
+  /** The content; the sort key by default. */
   show?: (row: Row) => ReactNode;
   /** CSS grid track size, such as `8rem` or `minmax(8rem, 1fr)`. */
   width: string;
   number?: boolean;
   /** Hidden if the table is narrower than 40 (`medium`) or 64 rem (`wide`). */
-  from?: "medium" | "wide";
+  from?: "medium" | "wide" | undefined;
 }
 
-interface VirtualTableProps<Row> {
+/** `value` is the sort key: the row's property `id` by default. */
+export type Column<Row> = ColumnLook<Row> &
+  ({ id: string; value: (row: Row) => SortKey } | { id: keyof Row & string; value?: undefined });
+
+export interface VirtualTableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
   /** Undefined while loading. */
@@ -34,11 +35,13 @@ const NONE: readonly never[] = [];
 /** A table of any length, sorted by its headers, with the columns that fit. */
 export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTableProps<Row>) {
   const [sort, setSort] = useState<Sort>();
-  const ordered = useSorted(rows, sort, columns.find(({ id }) => id === sort?.id)?.value);
-  const cell = ({ id, from, number }: Column<Row>) =>
-    `cell ${from ? `from-${from}` : ""} ${number ? "number" : ""} cell-${id}`;
+  const sorted = columns.find(({ id }) => id === sort?.id);
+  const ordered = useMemo(
+    () => (sort && sorted ? sortRows(rows, (row) => readValue(sorted, row), sort.down) : rows),
+    [rows, sort, sorted],
+  );
   return (
-    <div className="table" style={gridStyle(columns)}>
+    <div className="table panel" style={gridStyle(columns)}>
       <VirtualRows
         {...props}
         role="grid"
@@ -51,21 +54,21 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
         head={
           <div role="row" className="row row-head" aria-rowindex={1}>
             {columns.map((column) => {
-              const direction = sort?.id !== column.id ? undefined : sort.down ? "descending" : "ascending";
+              const isSorted = column.id === sort?.id;
               return (
                 <div
                   key={column.id}
                   role="columnheader"
-                  className={cell(column)}
-                  aria-sort={direction ?? "none"}
+                  className={cellClass(column)}
+                  aria-sort={isSorted ? (sort.down ? "descending" : "ascending") : "none"}
                 >
                   <button
                     type="button"
-                    className="sorter"
-                    onClick={() => setSort(nextSort(sort, column.id, rows[0] && column.value(rows[0])))}
+                    className="bare sorter"
+                    onClick={() => setSort(nextSort(sort, column.id, rows[0] && readValue(column, rows[0])))}
                   >
                     {column.title}
-                    <span aria-hidden="true">{direction === "ascending" ? " ↑" : direction ? " ↓" : ""}</span>
+                    <span aria-hidden="true">{isSorted && (sort.down ? " ↓" : " ↑")}</span>
                   </button>
                 </div>
               );
@@ -74,14 +77,22 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
         }
         draw={(row) =>
           columns.map((column) => (
-            <div key={column.id} role="gridcell" className={cell(column)}>
-              {column.show ? column.show(row) : column.value(row)}
+            <div key={column.id} role="gridcell" className={cellClass(column)}>
+              {column.show ? column.show(row) : readValue(column, row)}
             </div>
           ))
         }
       />
     </div>
   );
+}
+
+function readValue<Row>({ id, value }: Column<Row>, row: Row): SortKey {
+  return value ? value(row) : (row as Record<string, SortKey>)[id]!;
+}
+
+function cellClass({ id, from, number }: Pick<Column<never>, "id" | "from" | "number">): string {
+  return `cell ${from ? `from-${from}` : ""} ${number ? "number" : ""} cell-${id}`;
 }
 
 /** Three templates; components.css selects one by the width of the table. */

@@ -1,6 +1,6 @@
 import type { Live } from "../../../types/control-api.ts";
 import { ControlError, fetchControl, readEvents } from "../api/fetch-control.ts";
-import { onToken } from "../api/token.ts";
+import { createStore, tokenRequest } from "../api/store.ts";
 import { appendBatch, EMPTY_TIMELINE, type TimelineData } from "./timeline-data.ts";
 
 /**
@@ -25,8 +25,11 @@ const RETRY_MS = [250, 500, 1000, 2000, 3000];
  * browsers allow six per server for all tabs.
  */
 export class LiveStream {
-  private state: LiveState = { connection: "joining", since: Date.now(), timeline: EMPTY_TIMELINE };
-  private readonly listeners = new Set<() => void>();
+  readonly state = createStore<LiveState>({
+    connection: "joining",
+    since: Date.now(),
+    timeline: EMPTY_TIMELINE,
+  });
   private readonly path: string;
   private readonly onNews: (news: "entries" | "rejoined") => void;
   /** Last event id; an unknown one makes the server send everything. */
@@ -36,38 +39,31 @@ export class LiveStream {
   private flushed = 0;
   private following: AbortController | undefined;
   private wasAway = false;
-  private readonly stops: (() => void)[];
+  private readonly closing = new AbortController();
 
   /** Calls `onNews` once per batch, and once after a reconnect. */
   constructor(path: string, onNews: (news: "entries" | "rejoined") => void) {
     this.path = path;
     this.onNews = onNews;
+    const { signal } = this.closing;
     const follow = () => (document.hidden ? this.hide() : this.begin());
-    document.addEventListener("visibilitychange", follow);
+    document.addEventListener("visibilitychange", follow, { signal });
     // Try a new token immediately.
-    this.stops = [onToken(() => this.state.connection === "locked" && this.retry())];
-    this.stops.push(() => document.removeEventListener("visibilitychange", follow));
+    const stop = tokenRequest.subscribe(() => this.state.get().connection === "locked" && this.retry());
+    signal.addEventListener("abort", stop);
     follow();
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  };
-
-  readonly current = (): LiveState => this.state;
-
   /** Reconnects without waiting. */
   retry(): void {
-    this.following?.abort();
-    this.following = undefined;
+    this.stop();
     this.begin();
   }
 
   close(): void {
-    this.following?.abort();
+    this.stop();
     clearTimeout(this.flushing);
-    for (const stop of this.stops) stop();
+    this.closing.abort();
   }
 
   private begin(): void {
@@ -76,19 +72,21 @@ export class LiveStream {
     void this.follow(this.following.signal);
   }
 
-  private hide(): void {
+  private stop(): void {
     this.following?.abort();
     this.following = undefined;
+  }
+
+  private hide(): void {
+    this.stop();
     this.setConnection("hidden");
   }
 
   private async follow(signal: AbortSignal): Promise<void> {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
-        const response = await fetchControl(this.path, {
-          headers: { "last-event-id": this.position },
-          signal,
-        });
+        const headers = { "last-event-id": this.position };
+        const response = await fetchControl(this.path, { headers, signal });
         attempt = 0;
         this.setConnection("live");
         if (this.wasAway) this.onNews("rejoined");
@@ -115,19 +113,14 @@ export class LiveStream {
     this.flushed = Date.now();
     const batch = this.waiting;
     this.waiting = [];
-    this.state = { ...this.state, timeline: appendBatch(this.state.timeline, batch) };
-    this.notify();
+    const state = this.state.get();
+    this.state.set({ ...state, timeline: appendBatch(state.timeline, batch) });
     this.onNews("entries");
   }
 
   private setConnection(connection: Connection): void {
-    if (this.state.connection === connection) return;
-    this.state = { ...this.state, connection, since: Date.now() };
-    this.notify();
-  }
-
-  private notify(): void {
-    for (const listener of this.listeners) listener();
+    const state = this.state.get();
+    if (state.connection !== connection) this.state.set({ ...state, connection, since: Date.now() });
   }
 }
 

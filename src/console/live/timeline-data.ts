@@ -31,18 +31,12 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
   const from = batch.findLastIndex(({ begins }) => begins);
   const fresh = from < 0 ? batch : batch.slice(from);
   const before = from < 0 ? timeline : EMPTY_TIMELINE;
+  const history = fresh.flatMap((message) => message.history);
+  const attempts = fresh.flatMap((message) => message.attempts);
   return {
     requests: keepNewest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
-    history: keepNewest(
-      mergeEntries(
-        before.history,
-        fresh.flatMap(({ history }) => history),
-      ),
-    ),
-    waits: addWaits(
-      before.waits,
-      fresh.flatMap(({ attempts }) => attempts),
-    ),
+    history: keepNewest(mergeEntries(before.history, history)),
+    waits: addWaits(before.waits, attempts),
     dropped: fresh.at(-1)?.dropped ?? timeline.dropped,
     isLoaded: true,
   };
@@ -64,11 +58,8 @@ function mergeEntries(
 
 function addWaits(known: TimelineData["waits"], attempts: Live["attempts"]): TimelineData["waits"] {
   if (attempts.length === 0) return known;
-  const all = [
-    ...known,
-    ...attempts.map(({ history, duration_ms }): [string, number] => [history, duration_ms]),
-  ];
-  return new Map(keepNewest(all));
+  const added = attempts.map(({ history, duration_ms }): [string, number] => [history, duration_ms]);
+  return new Map(keepNewest([...known, ...added]));
 }
 
 function keepNewest<T>(entries: readonly T[]): readonly T[] {

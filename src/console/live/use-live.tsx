@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { sandboxCalls } from "../api/calls.ts";
 import { sandboxKey } from "../api/queries.ts";
@@ -7,17 +7,32 @@ import { type LiveState, LiveStream } from "./live-stream.ts";
 const LiveContext = createContext<LiveStream | undefined>(undefined);
 const REFETCH_MS = 1000;
 
-/** Provides the live stream of a sandbox and refetches its queries when something happens. */
+/**
+ * Provides the live stream of a sandbox and refetches queries: all of them after a reconnect, else the live ones of the
+ * sandbox at most once a second.
+ */
 export function FollowSandbox({ name, children }: { name: string; children: ReactNode }) {
   const queries = useQueryClient();
   const [stream, setStream] = useState<LiveStream>();
   useEffect(() => {
-    const refresher = new Refresher(queries, name);
-    const opened = new LiveStream(`${sandboxCalls(name).path}/live`, (news) => refresher.onNews(news));
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let fetchedAt = Date.now();
+    const refetch = () => {
+      timer = undefined;
+      fetchedAt = Date.now();
+      void queries.invalidateQueries({
+        queryKey: sandboxKey(name),
+        predicate: ({ meta }) => meta?.live !== false,
+      });
+    };
+    const opened = new LiveStream(`${sandboxCalls(name).path}/live`, (news) => {
+      if (news === "rejoined") void queries.invalidateQueries();
+      else timer ??= setTimeout(refetch, Math.max(0, fetchedAt + REFETCH_MS - Date.now()));
+    });
     setStream(opened);
     return () => {
       opened.close();
-      refresher.close();
+      clearTimeout(timer);
     };
   }, [queries, name]);
   if (stream === undefined) return null;
@@ -32,37 +47,6 @@ export function useLiveStream(): LiveStream {
 
 /** Selects a part of the live state; the component rerenders when that part changes. */
 export function useLive<T>(part: (state: LiveState) => T): T {
-  const stream = useLiveStream();
-  return useSyncExternalStore(stream.subscribe, () => part(stream.current()));
-}
-
-/** Refetches queries: all of them after a reconnect, else the live ones at most once a second. */
-class Refresher {
-  private readonly queries: QueryClient;
-  private readonly name: string;
-  private timer: ReturnType<typeof setTimeout> | undefined;
-
-  private fetchedAt = Date.now();
-
-  constructor(queries: QueryClient, name: string) {
-    this.queries = queries;
-    this.name = name;
-  }
-
-  onNews(news: "entries" | "rejoined"): void {
-    if (news === "rejoined") return void this.queries.invalidateQueries();
-    const wait = Math.max(0, this.fetchedAt + REFETCH_MS - Date.now());
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.fetchedAt = Date.now();
-      void this.queries.invalidateQueries({
-        queryKey: sandboxKey(this.name),
-        predicate: ({ meta }) => meta?.live !== false,
-      });
-    }, wait);
-  }
-
-  close(): void {
-    clearTimeout(this.timer);
-  }
+  const { state } = useLiveStream();
+  return useSyncExternalStore(state.subscribe, () => part(state.get()));
 }

@@ -1,6 +1,6 @@
 import { Button } from "react-aria-components";
-import { Link } from "wouter";
-import { toAddress, useSandboxName } from "../address.ts";
+import { useSandboxName } from "../address.ts";
+import { ViewLink } from "../components/layout.tsx";
 import { Notice } from "../components/notice.tsx";
 import { useWallClock } from "../components/time.tsx";
 import { useLive, useLiveStream } from "../live/use-live.tsx";
@@ -11,8 +11,7 @@ const PATIENCE_MS = 1500;
 
 /** Says why the page may be out of date; empty while connected. */
 export function ConnectionBanner() {
-  const connection = useLive((state) => state.connection);
-  const since = useLive((state) => state.since);
+  const { connection, since } = useLive((state) => state);
   const sandbox = useSandboxName();
   const stream = useLiveStream();
   const now = useWallClock();
@@ -27,9 +26,9 @@ export function ConnectionBanner() {
       <Notice
         outcome="failed"
         action={
-          <Link className="button" href={toAddress("default", HOME.id)}>
+          <ViewLink className="button" view={HOME.id} sandbox="default">
             Open default
-          </Link>
+          </ViewLink>
         }
       >
         Sandbox <strong>{sandbox}</strong> does not exist. It may have been deleted. This page reconnects if

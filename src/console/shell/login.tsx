@@ -2,33 +2,26 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { server } from "../api/calls.ts";
 import { fetchControl } from "../api/fetch-control.ts";
-import { saveToken, useTokenState } from "../api/token.ts";
+import { saveToken, tokenRequest } from "../api/store.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Field, Form } from "../components/form.tsx";
 
 /** Asks for the control token of a shared server, above the current page. */
 export function Login() {
-  const { asked } = useTokenState();
+  const asked = tokenRequest.use();
   const [typed, setTyped] = useState("");
   const login = useMutation({
-    mutationFn: async (token: string) => {
+    mutationFn: async () => {
+      const token = typed.trim();
       await fetchControl("/_control/health", { headers: { authorization: `Bearer ${token}` } });
-      return token;
-    },
-    onSuccess: (token, _input, _result, { client }) => {
       saveToken(token);
       setTyped("");
-      void client.invalidateQueries();
     },
+    onSuccess: (_data, _input, _result, { client }) => void client.invalidateQueries(),
   });
   return (
     <Dialog title="Log in to this server" isOpen={asked !== null} onClose={() => {}} dismissable={false}>
-      <Form
-        submit="Log in"
-        pending={login.isPending}
-        error={login.error}
-        onSubmit={() => login.mutate(typed.trim())}
-      >
+      <Form submit="Log in" change={login}>
         {login.error === null && <p className="quiet">{asked}</p>}
         <Field
           label="Control token"

@@ -13,6 +13,7 @@ import {
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
 import { Dialog } from "../components/dialog.tsx";
+import { containsWords } from "../components/text.tsx";
 import type { TimelineData } from "../live/timeline-data.ts";
 import { useLiveStream } from "../live/use-live.tsx";
 import { FINDERS } from "../views/find.ts";
@@ -23,15 +24,17 @@ const MAX_SHOWN = 60;
 /** Opened by Ctrl-K: finds views, records, operations, entries and sandboxes. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const sandbox = useSandboxName();
-  const stream = useLiveStream();
+  const { state } = useLiveStream();
   const [, navigate] = useLocation();
   const [typed, setTyped] = useState("");
   const { data: found = [] } = useQuery({
     queryKey: ["palette", sandbox, typed],
-    queryFn: () => findAll(typed, sandbox, stream.current().timeline),
+    queryFn: () => findAll(typed, sandbox, state.get().timeline),
     placeholderData: (before) => before,
   });
-  const commands = found.filter((command) => matches(command, typed)).slice(0, MAX_SHOWN);
+  const commands = found
+    .filter(({ group, title, detail = "" }) => containsWords(`${group} ${title} ${detail}`, typed))
+    .slice(0, MAX_SHOWN);
   const groups = [...new Set(commands.map(({ group }) => group))];
   const choose = (id: unknown) => {
     const command = commands.find((one) => one.id === id);
@@ -39,7 +42,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     if (command) navigate(command.to);
   };
   return (
-    <Dialog title="Search" isOpen onClose={onClose}>
+    <Dialog title="Search" onClose={onClose}>
       <Autocomplete inputValue={typed} onInputChange={setTyped}>
         <SearchField className="field" aria-label="Search views, operations, records, entries" autoFocus>
           <Input className="input" placeholder="Search views, operations, records, entries" />
@@ -69,16 +72,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** A finder that fails is left out. */
-/** Whether the command contains every typed word. */
-function matches({ group, title, detail = "" }: Command, typed: string): boolean {
-  const text = `${group} ${title} ${detail}`.toLowerCase();
-  return typed
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
-
+/** Every item of the finders; a finder that fails is left out. */
 async function findAll(typed: string, sandbox: string, timeline: TimelineData): Promise<Command[]> {
   const views = VIEWS.map(({ id, title, about }) => ({
     id: `view ${id}`,

@@ -1,12 +1,14 @@
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
+import { Button, Select, SelectValue } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
 import { useSandbox, useSandboxes } from "../api/queries.ts";
+import { ChoicePopover } from "../components/form.tsx";
+import { ViewLink } from "../components/layout.tsx";
 import { Mark } from "../components/mark.tsx";
 import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
-import { prepareView, VIEWS, type View } from "../views/index.ts";
+import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ThemeButton } from "./theme.tsx";
 
@@ -47,9 +49,9 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
           <span className="head-word">Menu</span>
           <HeadIcon path={LINES} />
         </Button>
-        <Link className="brand" href={toAddress(sandbox, VIEWS[0]!.id)}>
+        <ViewLink className="brand" view={HOME.id}>
           Understudy
-        </Link>
+        </ViewLink>
         <SandboxSwitcher />
         <Clock />
         <div className="top-end">
@@ -106,17 +108,14 @@ function HeadIcon({ path }: { path: string }) {
 /** The sandbox's time and clock mode. */
 function Clock() {
   const { data } = useSandbox();
-  const connection = useLive((state) => state.connection);
+  const isLive = useLive((state) => state.connection === "live");
   const now = useSandboxNow();
   if (data === undefined) return null;
   const word = formatClock(data.clock);
   const iso = new Date(now).toISOString();
   return (
     <span className="clock" title={`Sandbox clock: ${absolute(iso)}, ${word}`}>
-      <Mark
-        outcome={connection === "live" ? "ok" : "waiting"}
-        word={connection === "live" ? "live" : "not live"}
-      />
+      <Mark outcome={isLive ? "ok" : "waiting"} word={isLive ? "live" : "not live"} />
       <span className="clock-date">{iso.slice(0, 10)}</span> {iso.slice(11, 19)}
       <span className="quiet clock-mode">{word}</span>
     </span>
@@ -124,16 +123,19 @@ function Clock() {
 }
 
 /** Switches to the same view of another sandbox. */
-export function SandboxSwitcher() {
+function SandboxSwitcher() {
   const sandbox = useSandboxName();
   const { data } = useSandboxes();
   const [path, navigate] = useLocation();
-  const known =
-    data?.items.map(({ name, fixture, clock }) => ({ id: name, about: `${fixture}, ${clock.mode}` })) ?? [];
+  const choices =
+    data?.items.map(({ name, fixture, clock }) => ({
+      id: name,
+      title: name,
+      detail: `${fixture}, ${clock.mode}`,
+    })) ?? [];
   // The page may show a sandbox that another client has deleted.
-  const items = known.some(({ id }) => id === sandbox)
-    ? known
-    : [{ id: sandbox, about: data ? "deleted" : "" }, ...known];
+  if (choices.every(({ id }) => id !== sandbox))
+    choices.unshift({ id: sandbox, title: sandbox, detail: data ? "deleted" : "" });
   return (
     <Select
       className="switcher"
@@ -145,16 +147,7 @@ export function SandboxSwitcher() {
         <SelectValue>{({ selectedText }) => selectedText ?? sandbox}</SelectValue>
         <span aria-hidden="true">▾</span>
       </Button>
-      <Popover className="popover">
-        <ListBox className="choices" items={items}>
-          {({ id, about }) => (
-            <ListBoxItem id={id} textValue={id} className="choice">
-              <span>{id}</span>
-              <span className="choice-detail quiet small">{about}</span>
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <ChoicePopover choices={choices} />
     </Select>
   );
 }

@@ -1,34 +1,27 @@
-import { useSyncExternalStore } from "react";
 import { Button } from "react-aria-components";
+import { createStore } from "../api/store.ts";
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 
 const STORAGE_KEY = "understudy-theme";
-const listeners = new Set<() => void>();
+const stored = localStorage.getItem(STORAGE_KEY);
+const theme = createStore<Theme>(stored === "light" || stored === "dark" ? stored : "system");
 
-export function currentTheme(): Theme {
-  const kept = localStorage.getItem(STORAGE_KEY);
-  return kept === "light" || kept === "dark" ? kept : "system";
-}
+export const useTheme = theme.use;
 
+/** Follows the user's choice. */
 export function applyTheme(): void {
-  const theme = currentTheme();
-  if (theme === "system") delete document.documentElement.dataset["theme"];
-  else document.documentElement.dataset["theme"] = theme;
+  const value = theme.get();
+  if (value === "system") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = value;
 }
 
-export function chooseTheme(theme: Theme): void {
-  if (theme === "system") localStorage.removeItem(STORAGE_KEY);
-  else localStorage.setItem(STORAGE_KEY, theme);
-  applyTheme();
-  for (const listener of listeners) listener();
-}
+theme.subscribe(applyTheme);
 
-export function useTheme(): Theme {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  }, currentTheme);
+function chooseTheme(value: Theme): void {
+  if (value === "system") localStorage.removeItem(STORAGE_KEY);
+  else localStorage.setItem(STORAGE_KEY, value);
+  theme.set(value);
 }
 
 const NEXT: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };

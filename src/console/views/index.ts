@@ -9,7 +9,7 @@ export interface View {
   about: string;
   /** Outline of 20 by 20, drawn in the text colour. */
   icon: string;
-  /** Loads the view on first use: its folder's `index.tsx`, alone or in the shared chunk (lazy-views.ts). */
+  /** Loads the view on first use: its folder's `index.tsx`. */
   load: () => Promise<{ default: ComponentType }>;
 }
 
@@ -27,21 +27,21 @@ export const VIEWS: readonly View[] = [
     title: "Faults",
     about: "Scenarios and fault rules",
     icon: "M11 2.5L4.5 11.5H10L9 17.5l6.5-9H10z",
-    load: () => import("./lazy-views.ts").then(({ Faults }) => ({ default: Faults })),
+    load: () => import("./faults/index.tsx"),
   },
   {
     id: "time",
     title: "Time",
     about: "The sandbox clock, pending and recent timers",
     icon: "M10 2.5a7.5 7.5 0 1 1 0 15a7.5 7.5 0 1 1 0-15zM10 6v4.3l3 1.7",
-    load: () => import("./lazy-views.ts").then(({ Time }) => ({ default: Time })),
+    load: () => import("./time/index.tsx"),
   },
   {
     id: "webhooks",
     title: "Webhooks",
     about: "Deliveries, retries, test events and receivers",
     icon: "M10 3.5a3.5 3.5 0 0 1 2 6.4l2.4 4.1M7.5 14.5a3.5 3.5 0 1 1-3.3-4.4M8.2 8.6l-3 5M16 11.2a3.5 3.5 0 1 1-3.8 5.2H9",
-    load: () => import("./lazy-views.ts").then(({ Webhooks }) => ({ default: Webhooks })),
+    load: () => import("./webhooks/index.tsx"),
   },
   {
     id: "world",
@@ -55,28 +55,28 @@ export const VIEWS: readonly View[] = [
     title: "API",
     about: "Every operation: schemas, assumptions, try it out",
     icon: "M7 5l-4 5l4 5M13 5l4 5l-4 5M11 4l-2 12",
-    load: () => import("./lazy-views.ts").then(({ Api }) => ({ default: Api })),
+    load: () => import("./api/index.tsx"),
   },
   {
     id: "coverage",
     title: "Coverage",
     about: "Which documented outcomes have been seen",
     icon: "M3 3h5v5h-5zM12 3h5v5h-5zM3 12h5v5h-5zM12 12h5v5h-5z",
-    load: () => import("./lazy-views.ts").then(({ Coverage }) => ({ default: Coverage })),
+    load: () => import("./coverage/index.tsx"),
   },
   {
     id: "keys",
     title: "Keys",
     about: "Create and revoke API keys",
     icon: "M7 4a4 4 0 1 1 0 8a4 4 0 1 1 0-8zM9.8 10.8l6.7 6.7M13.5 14.5l2-2",
-    load: () => import("./lazy-views.ts").then(({ Keys }) => ({ default: Keys })),
+    load: () => import("./keys/index.tsx"),
   },
   {
     id: "sandboxes",
     title: "Sandboxes",
     about: "Create, reset, fork and delete sandboxes",
     icon: "M3 6l7-3.5L17 6l-7 3.5zM3 10l7 3.5L17 10M3 14l7 3.5L17 14",
-    load: () => import("./lazy-views.ts").then(({ Sandboxes }) => ({ default: Sandboxes })),
+    load: () => import("./sandboxes/index.tsx"),
   },
 ];
 export const HOME = VIEWS[0]!;

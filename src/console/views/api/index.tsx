@@ -1,31 +1,23 @@
 import "./api.css";
-import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
-import { Input, SearchField } from "react-aria-components";
 import { useParameters } from "../../address.ts";
-import { server } from "../../api/calls.ts";
 import { listOperations, type Operation } from "../../api/open-api.ts";
-import { useOpenApi } from "../../api/queries.ts";
-import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError } from "../../components/notice.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { OperationPane } from "./operation-pane.tsx";
+import { useFidelity, useOpenApi } from "../../api/queries.ts";
+import { FilterField } from "../../components/form.tsx";
+import { ListView } from "../../components/layout.tsx";
+import { EmptyState } from "../../components/notice.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
+import { OperationPane, Provenance } from "./operation-pane.tsx";
 
 interface Row extends Operation {
   provenance: "specified" | "assumed";
 }
 
 const COLUMNS: readonly Column<Row>[] = [
+  { id: "operationId", title: "Operation", width: "minmax(9rem, 1fr)" },
   {
-    id: "operation",
-    title: "Operation",
-    value: ({ operationId }) => operationId,
-    width: "minmax(9rem, 1fr)",
-  },
-  {
-    id: "call",
+    id: "path",
     title: "Endpoint",
-    value: ({ path }) => path,
     show: ({ method, path }) => (
       <code>
         <strong>{method}</strong> {path}
@@ -34,28 +26,20 @@ const COLUMNS: readonly Column<Row>[] = [
     width: "minmax(10rem, 2fr)",
     from: "medium",
   },
-  { id: "section", title: "Section", value: (row) => row["x-section"], width: "5rem", from: "wide" },
+  { id: "x-section", title: "Section", width: "5rem", from: "wide" },
   {
     id: "provenance",
     title: "Provenance",
-    value: ({ provenance }) => provenance,
     show: ({ provenance }) => <Provenance word={provenance} />,
     width: "8rem",
   },
 ];
 
-/** Whether the reference documents the operation. */
-export function Provenance({ word }: { word: Row["provenance"] }) {
-  return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
-}
-
-const ALWAYS = { staleTime: Number.POSITIVE_INFINITY };
-
 export default function Api() {
-  const parameters = useParameters();
+  const { get, set } = useParameters();
   const document = useOpenApi();
-  const fidelity = useQuery({ queryKey: ["fidelity"], queryFn: () => server.fidelity(), ...ALWAYS });
-  const typed = parameters.get("filter") ?? "";
+  const fidelity = useFidelity();
+  const typed = get("filter") ?? "";
   const filter = useDeferredValue(typed.toLowerCase());
   const rows = useMemo(() => {
     if (!document.data || !fidelity.data) return undefined;
@@ -68,41 +52,35 @@ export default function Api() {
           .includes(filter),
       );
   }, [document.data, fidelity.data, filter]);
-  const open = rows?.find(({ operationId }) => operationId === parameters.get("operation"));
   return (
-    <div className="split">
-      <div className="page">
+    <ListView
+      head={
         <div className="page-head">
           <h1>API</h1>
-          <SearchField
-            className="field api-filter"
-            aria-label="Filter"
+          <FilterField
+            label="Filter"
+            placeholder="Filter by name, method, path, provenance"
             value={typed}
-            onChange={(value) => parameters.set({ filter: value }, { replace: true })}
-          >
-            <Input className="input" placeholder="Filter by name, method, path, provenance" />
-          </SearchField>
+            onChange={(filter) => set({ filter }, { replace: true })}
+          />
         </div>
-        <LoadError error={document.error ?? fidelity.error} />
-        <VirtualTable
-          label="Operations"
-          columns={COLUMNS}
-          rows={rows}
-          getKey={({ operationId }) => operationId}
-          selected={open?.operationId}
-          onSelect={({ operationId }) => parameters.set({ operation: operationId })}
-          empty={<EmptyState title={`No operations match “${typed}”`} />}
-        />
-      </div>
-      {open && document.data && fidelity.data && (
+      }
+      error={document.error ?? fidelity.error}
+      label="Operations"
+      columns={COLUMNS}
+      rows={rows}
+      getKey={({ operationId }) => operationId}
+      selected={get("operation")}
+      onSelect={({ operationId }) => set({ operation: operationId })}
+      empty={<EmptyState title={`No operations match “${typed}”`} />}
+      pane={(operation) => (
         <OperationPane
-          key={open.operationId}
-          operation={open}
-          components={document.data.components}
-          ledger={fidelity.data}
-          onClose={() => parameters.set({ operation: undefined })}
+          operation={operation}
+          components={document.data!.components}
+          ledger={fidelity.data!}
+          onClose={() => set({ operation: undefined })}
         />
       )}
-    </div>
+    />
   );
 }

@@ -1,5 +1,5 @@
 import type { FidelityLedger } from "../../../../types/control-api.ts";
-import type { DocumentedResponse, Operation, SchemaComponents } from "../../api/open-api.ts";
+import type { Operation, SchemaComponents } from "../../api/open-api.ts";
 import { useSandbox } from "../../api/queries.ts";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
@@ -49,6 +49,11 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
   );
 }
 
+/** Whether the reference documents the operation. */
+export function Provenance({ word }: { word: "specified" | "assumed" }) {
+  return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
+}
+
 /** Assumptions where the reference is silent, and the settings that change them. */
 function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   const { data: sandbox } = useSandbox();
@@ -62,7 +67,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   return (
     <section aria-label="Provenance">
       <h2>
-        <Badge outcome={operation.provenance === "assumed" ? "refused" : "ok"}>{operation.provenance}</Badge>
+        <Provenance word={operation.provenance} />
       </h2>
       <p className="quiet">
         {operation.provenance === "assumed"
@@ -100,7 +105,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   );
 }
 
-type Responses = Readonly<Record<string, DocumentedResponse>>;
+type Responses = Operation["responses"];
 
 function Success({ responses, components }: { responses: Responses; components: SchemaComponents }) {
   return Object.entries(responses)
@@ -110,23 +115,24 @@ function Success({ responses, components }: { responses: Responses; components: 
         <h2>
           <Badge outcome="ok">{status}</Badge> <span className="quiet">{description}</span>
         </h2>
-        {Object.entries(content).map(([type, { schema }]) => (
-          <div key={type} className="answer-schema">
-            <p className="quiet">
-              {type}
-              {schema && listFields(schema, components).length === 0
-                ? `: ${typeText(schema, components)}`
-                : ""}
-            </p>
-            {schema && <SchemaTable lines={listFields(schema, components)} />}
-            {schema && type === "application/json" && (
-              <details>
-                <summary>Example</summary>
-                <pre>{JSON.stringify(makeExample(schema, components), null, 2)}</pre>
-              </details>
-            )}
-          </div>
-        ))}
+        {Object.entries(content).map(([type, { schema = {} }]) => {
+          const lines = listFields(schema, components);
+          return (
+            <div key={type}>
+              <p className="quiet">
+                {type}
+                {lines.length === 0 && `: ${typeText(schema, components)}`}
+              </p>
+              <SchemaTable lines={lines} />
+              {type === "application/json" && (
+                <details>
+                  <summary>Example</summary>
+                  <pre>{JSON.stringify(makeExample(schema, components), null, 2)}</pre>
+                </details>
+              )}
+            </div>
+          );
+        })}
       </section>
     ));
 }

@@ -1,4 +1,4 @@
-import { type JsonSchema, resolved, type SchemaComponents } from "../../api/open-api.ts";
+import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
 
 const MAX_DEPTH = 6;
 
@@ -30,7 +30,7 @@ function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: 
 }
 
 /** A property of a schema as a row. */
-export interface SchemaLine {
+interface SchemaLine {
   path: string;
   name: string;
   depth: number;
@@ -46,11 +46,10 @@ export function listFields(
   depth = 0,
   path = "",
 ): SchemaLine[] {
-  const one = unwrapNullable(schema, components);
+  const { one } = withoutNull(schema, components);
   if (depth > MAX_DEPTH) return [];
   if (one.items) return listFields(one.items, components, depth, `${path}[]`);
   return Object.entries(one.properties ?? {}).flatMap(([name, property]) => {
-    const inner = unwrapNullable(property, components);
     const here = `${path}.${name}`;
     const line = {
       path: here,
@@ -58,17 +57,10 @@ export function listFields(
       depth,
       required: one.required?.includes(name) ?? false,
       type: typeText(property, components),
-      about: inner.description,
+      about: withoutNull(property, components).one.description,
     };
     return [line, ...listFields(property, components, depth + 1, here)];
   });
-}
-
-/** `T` of `T | null`. */
-function unwrapNullable(schema: JsonSchema, components: SchemaComponents): JsonSchema {
-  const one = resolved(schema, components);
-  const others = one.anyOf?.filter(({ type }) => type !== "null");
-  return others?.length === 1 ? resolved(others[0]!, components) : one;
 }
 
 export function typeText(schema: JsonSchema, components: SchemaComponents): string {

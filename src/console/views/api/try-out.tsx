@@ -1,18 +1,16 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { Link } from "wouter";
-import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { useParameters, useSandboxName } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
 import { asCurl } from "../../api/copy-request.ts";
-import type { ControlError } from "../../api/fetch-control.ts";
+import { withQuery } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
-import type { JsonSchema, Operation, SchemaComponents } from "../../api/open-api.ts";
-import { sandboxKey, useSandboxQuery } from "../../api/queries.ts";
-import { ActorField, Field, Form, NO_CREDENTIALS } from "../../components/form.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
-import { Problem } from "../../components/notice.tsx";
+import type { Fields } from "../../api/form-fields.ts";
+import { type JsonSchema, type Operation, resolved, type SchemaComponents } from "../../api/open-api.ts";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
+import { ViewLink } from "../../components/layout.tsx";
+import { Badge, statusOutcome } from "../../components/mark.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
-import { MultipartFields, type Parts, toFormData } from "./request-body.tsx";
 import { makeExample } from "./schema.tsx";
 
 interface TryOutProps {
@@ -20,69 +18,67 @@ interface TryOutProps {
   components: SchemaComponents;
 }
 
+type Texts = Readonly<Record<string, string>>;
+type Parts = Readonly<Record<string, string | File>>;
+
 /** A form with working values of this sandbox. Input stays if another user is selected. */
 export function TryOut(props: TryOutProps) {
   const actors = useActors();
-  const parameters = useParameters();
-  const as = parameters.get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NO_CREDENTIALS;
+  const { get, set } = useParameters();
+  const as = get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
   const samples = useSamples(props.operation, actor?.organization);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
-      <ActorField actors={actors} value={as} onChange={(id) => parameters.set({ as: id })} />
-      <CallForm {...props} samples={samples} waiting={samples === undefined} actor={actor} />
+      <ActorField actors={actors} value={as} onChange={(id) => set({ as: id })} />
+      <CallForm {...props} samples={samples} actor={actor} />
     </>
   );
 }
 
-function CallForm({
-  operation,
-  components,
-  samples = {},
-  waiting,
-  actor,
-}: TryOutProps & {
-  samples: Readonly<Record<string, string>> | undefined;
-  waiting: boolean;
-  actor: Actor | undefined;
-}) {
+/** `samples` is undefined while loading. */
+function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Actor | undefined }) {
+  const { operation, components, samples, actor } = props;
+  const { method, parameters = [], requestBody } = operation;
   const sandbox = useSandboxName();
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
-  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
-  const [typedBody, setBody] = useState<string>();
-  const body = typedBody ?? bodyExample(type, content?.schema, components, samples);
+  const { inputs, change } = useInputs<string>({});
   const [parts, setParts] = useState<Parts>({});
-  const value = (name: string) => typed[name] ?? samples[name] ?? "";
-  const path = fillPath(operation, value);
-  const headers = toHeaders(operation, value, type);
-  const call = useMutation<ServiceAnswer, ControlError>({
-    mutationFn: () =>
-      fetchService({
-        sandbox,
-        method: operation.method,
-        path,
-        key: actor?.key,
-        headers,
-        body: content === undefined ? undefined : type === MULTIPART ? toFormData(parts) : body,
-      }),
-    onSettled: (_data, _error, _input, _result, { client }) =>
-      client.invalidateQueries({ queryKey: sandboxKey(sandbox) }),
-  });
+  const [typedBody, setBody] = useState<string>();
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  const isMultipart = type === MULTIPART;
+  const body = typedBody ?? exampleBody(type, content?.schema, components, samples);
+  const read = (name: string) => inputs[name] ?? samples?.[name] ?? "";
+  const path = fillPath(operation, read);
+  const headers = {
+    ...Object.fromEntries(givenParameters(operation, "header", read)),
+    // The browser sets the multipart boundary.
+    ...(type && !isMultipart && { "content-type": type }),
+  };
+  const call = useSandboxChange(() =>
+    fetchService({
+      sandbox,
+      method,
+      path,
+      key: actor?.key,
+      headers,
+      body: content && (isMultipart ? toFormData(parts) : body),
+    }),
+  );
   return (
     <>
-      <Form submit="Send" pending={call.isPending} waiting={waiting} onSubmit={() => call.mutate()}>
-        {(operation.parameters ?? []).map(({ name, in: place, required, description }) => (
+      <Form submit="Send" change={call} waiting={samples === undefined}>
+        {parameters.map(({ name, in: place, required, description }) => (
           <Field
             key={name}
             label={name}
             name={name}
-            value={value(name)}
-            onChange={(text) => setTyped({ ...typed, [name]: text })}
-            hint={[place, required ? "required" : undefined, description].filter(Boolean).join("; ")}
+            value={read(name)}
+            onChange={(text) => change({ [name]: text })}
+            hint={[place, required && "required", description].filter(Boolean).join("; ")}
           />
         ))}
-        {content && type === MULTIPART && (
+        {content && isMultipart && (
           <MultipartFields
             schema={content.schema}
             components={components}
@@ -90,43 +86,39 @@ function CallForm({
             onChange={setParts}
           />
         )}
-        {content && type !== MULTIPART && (
+        {content && !isMultipart && (
           <Field
             label="Body"
             name="body"
             value={body}
             onChange={setBody}
-            lines={Math.min(20, lineCount(body) + 1)}
+            lines={Math.min(20, body.split("\n").length + 1)}
           />
         )}
       </Form>
-      {type !== MULTIPART && (
+      {!isMultipart && (
         <CopyButton
           label="Copy as curl"
-          text={() =>
-            asCurl({
-              method: operation.method,
-              url: `${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`,
-              headers: Object.entries({ ...(actor && { "api-key": actor.key }), ...headers }),
-              body: content && body,
-            })
-          }
+          text={asCurl({
+            method,
+            url: `${location.origin}/_s/${encodeURIComponent(sandbox)}${path}`,
+            headers: Object.entries({ ...(actor && { "api-key": actor.key }), ...headers }),
+            body: content && body,
+          })}
         />
       )}
-      <Problem error={call.error} />
       {call.data && <Answer answer={call.data} />}
     </>
   );
 }
 
 const MULTIPART = "multipart/form-data";
-const lineCount = (text: string) => text.split("\n").length;
 
-function bodyExample(
+function exampleBody(
   type: string | undefined,
   schema: JsonSchema | undefined,
   components: SchemaComponents,
-  samples: Readonly<Record<string, string>>,
+  samples: Texts = {},
 ): string {
   if (type !== "application/json" || schema === undefined) return "";
   const example = JSON.stringify(makeExample(schema, components), null, 2);
@@ -134,37 +126,76 @@ function bodyExample(
   return organization ? example.replaceAll("org_example", organization) : example;
 }
 
-function fillPath({ path, parameters = [] }: Operation, value: (name: string) => string): string {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(value(name)));
-  const query = parameters.filter((one) => one.in === "query" && value(one.name) !== "");
-  if (query.length === 0) return filled;
-  return `${filled}?${new URLSearchParams(query.map(({ name }) => [name, value(name)]))}`;
+/** Names and values of the parameters that have a value. */
+function givenParameters(
+  { parameters = [] }: Operation,
+  place: "query" | "header",
+  read: (name: string) => string,
+): [string, string][] {
+  return parameters
+    .filter((one) => one.in === place && read(one.name) !== "")
+    .map(({ name }) => [name, read(name)]);
 }
 
-function toHeaders(
-  { parameters = [] }: Operation,
-  value: (name: string) => string,
-  type: string | undefined,
-) {
-  const given = parameters.filter((one) => one.in === "header" && value(one.name) !== "");
-  return {
-    ...Object.fromEntries(given.map(({ name }) => [name, value(name)])),
-    // The browser sets the multipart boundary.
-    ...(type === undefined || type === MULTIPART ? {} : { "content-type": type }),
-  };
+function fillPath(operation: Operation, read: (name: string) => string): string {
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(read(name)));
+  return withQuery(filled, Object.fromEntries(givenParameters(operation, "query", read)));
+}
+
+/** Fields of a multipart form. */
+function MultipartFields(props: {
+  schema: JsonSchema;
+  components: SchemaComponents;
+  parts: Parts;
+  onChange: (parts: Parts) => void;
+}) {
+  const { schema, components, parts, onChange } = props;
+  const { properties = {}, required = [] } = resolved(schema, components);
+  return Object.entries(properties).map(([name, { format }]) =>
+    format === "binary" ? (
+      <label key={name} className="field file">
+        {name}
+        <input
+          type="file"
+          onChange={(event) => {
+            const file = event.target.files?.[0];
+            if (file) onChange({ ...parts, [name]: file });
+          }}
+        />
+      </label>
+    ) : (
+      <Field
+        key={name}
+        label={name}
+        name={name}
+        value={typeof parts[name] === "string" ? parts[name] : ""}
+        onChange={(value) => onChange({ ...parts, [name]: value })}
+        hint={required.includes(name) ? "required" : undefined}
+      />
+    ),
+  );
+}
+
+function toFormData(parts: Parts): FormData {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(parts)) if (value !== "") data.append(name, value);
+  return data;
 }
 
 /** The response, with a link to its timeline entry. */
-export function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAnswer }) {
-  const sandbox = useSandboxName();
-  const header = (name: string) => headers.find(([one]) => one === name)?.[1];
-  const request = header("x-request-id");
+function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAnswer }) {
+  const find = (name: string) => headers.find(([one]) => one === name)?.[1];
+  const request = find("x-request-id");
   return (
-    <section className="answer" aria-label="Response" aria-live="polite">
+    <section className="answer stack" aria-label="Response" aria-live="polite">
       <div className="answer-head">
-        <Badge outcome={toOutcome(status)}>{status}</Badge>
-        <span className="quiet">{header("content-type") ?? "no body"}</span>
-        {request && <Link href={toAddress(sandbox, "timeline", { entry: request })}>Open in timeline</Link>}
+        <Badge outcome={statusOutcome(status)}>{status}</Badge>
+        <span className="quiet">{find("content-type") ?? "no body"}</span>
+        {request && (
+          <ViewLink view="timeline" query={{ entry: request }}>
+            Open in timeline
+          </ViewLink>
+        )}
       </div>
       {text !== "" && <pre>{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>}
       <details>
@@ -175,16 +206,10 @@ export function Answer({ answer: { status, headers, text, json } }: { answer: Se
   );
 }
 
-function toOutcome(status: number): Outcome {
-  if (status >= 500) return "failed";
-  return status >= 400 ? "refused" : "ok";
-}
+const MANY = 50;
 
 /** Ids of records for parameters, matched by the prefix of their examples. Undefined while loading. */
-export function useSamples(
-  { parameters = [] }: Operation,
-  organization: string | undefined,
-): Readonly<Record<string, string>> | undefined {
+function useSamples({ parameters = [] }: Operation, organization: string | undefined): Texts | undefined {
   const wanted = parameters.flatMap(({ name, schema: { examples } }) =>
     typeof examples?.[0] === "string" && examples[0].endsWith("_example")
       ? [[name, examples[0].replace("example", "")] as const]
@@ -194,20 +219,19 @@ export function useSamples(
     ["samples", organization, wanted],
     async (calls) => {
       const { items } = await calls.collections();
-      const found = wanted.map(async ([name, prefix]) => {
+      const findSample = async (prefix: string): Promise<string> => {
         const collection = items.find((one) => one.prefix === prefix);
-        if (prefix === "org_" && organization !== undefined) return [name, organization] as const;
-        if (collection === undefined || collection.records === 0) return [name, ""] as const;
+        if (prefix === "org_" && organization !== undefined) return organization;
+        if (collection === undefined || collection.records === 0) return "";
         const { items: records } = await calls.records(collection.name, { limit: MANY });
-        const all = records as unknown as readonly Record<string, unknown>[];
+        const all = records as unknown as readonly Fields[];
         const own = all.find((record) => record["organization_id"] === organization) ?? all[0];
-        return [name, String(own?.[collection.id_field] ?? "")] as const;
-      });
-      return Object.fromEntries(await Promise.all(found));
+        return String(own?.[collection.id_field] ?? "");
+      };
+      const samples = wanted.map(async ([name, prefix]) => [name, await findSample(prefix)] as const);
+      return Object.fromEntries(await Promise.all(samples));
     },
     { live: false },
   );
   return data;
 }
-
-const MANY = 50;

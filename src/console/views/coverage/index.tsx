@@ -1,59 +1,59 @@
 import "./coverage.css";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { Button } from "react-aria-components";
-import { Link } from "wouter";
 import type { CoverageMatrix } from "../../../../types/control-api.ts";
-import { toAddress, useParameters, useSandboxName } from "../../address.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { Dialog } from "../../components/dialog.tsx";
-import { DetailPane } from "../../components/layout.tsx";
+import { useParameters } from "../../address.ts";
+import { useCoverage, useSandboxChange } from "../../api/queries.ts";
+import { ConfirmButton } from "../../components/dialog.tsx";
+import { DetailPane, ListView, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Problem } from "../../components/notice.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { EmptyState } from "../../components/notice.tsx";
+import { formatCount } from "../../components/text.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
 
-const getKey = ({ operation }: Covered) => operation;
+type Covered = CoverageMatrix["operations"][number];
 
 /** Heat map of documented outcomes: one row per operation, one column per status. */
 export default function Coverage() {
-  const { data, error } = useSandboxQuery(["coverage"], (calls) => calls.coverage());
-  const parameters = useParameters();
-  const missing = parameters.get("only") === "missing";
+  const { data, error } = useCoverage();
+  const { get, set } = useParameters();
+  const missing = get("only") === "missing";
   const rows = useMemo(
     () => data?.operations.filter(({ percent }) => !missing || percent < 100),
     [data, missing],
   );
   const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
-  const open = data?.operations.find(({ operation }) => operation === parameters.get("operation"));
+  const clear = useSandboxChange((calls) => calls.clearCoverage());
   return (
-    <div className="split">
-      <div className="page">
+    <ListView
+      head={
         <div className="page-head">
           <h1>Coverage</h1>
           <div className="actions">
             <Button
               className="button"
               aria-pressed={missing}
-              onPress={() => parameters.set({ only: missing ? undefined : "missing" })}
+              onPress={() => set({ only: missing ? undefined : "missing" })}
             >
               Only missing
             </Button>
-            <ClearButton />
+            <ConfirmButton title="Reset counts?" verb="Reset counts" change={clear} className="button">
+              All counts start at zero. Data and journal do not change.
+            </ConfirmButton>
           </div>
           {data && <Summary matrix={data} />}
         </div>
-        <LoadError error={error} />
-        <VirtualTable
-          label="Coverage"
-          columns={columns}
-          rows={rows}
-          getKey={getKey}
-          selected={open?.operation}
-          onSelect={({ operation }) => parameters.set({ operation })}
-          empty={<EmptyState title="Every documented outcome has been seen" />}
-        />
-      </div>
-      {open && <OutcomesPane covered={open} onClose={() => parameters.set({ operation: undefined })} />}
-    </div>
+      }
+      error={error}
+      label="Coverage"
+      columns={columns}
+      rows={rows}
+      getKey={({ operation }) => operation}
+      selected={get("operation")}
+      onSelect={({ operation }) => set({ operation })}
+      empty={<EmptyState title="Every documented outcome has been seen" />}
+      pane={(covered) => <OutcomesPane covered={covered} onClose={() => set({ operation: undefined })} />}
+    />
   );
 }
 
@@ -83,7 +83,7 @@ const LEGEND = [
 ] as const;
 
 /** Statuses below 400 share a column per hundred, since operations rarely have two of them. */
-function statusGroup(status: number): string {
+function groupStatus(status: number): string {
   return status < 400 ? `${Math.floor(status / 100)}xx` : String(status);
 }
 
@@ -91,23 +91,20 @@ function statusGroup(status: number): string {
 const COMMON = 2;
 
 function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[] {
-  const groups = new Set(
-    operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => statusGroup(status))),
-  );
-
+  const statuses = operations.flatMap(({ outcomes }) => outcomes.map(({ status }) => status));
+  const groups = [...new Set(statuses.map(groupStatus))].toSorted();
   const isCommon = (group: string) =>
     operations.filter((row) => inGroup(row, group).length > 0).length * COMMON > operations.length;
   return [
-    { id: "operation", title: "Operation", value: getKey, width: "minmax(14rem, 1fr)" },
+    { id: "operation", title: "Operation", width: "minmax(14rem, 1fr)" },
     {
       id: "percent",
       title: "Seen",
-      value: ({ percent }) => percent,
       show: ({ percent }) => `${Math.floor(percent)}%`,
       width: "4rem",
       number: true,
     },
-    ...[...groups].toSorted().map(
+    ...groups.map(
       (group): Column<Covered> => ({
         id: group,
         title: group,
@@ -121,7 +118,7 @@ function makeColumns(operations: readonly Covered[]): readonly Column<Covered>[]
 }
 
 function inGroup({ outcomes }: Covered, group: string): Covered["outcomes"] {
-  return outcomes.filter(({ status }) => statusGroup(status) === group);
+  return outcomes.filter(({ status }) => groupStatus(status) === group);
 }
 
 /** -1 if nothing is documented, to sort below outcomes that were never seen. */
@@ -129,42 +126,14 @@ function countHits(outcomes: Covered["outcomes"]): number {
   return outcomes.length === 0 ? -1 : outcomes.reduce((sum, { hits }) => sum + hits, 0);
 }
 
-function ClearButton() {
-  const [asking, setAsking] = useState(false);
-  const clear = useSandboxChange((calls, _: undefined) => calls.clearCoverage());
-  return (
-    <>
-      <Button className="button" onPress={() => setAsking(true)}>
-        Reset counts …
-      </Button>
-      <Dialog title="Reset counts?" isOpen={asking} onClose={() => setAsking(false)}>
-        <p>All counts start at zero. Data and journal do not change.</p>
-        <Problem error={clear.error} />
-        <div className="form-buttons">
-          <Button
-            className="button danger"
-            isPending={clear.isPending}
-            onPress={() => clear.mutate(undefined, { onSuccess: () => setAsking(false) })}
-          >
-            Reset counts
-          </Button>
-          <Button className="button" onPress={() => setAsking(false)}>
-            Cancel
-          </Button>
-        </div>
-      </Dialog>
-    </>
-  );
-}
-
 /** Minimum hits of each colour step. */
 const STEPS = [1, 2, 10];
 
 /** Hits of all outcomes of a status; or how many of them were seen, if some are missing. */
-export function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
+function HeatCell({ outcomes }: { outcomes: Covered["outcomes"] }) {
   if (outcomes.length === 0) return null;
   const seen = outcomes.filter(({ hits }) => hits > 0).length;
-  const hits = outcomes.reduce((sum, one) => sum + one.hits, 0);
+  const hits = countHits(outcomes);
   const step = seen === 0 ? 0 : STEPS.filter((least) => hits >= least).length;
   const text = seen === 0 ? "·" : seen < outcomes.length ? `${seen}/${outcomes.length}` : short(hits);
   return (
@@ -181,11 +150,8 @@ function short(hits: number): string {
   return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
 }
 
-export type Covered = CoverageMatrix["operations"][number];
-
 /** Documented outcomes of an operation, and other responses. */
-export function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
-  const sandbox = useSandboxName();
+function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
   return (
     <DetailPane
@@ -193,9 +159,9 @@ export function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: 
       label={`Outcomes of ${operation}`}
       onClose={onClose}
       actions={
-        <Link className="button" href={toAddress(sandbox, "api", { operation })}>
+        <ViewLink className="button" view="api" query={{ operation }}>
           Try it out
-        </Link>
+        </ViewLink>
       }
     >
       <p>
@@ -222,7 +188,7 @@ export function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: 
                   <code>{code ?? "success"}</code>
                 </Badge>
               </td>
-              <td className="number">{hits > 0 ? hits.toLocaleString("en-GB") : "never"}</td>
+              <td className="number">{hits > 0 ? formatCount(hits) : "never"}</td>
             </tr>
           ))}
         </tbody>

@@ -1,24 +1,25 @@
+import type { ReactNode } from "react";
 import { Button } from "react-aria-components";
 import type { FaultRule } from "../../../../types/control-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import { Badge } from "../../components/mark.tsx";
 import { Problem } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
-import { describeRule } from "./rule-words.ts";
+import { RelativeTime } from "../../components/time.tsx";
+import { describeRule } from "./rules.ts";
 
 /** Inline rules, in order of evaluation. */
 export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
   const disarmAll = useSandboxChange((calls) => calls.clearRules());
   return (
-    <section className="armed" aria-label="Armed rules">
+    <section className="stack" aria-label="Armed rules">
       <div className="armed-head">
         <h2>Armed rules</h2>
         {rules.length > 1 && (
           <Button
             className="button subtle"
             isPending={disarmAll.isPending}
-            onPress={() => disarmAll.mutate(undefined)}
+            onPress={() => disarmAll.mutate()}
           >
             Disarm all
           </Button>
@@ -28,7 +29,7 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
       {rules.length === 0 ? (
         <p className="quiet">No armed rules. A rule that you create appears here.</p>
       ) : (
-        <ul className="armed-list">
+        <ul className="armed-list panel lines">
           {rules.map((rule) => (
             <ArmedRule key={rule.id} rule={rule} />
           ))}
@@ -41,47 +42,59 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
 function ArmedRule({ rule }: { rule: FaultRule }) {
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id));
   return (
-    <li className="armed-rule">
-      <RuleState rule={rule} />
-      <div className="armed-words">
-        {rule.description || describeRule(rule)} <code className="quiet">{rule.id}</code>
-        <Problem error={disarm.error} />
-      </div>
-      <span className="armed-lease small quiet">
-        <LeaseLeft rule={rule} />
-      </span>
+    <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error}>
       <Button
         className="button subtle"
         aria-label={`Disarm ${rule.id}`}
         isPending={disarm.isPending}
-        onPress={() => disarm.mutate(undefined)}
+        onPress={() => disarm.mutate()}
       >
         Disarm
       </Button>
-    </li>
+    </RuleLine>
   );
 }
 
-export function RuleState({ rule: { hits, spent } }: { rule: FaultRule }) {
-  if (spent) return <Badge outcome="other">Used up ({hits})</Badge>;
-  return (
-    <Badge outcome={hits > 0 ? "fault" : "waiting"}>{hits > 0 ? pluralize(hits, "hit") : "no hits"}</Badge>
-  );
+interface RuleLineProps {
+  rule: FaultRule;
+  title?: string;
+  /** Shows the hits. */
+  isActive?: boolean;
+  error?: unknown;
+  children?: ReactNode;
 }
 
-/** When a rule expires, in sandbox time, or the hits that are left. */
-export function LeaseLeft({ rule: { lease, spent } }: { rule: FaultRule }) {
-  const now = useSandboxNow();
-  if (lease === null || spent) return null;
+/** A rule with its hits, and when its lease ends in sandbox time or how many hits are left. */
+export function RuleLine(props: RuleLineProps) {
+  const { rule, title = describeRule(rule), isActive = true, error, children } = props;
+  const { id, hits, spent, lease } = rule;
+  const state = spent ? "other" : hits > 0 ? "fault" : "waiting";
+  const left = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
-    <>
-      {lease.ends_at && (
-        <>
-          expires <RelativeTime at={lease.ends_at} now={now} />
-        </>
+    <li className="armed-rule">
+      {isActive && (
+        <Badge outcome={state}>
+          {spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits"}
+        </Badge>
       )}
-      {lease.ends_at && lease.hits_left !== undefined && ", "}
-      {lease.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`}
-    </>
+      <div className="armed-words">
+        {title} <code className="quiet">{id}</code>
+        <Problem error={error} />
+      </div>
+      <span className="armed-lease small quiet">
+        {lease && !spent && (
+          <>
+            {lease.ends_at && (
+              <>
+                expires <RelativeTime at={lease.ends_at} />
+              </>
+            )}
+            {lease.ends_at && left && ", "}
+            {left}
+          </>
+        )}
+      </span>
+      {children}
+    </li>
   );
 }

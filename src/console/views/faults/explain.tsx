@@ -1,29 +1,24 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { ExplainInput, Explanation } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { parsedJson } from "../../api/form-fields.ts";
-import { useSandboxQuery } from "../../api/queries.ts";
-import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import { givenInputs, requireJson } from "../../api/form-fields.ts";
+import { useCoverage, useSandboxQuery } from "../../api/queries.ts";
+import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Section } from "../../components/layout.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Badge, type Outcome, statusOutcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
+import { operationChoices, useCallerChoices } from "./rules.ts";
 
-const MAX_USERS = 500;
 const NO_CREDENTIALS = "";
 
 /** Dry run: explains the response to a call without making it and without counting hits. */
 export function ExplainPane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
-  const { data: coverage } = useSandboxQuery(["coverage"], (calls) => calls.coverage(), { live: false });
-  const users = useSandboxQuery(["state", "users"], (calls) => calls.records("users", { limit: MAX_USERS }));
-  const operations = coverage?.operations;
+  const { data: coverage } = useCoverage({ live: false });
   const operation = get("explain") ?? "";
-  const chosen = operations?.find((one) => one.operation === operation);
-  const places = useMemo(
-    () => [...(chosen?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name!),
-    [chosen],
-  );
-  const [params, setParams] = useState<Readonly<Record<string, string>>>({});
+  const chosen = coverage?.operations.find((one) => one.operation === operation);
+  const places = [...(chosen?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const { inputs, change } = useInputs<string>({});
   const [body, setBody] = useState("");
   const [asked, setAsked] = useState<ExplainInput>();
   const [unreadable, setUnreadable] = useState<unknown>();
@@ -34,56 +29,42 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   });
   const ask = () => {
     try {
-      const given = Object.fromEntries(
-        places.map((name) => [name, params[name]?.trim() ?? ""]).filter(([, value]) => value !== ""),
-      );
       setAsked({
         operation: operation as NonNullable<ExplainInput["operation"]>,
-        ...(Object.keys(given).length > 0 && { params: given }),
+        params: givenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
         ...(principal !== NO_CREDENTIALS && { principal }),
-        ...(body.trim() && { body: parsedJson(body, "body") }),
-      });
+        ...(body.trim() && { body: requireJson(body, "body") }),
+      } as ExplainInput);
       setUnreadable(undefined);
     } catch (error) {
       setUnreadable(error);
     }
   };
+  const isPending = explanation.isFetching && explanation.data === undefined;
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
-      <Form
-        submit="Explain"
-        pending={explanation.isFetching && explanation.data === undefined}
-        error={unreadable ?? explanation.error}
-        onSubmit={ask}
-      >
+      <Form submit="Explain" change={{ isPending, error: unreadable ?? explanation.error, mutate: ask }}>
         <ChoiceField
           label="Operation"
           name="operation"
           value={operation}
-          onChange={(id) => set({ explain: id }, { replace: true })}
-          choices={operations?.map((one) => ({
-            id: one.operation,
-            title: one.operation,
-            detail: `${one.method} ${one.path}`,
-          }))}
+          onChange={(explain) => set({ explain }, { replace: true })}
+          choices={coverage && operationChoices(coverage)}
         />
         <ChoiceField
           label="Called by"
           name="principal"
           value={principal}
           onChange={(by) => set({ by }, { replace: true })}
-          choices={[
-            { id: NO_CREDENTIALS, title: "No credentials" },
-            ...(users.data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email })),
-          ]}
+          choices={useCallerChoices({ id: NO_CREDENTIALS, title: "No credentials" })}
         />
         {places.map((name) => (
           <Field
             key={name}
             label={name}
             name={`params.${name}`}
-            value={params[name] ?? ""}
-            onChange={(text) => setParams((before) => ({ ...before, [name]: text }))}
+            value={inputs[name] ?? ""}
+            onChange={(text) => change({ [name]: text })}
             hint="If empty, checks that need it are skipped."
           />
         ))}
@@ -98,18 +79,11 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
 
 type Step = Explanation["steps"][number];
 
-const STEPS: Readonly<Record<Step["outcome"], Outcome>> = {
-  passes: "ok",
-  decides: "refused",
-  "not judged": "waiting",
-  "not reached": "off",
-};
-
-const OUTCOME_WORDS: Readonly<Record<Step["outcome"], string>> = {
-  passes: "passes",
-  decides: "decides the response",
-  "not judged": "not evaluated",
-  "not reached": "not reached",
+const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
+  passes: ["ok", "passes"],
+  decides: ["refused", "decides the response"],
+  "not judged": ["waiting", "not evaluated"],
+  "not reached": ["off", "not reached"],
 };
 
 function Explained({ explanation }: { explanation: Explanation }) {
@@ -118,12 +92,14 @@ function Explained({ explanation }: { explanation: Explanation }) {
     <div className="explained" role="region" aria-label="Explanation">
       <Notice outcome={toOutcome(explanation)}>{describeExplanation(explanation)}</Notice>
       <Section title="Steps">
-        <ol className="explained-list" aria-label="Steps">
+        <ol className="explained-list lines" aria-label="Steps">
           {steps.map(({ step, outcome, says }) => (
             <li key={step}>
-              <Badge outcome={outcome === "decides" && step === "rule" ? "ok" : STEPS[outcome]}>{step}</Badge>
+              <Badge outcome={outcome === "decides" && step === "rule" ? "ok" : STEPS[outcome][0]}>
+                {step}
+              </Badge>
               <span>
-                {OUTCOME_WORDS[outcome]}
+                {STEPS[outcome][1]}
                 {says && <span className="quiet">: {says}</span>}
               </span>
             </li>
@@ -131,7 +107,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
         </ol>
       </Section>
       <Section title={rules.length === 0 ? "No active rules" : "Rules, in order of evaluation"}>
-        <ul className="explained-list" aria-label="Rules">
+        <ul className="explained-list lines" aria-label="Rules">
           {rules.map(({ rule, strikes, why }) => (
             <li key={rule}>
               <Badge outcome={strikes ? "fault" : "off"}>{strikes ? "applies" : "skipped"}</Badge>
@@ -149,8 +125,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
 function toOutcome({ decision, status }: Explanation): Outcome {
   if (decision === null) return "waiting";
   if (decision.startsWith("fault:")) return "fault";
-  if (status === null || status === 0 || status >= 500) return "failed";
-  return status >= 400 ? "refused" : "ok";
+  return statusOutcome(status ?? 0);
 }
 
 function describeExplanation({ decision, status, code, principal }: Explanation): string {

@@ -1,9 +1,9 @@
-import { useState } from "react";
 import { Button } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import type { ApiKey, User } from "../../api/actors.ts";
+import { givenInputs } from "../../api/form-fields.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
-import { type Choice, ChoiceField, Field, Form } from "../../components/form.tsx";
+import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
@@ -19,52 +19,40 @@ const EXPIRIES: readonly Choice[] = [
   { id: AT, title: "At …" },
 ];
 
-/** Creates a key and shows it until the pane is closed. */
-export function CreateKey({
-  users,
-  organizations,
-  onClose,
-}: {
+interface CreateKeyProps {
   users: readonly User[];
   organizations: readonly StateRecord<"organizations">[];
   onClose: () => void;
-}) {
-  const [user_id, setUser] = useState(users[0]?.id ?? "");
-  const [chosen, setCurrent] = useState("");
-  const [name, setName] = useState("");
-  const [expiry, setExpiry] = useState("");
-  const [instant, setInstant] = useState("");
+}
+
+/** Creates a key and shows it until the pane is closed. */
+export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
+  const { inputs, field, change } = useInputs({
+    user_id: users[0]?.id ?? "",
+    current: "",
+    name: "",
+    expiry: "",
+    expires_at: "",
+  });
+  const { user_id, name, expiry } = inputs;
   const now = useSandboxNow();
-  const create = useSandboxChange((calls, given: Partial<ApiKey>) => calls.addRecord("api_keys", given));
   const memberships = Object.entries(users.find(({ id }) => id === user_id)?.memberships ?? {});
   // Another user may not be a member of the selected organization.
-  const current = memberships.some(([id]) => id === chosen) ? chosen : (memberships[0]?.[0] ?? "");
-  const organizationName = (id: string) => organizations.find((one) => one.id === id)?.name ?? id;
-  const submit = () => {
+  const current = memberships.some(([id]) => id === inputs.current)
+    ? inputs.current
+    : (memberships[0]?.[0] ?? "");
+  const create = useSandboxChange((calls) => {
     const expires_at =
-      expiry === AT ? instant.trim() : expiry && new Date(now + Number(expiry)).toISOString();
-    create.mutate({
-      user_id,
-      ...(current && { current }),
-      ...(name.trim() && { name: name.trim() }),
-      ...(expires_at && { expires_at }),
-    });
-  };
+      expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
+    return calls.addRecord("api_keys", { user_id, ...givenInputs({ current, name, expires_at }) });
+  });
   if (create.data) return <CreatedKey apiKey={create.data} onClose={onClose} onMore={create.reset} />;
   return (
     <DetailPane title="Create key" label="Create key" onClose={onClose}>
-      <Form
-        submit="Create"
-        pending={create.isPending}
-        waiting={users.length === 0}
-        error={create.error}
-        onSubmit={submit}
-      >
+      <Form submit="Create" change={create} waiting={users.length === 0}>
         <ChoiceField
           label="Owner"
-          name="user_id"
-          value={user_id}
-          onChange={setUser}
+          {...field("user_id")}
           choices={users.map(({ id, name, account }) => ({
             id,
             title: name,
@@ -74,12 +62,11 @@ export function CreateKey({
         {memberships.length > 0 ? (
           <ChoiceField
             label="Organization"
-            name="current"
+            {...field("current")}
             value={current}
-            onChange={setCurrent}
             choices={memberships.map(([id, role]) => ({
               id,
-              title: organizationName(id),
+              title: organizations.find((one) => one.id === id)?.name ?? id,
               detail: `${role} of ${id}`,
             }))}
             hint="Used by calls that do not name an organization. The user can change it later."
@@ -91,43 +78,29 @@ export function CreateKey({
               : "This user is not a member of any organization. Calls with the key will be rejected."}
           </Notice>
         )}
-        <Field label="Name" name="name" value={name} onChange={setName} placeholder="CI pipeline" />
+        <Field label="Name" {...field("name")} placeholder="CI pipeline" />
         <ChoiceField
           label="Expires"
           name={expiry === AT ? "" : "expires_at"}
           value={expiry}
-          onChange={setExpiry}
+          onChange={(expiry) => change({ expiry })}
           choices={EXPIRIES}
         />
         {expiry === AT && (
-          <Field
-            label="At"
-            name="expires_at"
-            value={instant}
-            onChange={setInstant}
-            placeholder="2026-12-31T23:59:59Z"
-            required
-          />
+          <Field label="At" {...field("expires_at")} placeholder="2026-12-31T23:59:59Z" required />
         )}
       </Form>
     </DetailPane>
   );
 }
 
-function CreatedKey({
-  apiKey,
-  onClose,
-  onMore,
-}: {
-  apiKey: ApiKey;
-  onClose: () => void;
-  onMore: () => void;
-}) {
+function CreatedKey(props: { apiKey: ApiKey; onClose: () => void; onMore: () => void }) {
+  const { apiKey, onClose, onMore } = props;
   const { data: sandbox } = useSandbox();
   const line = `curl -s -H 'api-key: ${apiKey.key}' ${sandbox?.base_url ?? ""}/v1/models`;
   return (
     <DetailPane title={apiKey.name} label="New key" onClose={onClose}>
-      <div className="made-key">
+      <div className="stack">
         <Notice outcome="ok">Key created. Copy it now: it will not be shown again.</Notice>
         <pre className="wire">{apiKey.key}</pre>
         <div className="actions">

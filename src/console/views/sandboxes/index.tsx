@@ -1,32 +1,25 @@
-import { useCallback, useMemo } from "react";
 import { Button } from "react-aria-components";
 import type { SandboxState } from "../../../../types/control-api.ts";
-import { useParameters, useSandboxName } from "../../address.ts";
-import { useSandboxes } from "../../api/queries.ts";
-import { Badge, Unmarked } from "../../components/mark.tsx";
-import { LoadError, NotFound } from "../../components/notice.tsx";
-import { formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { CreateSandbox } from "./create-sandbox.tsx";
-import { countRecords, SandboxPane } from "./sandbox-pane.tsx";
+import { useGo, useSandboxName, useSelection } from "../../address.ts";
+import { sandboxCalls } from "../../api/calls.ts";
+import { useChange, useSandboxes } from "../../api/queries.ts";
+import { ConfirmButton } from "../../components/dialog.tsx";
+import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
+import { Badge } from "../../components/mark.tsx";
+import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
+import { absolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
+import { CreateSandbox, ForkButton, ResetButton } from "./sandbox-forms.tsx";
 
-const makeColumns = (here: string, wall: number): readonly Column<SandboxState>[] => [
+const COLUMNS: readonly Column<SandboxState>[] = [
   {
     id: "name",
     title: "Sandbox",
-    value: ({ name }) => name,
-    show: ({ name }) =>
-      name === here ? <Badge outcome="ok">{name} (current)</Badge> : <Unmarked>{name}</Unmarked>,
+    show: ({ name }) => <SandboxTitle name={name} />,
     width: "minmax(0, 1.4fr)",
   },
-  {
-    id: "fixture",
-    title: "Fixture",
-    value: ({ fixture }) => fixture,
-    width: "minmax(0, 1fr)",
-    from: "medium",
-  },
-  { id: "seed", title: "Seed", value: ({ seed }) => seed, width: "5rem", number: true, from: "wide" },
+  { id: "fixture", title: "Fixture", width: "minmax(0, 1fr)", from: "medium" },
+  { id: "seed", title: "Seed", width: "5rem", number: true, from: "wide" },
   {
     id: "clock",
     title: "Clock",
@@ -47,39 +40,43 @@ const makeColumns = (here: string, wall: number): readonly Column<SandboxState>[
     id: "records",
     title: "Records",
     value: countRecords,
-    show: (sandbox) => countRecords(sandbox).toLocaleString("en-GB"),
+    show: (sandbox) => formatCount(countRecords(sandbox)),
     width: "6rem",
     number: true,
     from: "medium",
   },
   {
-    id: "created",
+    id: "created_at",
     title: "Created",
-    value: ({ created_at }) => created_at,
-    // `wall` is rounded down, which would put a new sandbox into the future.
-    show: ({ created_at }) => <RelativeTime at={created_at} now={Math.max(wall, Date.parse(created_at))} />,
+    show: ({ created_at }) => <Created at={created_at} />,
     width: "6.5rem",
     from: "wide",
   },
 ];
-const getKey = ({ name }: SandboxState) => name;
+
+function SandboxTitle({ name }: { name: string }) {
+  const isCurrent = name === useSandboxName();
+  return isCurrent ? <Badge outcome="ok">{name} (current)</Badge> : <span className="unmarked">{name}</span>;
+}
+
+/** In real time. The clock of the page may be behind, which would put a new sandbox into the future. */
+function Created({ at }: { at: string }) {
+  return <RelativeTime at={at} now={Math.max(useWallClock(), Date.parse(at))} />;
+}
+
+function countRecords({ counts }: SandboxState): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
 
 export default function Sandboxes() {
-  const { get, set } = useParameters();
-  const here = useSandboxName();
-  const wall = Math.floor(useWallClock() / 10_000) * 10_000;
+  const { selected, isCreating, select, create, close } = useSelection("sandbox");
   const { data, error } = useSandboxes();
-  const columns = useMemo(() => makeColumns(here, wall), [here, wall]);
-  const creating = get("make") !== undefined;
-  const name = get("sandbox");
-  const chosen = data?.items.find((sandbox) => sandbox.name === name);
-  const close = useCallback(() => set({ sandbox: undefined, make: undefined }), [set]);
   return (
-    <div className="split">
-      <div className="page">
+    <ListView
+      head={
         <div className="page-head">
           <h1>Sandboxes</h1>
-          <Button className="button primary" onPress={() => set({ make: "sandbox", sandbox: undefined })}>
+          <Button className="button primary" onPress={create}>
             Create sandbox
           </Button>
           <p className="quiet">
@@ -87,19 +84,106 @@ export default function Sandboxes() {
             by its base URL or the <code>X-Sandbox</code> header.
           </p>
         </div>
-        <LoadError error={error} />
-        {name !== undefined && data && !chosen && <NotFound kind="sandbox" id={name} />}
-        <VirtualTable
-          label="Sandboxes"
-          columns={columns}
-          rows={data?.items}
-          getKey={getKey}
-          selected={chosen?.name}
-          onSelect={(sandbox) => set({ sandbox: sandbox.name, make: undefined })}
+      }
+      error={error}
+      kind="sandbox"
+      label="Sandboxes"
+      columns={COLUMNS}
+      rows={data?.items}
+      getKey={({ name }) => name}
+      selected={selected}
+      onSelect={({ name }) => select(name)}
+      pane={(sandbox) => <SandboxPane sandbox={sandbox} onClose={close} />}
+      otherPane={isCreating && <CreateSandbox onClose={close} />}
+    />
+  );
+}
+
+/** Always exists, so it cannot be deleted. */
+const ALWAYS = "default";
+
+/** One sandbox: base URL, fixture, clock, records, settings, and actions. */
+function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
+  const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
+  const here = useSandboxName();
+  return (
+    <DetailPane
+      title={name}
+      label={`Sandbox ${name}`}
+      onClose={onClose}
+      actions={
+        <>
+          {name !== here && (
+            <>
+              <ViewLink className="button" view="timeline" sandbox={name}>
+                Switch to it
+              </ViewLink>
+              <ViewLink className="button" view="world" query={{ show: "compare", of: name, to: "now" }}>
+                Compare with {here}
+              </ViewLink>
+            </>
+          )}
+          <ForkButton sandbox={sandbox} />
+          <ResetButton sandbox={sandbox} />
+          {name !== ALWAYS && <DeleteSandbox name={name} onDeleted={onClose} />}
+        </>
+      }
+    >
+      <Section title="Base URL" end={<CopyButton subtle text={base_url} />}>
+        <pre className="wire">{base_url}</pre>
+      </Section>
+      <Section title="Setup">
+        <Facts
+          facts={{
+            Fixture: fixture,
+            Seed: seed,
+            Clock: `${formatClock(clock)}, ${absolute(clock.now)}`,
+            Scenarios: scenarios.length === 0 ? "none active" : scenarios.join(", "),
+            Created: `${absolute(created_at)}, real time`,
+          }}
         />
-      </div>
-      {creating && <CreateSandbox known={data?.items ?? []} onClose={close} />}
-      {!creating && chosen && <SandboxPane key={chosen.name} sandbox={chosen} onClose={close} />}
-    </div>
+      </Section>
+      <Section title={pluralize(countRecords(sandbox), "record")}>
+        <ul className="counts">
+          {Object.entries(counts)
+            .filter(([, count]) => count > 0)
+            .map(([collection, count]) => (
+              <li key={collection}>
+                <ViewLink view="world" query={{ collection }} sandbox={name}>
+                  {collection}
+                </ViewLink>
+                <span className="number">{formatCount(count)}</span>
+              </li>
+            ))}
+        </ul>
+      </Section>
+      <Section title="Settings">
+        <Facts
+          facts={Object.fromEntries(
+            Object.entries(settings).map(([key, value]) => [key, formatSetting(value)]),
+          )}
+        />
+      </Section>
+    </DetailPane>
+  );
+}
+
+function formatSetting(value: unknown): string {
+  return Array.isArray(value) ? value.join(", ") || "none" : String(value);
+}
+
+function DeleteSandbox({ name, onDeleted }: { name: string; onDeleted: () => void }) {
+  const here = useSandboxName();
+  const go = useGo();
+  const remove = useChange(async () => {
+    await sandboxCalls(name).remove();
+    // Navigate before the queries refetch: this sandbox no longer exists.
+    if (name === here) go("sandboxes", {}, ALWAYS);
+    else onDeleted();
+  });
+  return (
+    <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
+      Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.
+    </ConfirmButton>
   );
 }

@@ -2,25 +2,17 @@ import { useState } from "react";
 import { Button, ToggleButton } from "react-aria-components";
 import type { AdvanceTo, ClockChange, ClockState, RanTimer } from "../../../../types/control-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
-import { Field, Form } from "../../components/form.tsx";
+import { type Change, Field, Form } from "../../components/form.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
-import { KIND_NAMES } from "./pending-panel.tsx";
+import { KINDS } from "./pending-panel.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
-const MODES: readonly { title: string; is: (clock: ClockState) => boolean; change: ClockChange }[] = [
-  { title: "Freeze", is: ({ mode }) => mode === "frozen", change: { mode: "frozen" } },
-  {
-    title: "Run",
-    is: ({ mode, rate }) => mode === "scaled" && rate === 1,
-    change: { mode: "scaled", rate: 1 },
-  },
-  {
-    title: "Run ×60",
-    is: ({ mode, rate }) => mode === "scaled" && rate === 60,
-    change: { mode: "scaled", rate: 60 },
-  },
-  { title: "Real time", is: ({ mode }) => mode === "real", change: { mode: "real" } },
+const MODES: readonly (ClockChange & { title: string })[] = [
+  { title: "Freeze", mode: "frozen" },
+  { title: "Run", mode: "scaled", rate: 1 },
+  { title: "Run ×60", mode: "scaled", rate: 60 },
+  { title: "Real time", mode: "real" },
 ];
 
 const STEPS: readonly [string, AdvanceTo][] = [
@@ -38,7 +30,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
     advance.mutate(to);
   };
   return (
-    <section className="clock-panel" aria-label="Clock">
+    <section className="clock-panel panel" aria-label="Clock">
       <div className="clock-large">
         <span className="clock-day">{now.slice(0, 10)}</span>
         <time className="clock-time" dateTime={now}>
@@ -46,13 +38,13 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
         </time>
         <span className="quiet">UTC, {formatClock(clock)}</span>
       </div>
-      <div className="clock-controls">
+      <div className="clock-controls stack">
         <div className="actions" role="group" aria-label="Mode">
-          {MODES.map(({ title, is, change }) => (
+          {MODES.map(({ title, ...change }) => (
             <ToggleButton
               key={title}
-              className="button clock-choice"
-              isSelected={is(clock)}
+              className="button"
+              isSelected={clock.mode === change.mode && (change.rate ?? clock.rate) === clock.rate}
               isDisabled={busy}
               onChange={() => {
                 advance.reset();
@@ -77,7 +69,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
             Next event
           </Button>
         </div>
-        <AdvanceForm pending={advance.isPending} error={advance.error} onAdvance={step} />
+        <AdvanceForm change={advance} onAdvance={step} />
       </div>
       <Problem error={set.error} />
       {advance.data && <AdvanceResult now={advance.data.now} ran={advance.data.ran} />}
@@ -86,27 +78,20 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
   );
 }
 
-function AdvanceForm({
-  pending,
-  error,
-  onAdvance,
-}: {
-  pending: boolean;
-  error: unknown;
+interface AdvanceFormProps {
+  change: Pick<Change<unknown>, "isPending" | "error">;
   onAdvance: (to: AdvanceTo) => void;
-}) {
+}
+
+function AdvanceForm({ change, onAdvance }: AdvanceFormProps) {
   const [typed, setTyped] = useState("");
-  const instant = /^\d{4}-/.test(typed.trim());
+  const name = /^\d{4}-/.test(typed.trim()) ? "to" : "by";
+  const mutate = () => onAdvance({ [name]: typed.trim() } as AdvanceTo);
   return (
-    <Form
-      submit="Advance"
-      pending={pending}
-      error={error}
-      onSubmit={() => onAdvance((instant ? { to: typed.trim() } : { by: typed.trim() }) as AdvanceTo)}
-    >
+    <Form submit="Advance" change={{ ...change, mutate }}>
       <Field
         label="Advance by or to"
-        name={instant ? "to" : "by"}
+        name={name}
         value={typed}
         onChange={setTyped}
         placeholder="90s, 1h30m, 2026-12-24T18:00:00Z"
@@ -119,7 +104,7 @@ function AdvanceForm({
 function AdvanceResult({ now, ran }: { now: string; ran: readonly RanTimer[] }) {
   const kinds = new Map<RanTimer["kind"], number>();
   for (const { kind } of ran) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  const words = [...kinds].map(([kind, count]) => `${count} × ${KIND_NAMES[kind]}`).join(", ");
+  const words = [...kinds].map(([kind, count]) => `${count} × ${KINDS[kind].name}`).join(", ");
   return (
     <Notice outcome="ok">
       Now {absolute(now)}. {ran.length === 0 ? "No timers ran." : `Ran: ${words}.`}

@@ -6,22 +6,15 @@ import { absolute, RelativeTime, relative, useSandboxNow } from "../../component
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
 
-const makeColumns = (now: number): readonly Column<Pending>[] => [
-  {
-    id: "due",
-    title: "Due",
-    value: ({ due_at }) => due_at,
-    show: ({ due_at }) => <RelativeTime at={due_at} now={now} />,
-    width: "4.6rem",
-  },
+const COLUMNS: readonly Column<Pending>[] = [
+  { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
   {
     id: "kind",
     title: "Timer",
-    value: ({ kind }) => kind,
-    show: ({ kind }) => <Badge outcome={SHAPES[kind]}>{KIND_NAMES[kind]}</Badge>,
+    show: ({ kind }) => <Badge outcome={KINDS[kind].outcome}>{KINDS[kind].name}</Badge>,
     width: "minmax(0, 9.25rem)",
   },
-  { id: "subject", title: "Subject", value: ({ subject }) => subject, width: "minmax(6.5rem, 1fr)" },
+  { id: "subject", title: "Subject", width: "minmax(6.5rem, 1fr)" },
   {
     id: "at",
     title: "Time",
@@ -39,7 +32,7 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
   const now = useSandboxNow();
   const { ticks, clusters } = useMemo(() => buildAxis(pending, now), [pending, now]);
   return (
-    <section className="time-list" aria-label="Pending">
+    <section className="time-list stack" aria-label="Pending">
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
       {pending.length > 0 && (
         <div className="axis" aria-hidden="true">
@@ -56,7 +49,7 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
               style={{ left: `${cluster.at * 100}%` }}
               title={describeCluster(cluster, now)}
             >
-              <Mark outcome={SHAPES[cluster.items[0]!.kind]} word={null} />
+              <Mark outcome={KINDS[cluster.items[0]!.kind].outcome} word={null} />
             </span>
           ))}
           {clusters.map((cluster, index) => (
@@ -72,7 +65,7 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
       )}
       <VirtualTable
         label="Pending"
-        columns={makeColumns(now)}
+        columns={COLUMNS}
         rows={pending}
         getKey={getKey}
         empty={
@@ -104,34 +97,20 @@ function clusterName({ items }: Cluster): string {
 }
 
 function describeCluster({ items }: Cluster, now: number): string {
-  const words = items
-    .slice(0, 12)
-    .map(
-      ({ kind, subject, due_at }) => `${KIND_NAMES[kind]} ${subject}, ${relative(Date.parse(due_at), now)}`,
-    );
+  const words = items.slice(0, 12).map(({ kind, subject, due_at }) => {
+    const due = relative(Date.parse(due_at), now);
+    return `${KINDS[kind].name} ${subject}, ${due}`;
+  });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }
 
-type Kind = Pending["kind"];
-
-export const KIND_NAMES: Record<Kind, string> = {
-  "webhook.retry": "webhook retry",
-  "file.step": "file processing",
-  "connector.job": "connector job",
-  "transcription.step": "transcription",
-  "meeting.line": "meeting line",
-  invoice: "invoice",
-  expiry: "expiry",
-  lease: "rule expires",
-};
-
-export const SHAPES: Record<Kind, Outcome> = {
-  "webhook.retry": "refused",
-  "file.step": "ok",
-  "connector.job": "other",
-  "transcription.step": "ok",
-  "meeting.line": "other",
-  invoice: "waiting",
-  expiry: "failed",
-  lease: "fault",
+export const KINDS: Record<Pending["kind"], { name: string; outcome: Outcome }> = {
+  "webhook.retry": { name: "webhook retry", outcome: "refused" },
+  "file.step": { name: "file processing", outcome: "ok" },
+  "connector.job": { name: "connector job", outcome: "other" },
+  "transcription.step": { name: "transcription", outcome: "ok" },
+  "meeting.line": { name: "meeting line", outcome: "other" },
+  invoice: { name: "invoice", outcome: "waiting" },
+  expiry: { name: "expiry", outcome: "failed" },
+  lease: { name: "rule expires", outcome: "fault" },
 };

@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import { Link } from "wouter";
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
-import { toAddress, useParameters } from "../../address.ts";
+import { useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
 import { asCurl, asFetch, copyRequest, type RequestCopy } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
@@ -42,12 +42,9 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         </>
       )}
       {entry?.kind === "delivery" && sandbox && (
-        <Link
-          className="button"
-          href={toAddress(sandbox.name, "webhooks", { delivery: entry.subject ?? "" })}
-        >
+        <ViewLink className="button" view="webhooks" query={{ delivery: entry.subject ?? "" }}>
           Request and response
-        </Link>
+        </ViewLink>
       )}
       {entry?.kept && (
         <>

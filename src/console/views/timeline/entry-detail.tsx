@@ -1,14 +1,12 @@
-import { Link } from "wouter";
 import type { HistoryEntry, JournalEntry } from "../../../../types/control-api.ts";
-import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
-import { DetailPane, Section } from "../../components/layout.tsx";
+import { DetailPane, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, Mark } from "../../components/mark.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
 import { RecordChangeLists } from "../../components/record-changes.tsx";
 import { PathText } from "../../components/text.tsx";
-import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
+import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
 import { explainDecision, formatWait, nodeKind, nodeTitle } from "./words.ts";
@@ -30,7 +28,6 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
     enabled: isRequest,
     live: false,
   });
-  const now = useSandboxNow();
   if (node === undefined) {
     return (
       <DetailPane title={address} label={`Entry ${address}`} onClose={onClose}>
@@ -55,7 +52,7 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
             ? `${request.status === 0 ? "no response" : request.status} ${request.code ?? ""}`
             : nodeKind(node)}
         </Badge>
-        <RelativeTime at={(request ?? entry)!.at} now={now} />
+        <RelativeTime at={(request ?? entry)!.at} />
         {wait !== undefined && <span>{formatWait(wait)}</span>}
         {request && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
@@ -135,7 +132,6 @@ export function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: r
 }
 
 function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]; nodes: readonly Node[] }) {
-  const sandbox = useSandboxName();
   if (ids.length === 0) return null;
   return (
     <div>
@@ -145,9 +141,9 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
         return (
           <dd key={id}>
             {node ? (
-              <Link href={toAddress(sandbox, "timeline", { entry: String(node.seq) })}>
+              <ViewLink view="timeline" query={{ entry: String(node.seq) }}>
                 <Mark outcome={node.outcome} /> {nodeTitle(node)}
-              </Link>
+              </ViewLink>
             ) : (
               <span className="quiet">{id} (expired)</span>
             )}

@@ -1,17 +1,15 @@
 import { useState } from "react";
 import { Button } from "react-aria-components";
-import type {
-  CoverageMatrix,
-  HistoryEntry,
-  JournalEntry,
-  RuleDefinition,
-} from "../../../../types/control-api.ts";
-import { useGo } from "../../address.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import type { HistoryEntry, JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
+import { useGo, useSandboxName } from "../../address.ts";
+import { sandboxCalls } from "../../api/calls.ts";
+import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { Dialog } from "../../components/dialog.tsx";
-import { type Choice, ChoiceField, Field, Form } from "../../components/form.tsx";
+import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
+import { documentedErrors, parsePair } from "../faults/rules.ts";
+import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 
 /** Failures that every operation can have. */
 const ANYWHERE: readonly Choice[] = [
@@ -23,20 +21,14 @@ const ANYWHERE: readonly Choice[] = [
 
 /** Arms a rule for the next similar call. */
 export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
-  const { data: coverage } = useSandboxQuery(["coverage"], (calls) => calls.coverage(), { live: false });
-  const choices = [...documentedFailures(coverage, entry.operation), ...ANYWHERE];
+  const { data: coverage } = useCoverage({ live: false });
+  const choices = [...documentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
   const [chosen, setChosen] = useState("status 503");
   const arm = useSandboxChange((calls) => calls.addRule(toRule(entry, chosen)));
   const target = entry.operation ?? `${entry.method} ${entry.path}`;
   return (
-    <Dialog title="Fail the next call" isOpen onClose={onClose}>
-      <Form
-        submit="Arm"
-        pending={arm.isPending}
-        error={arm.error}
-        onCancel={onClose}
-        onSubmit={() => arm.mutate(undefined, { onSuccess: onClose })}
-      >
+    <Dialog title="Fail the next call" onClose={onClose}>
+      <Form submit="Arm" change={arm} onSuccess={onClose} onCancel={onClose}>
         <p>
           The next call of <code>{target}</code>
           {entry.principal && (
@@ -53,25 +45,11 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   );
 }
 
-function documentedFailures(coverage: CoverageMatrix | undefined, operation: string | null): Choice[] {
-  const row = coverage?.operations.find((row) => row.operation === operation);
-  return (row?.outcomes ?? []).flatMap(({ status, code }) =>
-    code ? [{ id: `error ${code}`, title: `${status} ${code}`, detail: "documented" }] : [],
-  );
-}
-
 function toRule({ operation, method, path, principal }: JournalEntry, chosen: string): RuleDefinition {
-  const [kind, value] = chosen.split(" ") as [string, string];
-  const effects: Record<string, RuleDefinition["effect"]> = {
-    status: { status: Number(value) },
-    delay: { delay: value as never },
-    wire: { wire: value as never },
-    error: { error: value as never },
-  };
   return {
     match: { ...(operation ? { operation } : { method, path }), ...(principal ? { principal } : {}) },
     times: 1,
-    effect: effects[kind],
+    effect: parsePair(chosen),
   } as RuleDefinition;
 }
 
@@ -87,7 +65,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   const restarted = rewind.data?.restarted_uploads ?? [];
   if (restarted.length > 0) {
     return (
-      <Dialog title="Rewound" isOpen onClose={onClose}>
+      <Dialog title="Rewound" onClose={onClose}>
         <Notice outcome="refused">
           {pluralize(restarted.length, "upload")} in progress at that time lost their data:{" "}
           {restarted.join(", ")}. Restart them from the beginning.
@@ -99,15 +77,12 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
     );
   }
   return (
-    <Dialog title="Rewind to before this" isOpen onClose={onClose}>
+    <Dialog title="Rewind to before this" onClose={onClose}>
       <Form
         submit="Rewind"
-        pending={rewind.isPending}
-        error={rewind.error}
+        change={rewind}
         onCancel={onClose}
-        onSubmit={() =>
-          rewind.mutate(undefined, { onSuccess: (done) => done.restarted_uploads.length === 0 && onClose() })
-        }
+        onSuccess={(done) => done.restarted_uploads.length === 0 && onClose()}
       >
         <p>
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
@@ -121,30 +96,17 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
 
 /** Creates a sandbox in the state before an entry. */
 export function BranchDialog({ entry, title, onClose }: EntryDialogProps) {
-  const [name, setName] = useState("");
+  const sandbox = useSandboxName();
   const go = useGo();
-  const branch = useSandboxChange((calls) =>
-    calls.forkEntry(entry.id, { to: "before", ...(name === "" ? {} : { name }) }),
-  );
   return (
-    <Dialog title="Branch from here" isOpen onClose={onClose}>
-      <Form
-        submit="Branch"
-        pending={branch.isPending}
-        error={branch.error}
-        onCancel={onClose}
-        onSubmit={() => branch.mutate(undefined, { onSuccess: ({ name }) => go("timeline", {}, name) })}
-      >
-        <p>Creates a sandbox in the state before “{title}”. This sandbox does not change.</p>
-        <Field
-          label="Name"
-          name="name"
-          value={name}
-          onChange={setName}
-          autoFocus
-          hint="Lowercase letters, digits and hyphens. Leave empty to generate one."
-        />
-      </Form>
-    </Dialog>
+    <CopyDialog
+      title="Branch from here"
+      submit="Branch"
+      copy={(options) => sandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
+      onCopied={(name) => go("timeline", {}, name)}
+      onClose={onClose}
+    >
+      Creates a sandbox in the state before “{title}”. This sandbox does not change.
+    </CopyDialog>
   );
 }

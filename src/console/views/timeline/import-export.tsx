@@ -3,7 +3,7 @@ import { Button, FileTrigger } from "react-aria-components";
 import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { Problem } from "../../components/notice.tsx";
-import { saveFile } from "../../components/text.tsx";
+import { saveJson } from "../../components/text.tsx";
 import { BundleTimeline, type OpenedBundle, parseBundle } from "./bundle-timeline.tsx";
 
 export interface BundleOpening {
@@ -66,7 +66,7 @@ export function Exports() {
   const save = async (name: string, ask: () => Promise<unknown>) => {
     setError(undefined);
     try {
-      saveFile(name, JSON.stringify(await ask(), null, 2));
+      saveJson(name, await ask());
     } catch (failure) {
       setError(failure);
     }

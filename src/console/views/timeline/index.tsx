@@ -1,7 +1,8 @@
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
-import { Button, Input, SearchField, ToggleButton } from "react-aria-components";
+import { Button, ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
+import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
 import { CopyButton, PathText } from "../../components/text.tsx";
@@ -69,14 +70,12 @@ function Live({ opening }: { opening: BundleOpening }) {
           getWait={getWait}
         />
         <div className="filters">
-          <SearchField
-            className="filter-text"
-            aria-label="Filter the timeline"
+          <FilterField
+            label="Filter the timeline"
+            placeholder="Filter entries"
             value={filter.text}
             onChange={(find) => set({ find }, { replace: true })}
-          >
-            <Input className="input" placeholder="Filter entries" />
-          </SearchField>
+          />
           {OUTCOMES.map(([outcome, word]) => (
             <ToggleButton
               key={outcome}

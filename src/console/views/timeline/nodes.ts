@@ -1,5 +1,5 @@
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
-import type { Outcome } from "../../components/mark.tsx";
+import { type Outcome, statusOutcome } from "../../components/mark.tsx";
 import type { TimelineData } from "../../live/timeline-data.ts";
 
 /** A timeline entry: a request, a change, or a request with its change. */
@@ -105,8 +105,7 @@ export function toOutcome(request: RequestLine | undefined, entry: HistoryEntry 
   if (request === undefined) return deliveryOutcome(entry?.delivered);
   const { status, decision } = request;
   if (decision.startsWith("fault:")) return "fault";
-  if (status === 0 || status >= 500) return "failed";
-  return status >= 400 ? "refused" : "ok";
+  return statusOutcome(status);
 }
 
 /** `delivered` is null for entries that are not delivery attempts. */

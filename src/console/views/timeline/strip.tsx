@@ -2,8 +2,7 @@ import { useEffect, useMemo, useRef } from "react";
 import { Button } from "react-aria-components";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { Outcome } from "../../components/mark.tsx";
-import { shapePath } from "../../components/mark.tsx";
+import { type Outcome, SHAPES } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import { useTheme } from "../../shell/theme.tsx";
 import type { Node } from "./nodes.ts";
@@ -68,7 +67,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed, getWait }: StripProps) 
 
   return (
     <div className="strip">
-      <div ref={place} className="strip-plot" aria-hidden="true" />
+      <div ref={place} className="strip-plot panel" aria-hidden="true" />
       <div className="strip-words small quiet">
         <span>
           {last.length === 0
@@ -76,7 +75,7 @@ export function Strip({ nodes, keep, onBrush, isBrushed, getWait }: StripProps) 
             : `${timeOfDay(iso(last[0]!.at)).slice(0, 8)} to ${timeOfDay(iso(last.at(-1)!.at)).slice(0, 8)}, higher is slower`}
         </span>
         {isBrushed ? (
-          <Button className="link-button" onPress={() => onBrush(undefined, undefined)}>
+          <Button className="bare link-button" onPress={() => onBrush(undefined, undefined)}>
             Reset zoom
           </Button>
         ) : (
@@ -202,6 +201,7 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
     const y = plot.valToPos(plot.data[1]![place]!, "y", true);
     const colour = colours.get(node.outcome) ?? readColour(element, `mark-${node.outcome}`);
     colours.set(node.outcome, colour);
+    const path = new Path2D(SHAPES[node.outcome]);
     ctx.save();
     ctx.globalAlpha = keep(node) ? 1 : 0.2;
     ctx.translate(x - (MARK / 2) * scale, y - (MARK / 2) * scale);
@@ -209,10 +209,10 @@ function drawMarks(plot: uPlot, element: HTMLElement, { nodes, keep }: Shown): v
     if (node.outcome === "other") {
       ctx.strokeStyle = colour;
       ctx.lineWidth = 1.6;
-      ctx.stroke(shapePath(node.outcome));
+      ctx.stroke(path);
     } else {
       ctx.fillStyle = colour;
-      ctx.fill(shapePath(node.outcome));
+      ctx.fill(path);
     }
     ctx.restore();
   }

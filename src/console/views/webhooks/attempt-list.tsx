@@ -1,10 +1,17 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { Exchange } from "../../components/exchange.tsx";
-import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
+import { Badge, Mark, type Outcome, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
-import { absolute, relative, useSandboxNow } from "../../components/time.tsx";
-import type { AttemptMark, AttemptState, Delivery } from "./attempts.ts";
-import { useDelivery, useSignature } from "./use-webhooks.ts";
+import { Ago, absolute, useSandboxNow } from "../../components/time.tsx";
+import {
+  type AttemptMark,
+  type AttemptState,
+  attemptMarks,
+  type Delivery,
+  formatSpan,
+  totalSpan,
+} from "./attempts.ts";
+import { useDelays, useDelivery, useSignature } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   delivered: "ok",
@@ -13,29 +20,102 @@ const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   expected: "other",
   cancelled: "off",
 };
-const KINDS = { first: "first", retry: "retry", redelivery: "redelivery" } as const;
+
+/** The axis is logarithmic from here on, so that a minute and a day are both visible. */
+const KNEE_MS = 30_000;
+const MARK = 12;
+
+/**
+ * Delivery attempts on an axis as long as the retry schedule, so that the axes of a table align. `wide` adds tick labels
+ * and the current sandbox time.
+ */
+export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wide?: boolean }) {
+  const now = useSandboxNow();
+  const delays = useDelays();
+  const marks = attemptMarks(delivery, delays);
+  const from = Date.parse(delivery.created_at);
+  const last = Math.max(from + totalSpan(delays), from + KNEE_MS, ...marks.map(({ at }) => at));
+  const width = wide ? 560 : 220;
+  const place = (at: number) => {
+    const share = Math.log1p(Math.max(0, at - from) / KNEE_MS) / Math.log1p((last - from) / KNEE_MS);
+    return MARK / 2 + Math.min(1, share) * (width - MARK);
+  };
+  const middle = wide ? 22 : 7;
+  return (
+    <svg
+      className={wide ? "attempts attempts-wide" : "attempts"}
+      viewBox={`0 0 ${width} ${wide ? 46 : 14}`}
+      role="img"
+      aria-label={describeMarks(marks)}
+    >
+      <path className="attempts-line" d={`M${MARK / 2} ${middle}H${width - MARK / 2}`} />
+      {wide && now > from && now < last && (
+        <g className="attempts-now">
+          <path d={`M${place(now)} 4V${middle + 12}`} />
+          <text x={place(now)} y={3} dominantBaseline="hanging" dx={4}>
+            now
+          </text>
+        </g>
+      )}
+      {marks.map(({ at, state }, index) => (
+        <g
+          // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
+          key={index}
+          className={`attempt-${state}`}
+          transform={`translate(${place(at) - MARK / 2} ${middle - MARK / 2})`}
+        >
+          <title>{`${state}, ${absolute(new Date(at).toISOString())}`}</title>
+          <path d={SHAPES[OUTCOMES[state]]} />
+        </g>
+      ))}
+      {wide &&
+        makeTicks(marks, from, place).map(({ at, x }) => (
+          <text key={at} className="attempts-tick" x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
+            {at === from ? "0" : formatSpan(at - from)}
+          </text>
+        ))}
+    </svg>
+  );
+}
+
+const TICK_WIDTH = 52;
+
+/** Ticks whose labels do not overlap. */
+function makeTicks(marks: readonly AttemptMark[], from: number, place: (at: number) => number) {
+  const ticks: { at: number; x: number }[] = [];
+  for (const at of new Set([from, ...marks.map((mark) => mark.at)])) {
+    const x = place(at) - MARK / 2;
+    if (ticks.length === 0 || x - ticks.at(-1)!.x >= TICK_WIDTH) ticks.push({ at, x });
+  }
+  return ticks;
+}
+
+/** "2 failed, 1 due, 3 expected". */
+function describeMarks(marks: readonly AttemptMark[]): string {
+  const counts = new Map<AttemptState, number>();
+  for (const { state } of marks) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].map(([state, count]) => `${count} ${state}`).join(", ");
+}
 
 /** Attempts of a delivery; those that were made expand to their request and response. */
-export function AttemptList({
-  delivery,
-  marks,
-  secret,
-}: {
-  delivery: Delivery;
-  marks: readonly AttemptMark[];
-  /** Undefined if the webhook was deleted. */
-  secret: string | undefined;
-}) {
+export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
   const { data, error } = useDelivery(delivery.delivery_id);
+  const marks = attemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
   const unlogged = delivery.attempts - delivery.attempt_log.length;
   const exchanges = new Map(data?.exchanges.map((entry) => [entry.delivery!.attempt, entry]));
   return (
     <>
       <LoadError error={error} />
-      <ol className="attempt-list" aria-label="Attempts">
+      <ol className="attempt-list lines" aria-label="Attempts">
         {marks.map((mark, index) => {
-          const line = <AttemptLine mark={mark} />;
+          const line = (
+            <>
+              <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
+              <span className="attempt-words">{describeAttempt(mark)}</span>
+              <Ago at={new Date(mark.at).toISOString()} />
+            </>
+          );
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
             <li key={index}>
@@ -44,7 +124,7 @@ export function AttemptList({
                   <summary className="attempt-line">{line}</summary>
                   <AttemptExchange
                     entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.made) + 1)}
-                    isKnown={data !== undefined}
+                    isLoading={data === undefined}
                     secret={secret}
                     body={delivery.body}
                   />
@@ -60,26 +140,12 @@ export function AttemptList({
   );
 }
 
-function AttemptLine({ mark }: { mark: AttemptMark }) {
-  const now = useSandboxNow();
-  const at = new Date(mark.at).toISOString();
-  return (
-    <>
-      <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
-      <span className="attempt-words">{describeAttempt(mark)}</span>
-      <time className="quiet" dateTime={at} title={absolute(at)}>
-        {relative(mark.at, now)}
-      </time>
-    </>
-  );
-}
-
 /** The result of an attempt that was made, or why it is not made yet. */
 function describeAttempt({ state, made }: AttemptMark): string {
   if (made) {
     const answer = made.error ?? `returned ${made.response_code}`;
     const fault = made.fault === undefined ? "" : `, fault ${made.fault}`;
-    return `${KINDS[made.kind]}: ${answer} in ${made.duration_ms} ms${fault}`;
+    return `${made.kind}: ${answer} in ${made.duration_ms} ms${fault}`;
   }
   if (state === "due") return "next retry";
   if (state === "expected") return "if the previous attempt fails";
@@ -88,22 +154,19 @@ function describeAttempt({ state, made }: AttemptMark): string {
 }
 
 /** Request and response of an attempt, and whether its signature matches the current secret. */
-function AttemptExchange({
-  entry,
-  isKnown,
-  secret,
-  body,
-}: {
+function AttemptExchange(props: {
   entry: JournalEntry | undefined;
-  isKnown: boolean;
+  isLoading: boolean;
+  /** Undefined if the webhook was deleted. */
   secret: string | undefined;
   body: string;
 }) {
+  const { entry, isLoading, secret, body } = props;
   const computed = useSignature(secret, body);
   if (entry === undefined) {
     return (
       <p className="quiet">
-        {isKnown ? "The request and response have expired from the journal." : "Loading …"}
+        {isLoading ? "Loading …" : "The request and response have expired from the journal."}
       </p>
     );
   }

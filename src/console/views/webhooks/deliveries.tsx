@@ -1,22 +1,25 @@
-import { useCallback, useMemo } from "react";
-import { Link } from "wouter";
-import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { useMemo } from "react";
+import { useParameters } from "../../address.ts";
+import { useRecords, useSandbox, useWhileRunning } from "../../api/queries.ts";
+import { BodyText } from "../../components/exchange.tsx";
 import { ChoiceField } from "../../components/form.tsx";
+import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
-import { RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { AttemptAxis } from "./attempt-axis.tsx";
+import { EmptyState, Notice } from "../../components/notice.tsx";
+import { CopyButton, formatCount } from "../../components/text.tsx";
+import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
+import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
+import { type Delivery, type DeliveryState, deliveryState, type Webhook } from "./attempts.ts";
+import { CallAsMember } from "./call-as-member.tsx";
 import {
-  attemptMarks,
-  type Delivery,
-  type DeliveryState,
-  deliveryState,
-  totalSpan,
-  type Webhook,
-} from "./attempts.ts";
-import { DeliveryPane } from "./delivery-pane.tsx";
-import { MAX_DELIVERIES, useDelays, useDeliveries, useWebhooks } from "./use-webhooks.ts";
+  canSign,
+  opensslCommand,
+  useDelays,
+  useSignature,
+  useWebhookChoices,
+  useWebhooks,
+} from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
   delivered: "ok",
@@ -25,35 +28,24 @@ const OUTCOMES: Readonly<Record<DeliveryState, Outcome>> = {
   cancelled: "off",
 };
 
-export function DeliveryBadge({
-  delivery,
-  delays,
-  now,
-}: {
-  delivery: Delivery;
-  delays: readonly number[];
-  now: number;
-}) {
-  const state = deliveryState(delivery, delays);
+function DeliveryBadge({ delivery }: { delivery: Delivery }) {
+  const now = useSandboxNow();
+  const state = deliveryState(delivery, useDelays());
   const word = delivery.next_retry ? `retry ${relative(Date.parse(delivery.next_retry), now)}` : state;
   return <Badge outcome={OUTCOMES[state]}>{word}</Badge>;
 }
 
-const makeColumns = (
-  now: number,
-  delays: readonly number[],
-  webhooks: readonly Webhook[],
-): readonly Column<Delivery>[] => {
+function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): readonly Column<Delivery>[] {
   const urls = new Map(webhooks.map(({ webhook_id, url }) => [webhook_id, url]));
   return [
     {
       id: "state",
       title: "State",
       value: (delivery) => deliveryState(delivery, delays),
-      show: (delivery) => <DeliveryBadge delivery={delivery} delays={delays} now={now} />,
+      show: (delivery) => <DeliveryBadge delivery={delivery} />,
       width: "8.5rem",
     },
-    { id: "event", title: "Event", value: ({ event }) => event, width: "minmax(5rem, 1fr)" },
+    { id: "event", title: "Event", width: "minmax(5rem, 1fr)" },
     {
       id: "to",
       title: "To",
@@ -64,109 +56,165 @@ const makeColumns = (
     {
       id: "attempts",
       title: "Attempts",
-      value: ({ attempts }) => attempts,
-      show: (delivery) => (
-        <AttemptAxis
-          marks={attemptMarks(delivery, delays)}
-          from={Date.parse(delivery.created_at)}
-          span={totalSpan(delays)}
-          now={now}
-        />
-      ),
+      show: (delivery) => <AttemptAxis delivery={delivery} />,
       width: "minmax(6rem, 11rem)",
       from: "medium",
     },
     {
-      id: "code",
+      id: "response_code",
       title: "Response",
-      value: ({ response_code }) => response_code,
-      show: ({ response_code }) =>
-        response_code === 0 ? <span className="quiet">none</span> : response_code,
+      show: ({ response_code }) => response_code || <span className="quiet">none</span>,
       width: "5.5rem",
       number: true,
     },
     {
-      id: "begun",
+      id: "created_at",
       title: "Time",
-      value: ({ created_at }) => created_at,
-      show: ({ created_at }) => <RelativeTime at={created_at} now={now} />,
+      show: ({ created_at }) => <RelativeTime at={created_at} />,
       width: "6.5rem",
       from: "medium",
     },
   ];
-};
-const getKey = ({ delivery_id }: Delivery) => delivery_id;
+}
+
+/** Limits the response size, since deliveries contain their payload. */
+const MAX_DELIVERIES = 500;
 const ALL = "all";
 
 /** All deliveries with their attempts. */
 export function Deliveries() {
   const { get, set } = useParameters();
-  const sandbox = useSandboxName();
-  const now = useSandboxNow();
   const delays = useDelays();
-  const webhooks = useWebhooks();
-  const of = get("webhook");
-  const { data, error } = useDeliveries(of);
-  const columns = useMemo(
-    () => makeColumns(now, delays, webhooks.data?.items ?? []),
-    [now, delays, webhooks.data],
-  );
-  const chosen = data?.items.find(({ delivery_id }) => delivery_id === get("delivery"));
-  const close = useCallback(() => set({ delivery: undefined }), [set]);
+  const { webhooks, error: unlisted } = useWebhooks();
+  const webhook_id = get("webhook");
+  const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
+  const { data, error } = useRecords("deliveries", query, useWhileRunning());
+  const columns = useMemo(() => makeColumns(delays, webhooks ?? []), [delays, webhooks]);
   return (
-    <div className="split">
-      <div className="page">
-        <div className="webhooks-tools">
+    <ListView
+      head={
+        <div className="tools">
           <ChoiceField
             label="Webhook"
             name="webhook"
-            value={of ?? ALL}
-            onChange={(webhook) =>
-              set({ webhook: webhook === ALL ? undefined : webhook, delivery: undefined })
-            }
-            choices={[
-              { id: ALL, title: "All webhooks" },
-              ...(webhooks.data?.items ?? []).map(({ webhook_id, url, active }) => ({
-                id: webhook_id,
-                title: url,
-                detail: active ? webhook_id : `${webhook_id}, inactive`,
-              })),
-            ]}
+            value={webhook_id ?? ALL}
+            onChange={(id) => set({ webhook: id === ALL ? undefined : id, delivery: undefined })}
+            choices={useWebhookChoices({ id: ALL, title: "All webhooks" })}
           />
           {data && data.total > data.items.length && (
             <span className="quiet">
-              newest {MAX_DELIVERIES} of {data.total.toLocaleString("en-GB")}
+              newest {MAX_DELIVERIES} of {formatCount(data.total)}
             </span>
           )}
         </div>
-        <LoadError error={error ?? webhooks.error} />
-        {get("delivery") !== undefined && data && !chosen && (
-          <NotFound kind="delivery" id={get("delivery")} />
-        )}
-        <VirtualTable
-          label="Deliveries"
-          columns={columns}
-          rows={data?.items}
-          getKey={getKey}
-          selected={chosen?.delivery_id}
-          onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
-          empty={
-            <EmptyState title="No deliveries yet">
-              {" "}
-              Change data that a webhook subscribes to, or{" "}
-              <Link href={toAddress(sandbox, "webhooks", { show: "trigger" })}>trigger an event</Link>.{" "}
-            </EmptyState>
-          }
-        />
-      </div>
-      {chosen && (
+      }
+      error={error ?? unlisted}
+      kind="delivery"
+      label="Deliveries"
+      columns={columns}
+      rows={data?.items}
+      getKey={({ delivery_id }) => delivery_id}
+      selected={get("delivery")}
+      onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
+      empty={
+        <EmptyState title="No deliveries yet">
+          Change data that a webhook subscribes to, or{" "}
+          <ViewLink view="webhooks" query={{ show: "trigger" }}>
+            trigger an event
+          </ViewLink>
+          .
+        </EmptyState>
+      }
+      pane={(delivery) => (
         <DeliveryPane
-          key={chosen.delivery_id}
-          delivery={chosen}
-          webhook={webhooks.data?.items.find(({ webhook_id }) => webhook_id === chosen.webhook_id)}
-          onClose={close}
+          delivery={delivery}
+          webhook={webhooks?.find((one) => one.webhook_id === delivery.webhook_id)}
+          onClose={() => set({ delivery: undefined })}
         />
       )}
-    </div>
+    />
+  );
+}
+
+interface DeliveryPaneProps {
+  delivery: Delivery;
+  webhook: Webhook | undefined;
+  onClose: () => void;
+}
+
+/** One delivery: redelivery, attempts, payload, signature. */
+function DeliveryPane({ delivery, webhook, onClose }: DeliveryPaneProps) {
+  const { delivery_id, webhook_id, event, status, body } = delivery;
+  return (
+    <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
+      {status === "success" && (
+        <Notice outcome="ok">Delivered. Only failed deliveries can be redelivered.</Notice>
+      )}
+      <CallAsMember
+        organization={delivery.organization_id}
+        verb="Redeliver now"
+        path={`/webhooks/${webhook_id}/deliveries/${delivery_id}/redeliver`}
+        offered={status !== "success"}
+      />
+      <Section title="Attempts">
+        <AttemptAxis delivery={delivery} wide />
+        <AttemptList delivery={delivery} secret={webhook?.secret} />
+      </Section>
+      <Section title="Payload" end={<CopyButton subtle text={body} />}>
+        <BodyText text={body} />
+        <p className="quiet small">
+          {new TextEncoder().encode(body).length} bytes, identical on every attempt. Receivers must verify the
+          signature of these bytes, not of parsed JSON.
+        </p>
+      </Section>
+      {webhook && <Signature delivery={delivery} webhook={webhook} />}
+      <Section title="Details">
+        <Facts
+          facts={{
+            Delivery: <code>{delivery_id}</code>,
+            Webhook: (
+              <ViewLink view="webhooks" query={{ show: "webhooks", webhook: webhook_id }}>
+                {webhook?.url ?? webhook_id}
+              </ViewLink>
+            ),
+            "Event time": absolute(delivery.created_at),
+            Timeline: (
+              <ViewLink view="timeline" query={{ find: delivery_id }}>
+                Attempts and their cause
+              </ViewLink>
+            ),
+          }}
+        />
+      </Section>
+    </DetailPane>
+  );
+}
+
+function Signature({ delivery, webhook: { secret } }: { delivery: Delivery; webhook: Webhook }) {
+  const { body, event, delivery_id } = delivery;
+  const { data: sandbox } = useSandbox();
+  const signature = useSignature(secret, body);
+  const headers = [
+    "Content-Type: application/json",
+    `X-Service-Event: ${event}`,
+    ...(signature ? [`X-Service-Signature: ${signature}`] : []),
+    `X-Service-Delivery: ${delivery_id}`,
+    `User-Agent: ${sandbox?.settings.service_name ?? "Service"}-Webhook/1.0`,
+  ].join("\n");
+  return (
+    <Section
+      title="Signature"
+      end={<CopyButton subtle text={opensslCommand(secret, body)} label="Copy as openssl" />}
+    >
+      {!canSign && (
+        <Notice outcome="other">
+          This browser computes signatures on localhost or HTTPS only. Use “Copy as openssl” instead.
+        </Notice>
+      )}
+      <pre className="wire">{headers}</pre>
+      <p className="quiet small">
+        HMAC-SHA256 of the payload. The key is the whole secret, including <code>whsec_</code>.
+      </p>
+    </Section>
   );
 }

@@ -1,5 +1,4 @@
-import { useParameters } from "../../address.ts";
-import { TabLinks } from "../../components/layout.tsx";
+import { TabbedView } from "../../components/layout.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { ReceiverTest } from "./receiver-test.tsx";
 import { Receivers } from "./receivers.tsx";
@@ -16,24 +15,5 @@ const TABS = [
 ];
 
 export default function Webhooks() {
-  const { get } = useParameters();
-  const shown = TABS.find(({ id }) => id === get("show")) ?? TABS[0]!;
-  return (
-    <>
-      <header className="webhooks-head">
-        <h1>Webhooks</h1>
-        <TabLinks
-          label="Parts of webhooks"
-          view="webhooks"
-          tabs={TABS.map(({ id, title }) => ({
-            id,
-            title,
-            parameters: id === TABS[0]!.id ? {} : { show: id },
-          }))}
-          current={shown.id}
-        />
-      </header>
-      <shown.Part key={shown.id} />
-    </>
-  );
+  return <TabbedView title="Webhooks" label="Parts of webhooks" view="webhooks" tabs={TABS} />;
 }

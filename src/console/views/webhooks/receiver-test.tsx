@@ -10,86 +10,52 @@ import type {
 import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import { givenInputs } from "../../api/form-fields.ts";
+import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
-import { CopyButton, pluralize, saveFile } from "../../components/text.tsx";
-import { useWebhooks } from "./use-webhooks.ts";
+import { CopyButton, pluralize, saveJson } from "../../components/text.tsx";
+import { useWebhookChoices, useWebhooks } from "./use-webhooks.ts";
 
 const OTHER = "";
 
 /** Runs `understudy receiver-test` on a receiver. */
 export function ReceiverTest() {
-  const webhooks = useWebhooks();
-  const [chosen, setChosen] = useState(OTHER);
-  const [url, setUrl] = useState("");
-  const [secret, setSecret] = useState("");
-  const [probe, setProbe] = useState("");
-  const { run, stop, progress, report, error, isPending } = useReceiverTest();
+  const { webhooks } = useWebhooks();
+  const { inputs, field, change } = useInputs({ webhook: OTHER, url: "", secret: "", probe: "" });
+  const { run, stop, progress } = useReceiverTest();
   const choose = (id: string) => {
-    setChosen(id);
-    const webhook = webhooks.data?.items.find(({ webhook_id }) => webhook_id === id);
-    if (webhook === undefined) return;
-    setUrl(webhook.url);
-    setSecret(webhook.secret);
+    const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? inputs;
+    change({ webhook: id, url, secret });
   };
+  const { url, secret, probe } = inputs;
+  const mutate = () => run.mutate({ url: url.trim(), secret: secret.trim(), ...givenInputs({ probe }) });
   return (
     <div className="page receiver-test">
       <p className="quiet">
         Sends valid, forged, malformed and repeated deliveries to a receiver and checks its responses against
         the spec (section 6). Takes about a minute. Do not run against production.
       </p>
-      <Form
-        submit="Run test"
-        pending={isPending}
-        error={error}
-        onSubmit={() =>
-          run({ url: url.trim(), secret: secret.trim(), ...(probe.trim() && { probe: probe.trim() }) })
-        }
-      >
-        <div className="trigger-pair">
+      <Form submit="Run test" change={{ ...run, mutate }}>
+        <div className="field-grid">
           <ChoiceField
             label="Webhook"
             name=""
-            value={chosen}
+            value={inputs.webhook}
             onChange={choose}
-            choices={[
-              { id: OTHER, title: "None, enter a URL" },
-              ...(webhooks.data?.items ?? []).map(({ webhook_id, url }) => ({
-                id: webhook_id,
-                title: url,
-                detail: webhook_id,
-              })),
-            ]}
+            choices={useWebhookChoices({ id: OTHER, title: "None, enter a URL" })}
           />
-          <Field
-            label="URL"
-            name="url"
-            value={url}
-            onChange={setUrl}
-            placeholder="http://127.0.0.1:3000/webhook"
-            required
-          />
-          <Field
-            label="Secret"
-            name="secret"
-            value={secret}
-            onChange={setSecret}
-            placeholder="whsec_…"
-            type="password"
-            required
-          />
+          <Field label="URL" {...field("url")} placeholder="http://127.0.0.1:3000/webhook" required />
+          <Field label="Secret" {...field("secret")} placeholder="whsec_…" type="password" required />
           <Field
             label="Probe"
-            name="probe"
-            value={probe}
-            onChange={setProbe}
+            {...field("probe")}
             placeholder="http://127.0.0.1:3000/processed"
             hint="A URL that returns the processed deliveries: their number or ids. Optional; without it, side effects are not checked."
           />
         </div>
       </Form>
-      {isPending && (
+      {run.isPending && (
         <Notice
           outcome="waiting"
           action={
@@ -101,7 +67,7 @@ export function ReceiverTest() {
           {progress ? `${progress.index} of ${progress.total}: ${progress.title}` : "Connecting …"}
         </Notice>
       )}
-      {report && !isPending && <TestReport report={report} />}
+      {run.data && !run.isPending && <TestReport report={run.data} />}
     </div>
   );
 }
@@ -129,14 +95,7 @@ function useReceiverTest() {
       throw new ControlError(0, "The test ended without a report.");
     },
   });
-  return {
-    run: run.mutate,
-    stop: () => stopping.current.abort(),
-    progress,
-    report: run.data,
-    error: run.error,
-    isPending: run.isPending,
-  };
+  return { run, progress, stop: () => stopping.current.abort() };
 }
 
 /** Failures first, passed checks last. */
@@ -149,7 +108,7 @@ const OUTCOMES: Readonly<Record<CheckReport["outcome"], Outcome>> = {
 };
 const WORST: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
 
-export function TestReport({ report }: { report: ReceiverReport }) {
+function TestReport({ report }: { report: ReceiverReport }) {
   const { verdict, summary, stopped, checks, unseen } = report;
   const ordered = checks.toSorted(
     (a, b) =>
@@ -157,14 +116,11 @@ export function TestReport({ report }: { report: ReceiverReport }) {
       WORST.indexOf(a.severity) - WORST.indexOf(b.severity),
   );
   return (
-    <section className="test-report" aria-label="Report">
+    <section className="stack" aria-label="Report">
       <Notice
         outcome={verdict === "pass" ? "ok" : "failed"}
         action={
-          <Button
-            className="button"
-            onPress={() => saveFile("receiver-test.json", JSON.stringify(report, null, 2))}
-          >
+          <Button className="button" onPress={() => saveJson("receiver-test.json", report)}>
             Download JSON
           </Button>
         }
@@ -173,7 +129,7 @@ export function TestReport({ report }: { report: ReceiverReport }) {
         {pluralize(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not
         observable, {summary.error} errors, in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
       </Notice>
-      <ul className="checks" aria-label="Checks">
+      <ul className="checks panel lines" aria-label="Checks">
         {ordered.map((check) => (
           <Check key={check.id} check={check} />
         ))}

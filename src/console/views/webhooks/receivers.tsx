@@ -1,98 +1,250 @@
-import { useCallback, useState } from "react";
+import { useState } from "react";
 import { Button } from "react-aria-components";
-import type { Receiver } from "../../../../types/control-api.ts";
-import { useParameters } from "../../address.ts";
+import type { ReceivedRequest, Receiver, ReceiverOptions } from "../../../../types/control-api.ts";
+import { useSelection } from "../../address.ts";
+import { givenInputs, inputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { Field, Form } from "../../components/form.tsx";
-import { DetailPane } from "../../components/layout.tsx";
-import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { AnswersField, answersText, parseAnswers } from "./answers.tsx";
-import { ReceiverPane } from "./receiver-pane.tsx";
+import { ConfirmButton } from "../../components/dialog.tsx";
+import { BodyText } from "../../components/exchange.tsx";
+import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
+import { DetailPane, ListView, Section, ViewLink } from "../../components/layout.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { CopyButton, capitalize, PathText } from "../../components/text.tsx";
+import { Ago } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
 import { SENT_MS } from "./use-webhooks.ts";
 
 const COLUMNS: readonly Column<Receiver>[] = [
-  { id: "url", title: "URL", value: ({ url }) => url, width: "minmax(0, 2fr)" },
+  { id: "url", title: "URL", width: "minmax(0, 2fr)" },
   {
     id: "answers",
     title: "Responses",
-    value: ({ answers }) => answersText(answers),
+    value: ({ answers }) => formatAnswers(answers),
     width: "minmax(0, 1fr)",
   },
-  { id: "served", title: "Requests", value: ({ served }) => served, width: "5.5rem", number: true },
+  { id: "served", title: "Requests", width: "5.5rem", number: true },
 ];
-const getKey = ({ id }: Receiver) => id;
 
 /** Webhook endpoints inside the server, with configured responses; they verify signatures. */
 export function Receivers() {
-  const { get, set } = useParameters();
+  const { selected, isCreating, select, create, close } = useSelection("receiver", "open");
   const { data, error } = useSandboxQuery(["receivers"], (calls) => calls.receivers(), { everyMs: SENT_MS });
-  const chosen = data?.items.find(({ id }) => id === get("receiver"));
-  const opening = get("open") !== undefined;
-  const close = useCallback(() => set({ receiver: undefined, open: undefined }), [set]);
   return (
-    <div className="split">
-      <div className="page">
-        <div className="webhooks-tools">
+    <ListView
+      head={
+        <div className="tools">
           <span className="quiet">
             Test endpoints inside this server. They verify signatures and respond as you configure.
           </span>
-          <Button className="button primary" onPress={() => set({ open: "new", receiver: undefined })}>
+          <Button className="button primary" onPress={create}>
             Create receiver
           </Button>
         </div>
-        <LoadError error={error} />
-        {get("receiver") !== undefined && data && !chosen && (
-          <NotFound kind="receiver" id={get("receiver")} />
-        )}
-        <VirtualTable
-          label="Receivers"
-          columns={COLUMNS}
-          rows={data?.items}
-          getKey={getKey}
-          selected={chosen?.id}
-          onSelect={({ id }) => set({ receiver: id, open: undefined })}
-          empty={
-            <EmptyState title="No receivers">
-              {" "}
-              Create one, register a webhook for it and trigger an event to see a delivery.{" "}
-            </EmptyState>
-          }
-        />
-      </div>
-      {opening && <CreateReceiver onClose={close} />}
-      {!opening && chosen && <ReceiverPane key={chosen.id} receiver={chosen} onClose={close} />}
-    </div>
+      }
+      error={error}
+      kind="receiver"
+      label="Receivers"
+      columns={COLUMNS}
+      rows={data?.items}
+      getKey={({ id }) => id}
+      selected={selected}
+      onSelect={({ id }) => select(id)}
+      empty={
+        <EmptyState title="No receivers">
+          Create one, register a webhook for it and trigger an event to see a delivery.
+        </EmptyState>
+      }
+      pane={(receiver) => <ReceiverPane receiver={receiver} onClose={close} />}
+      otherPane={isCreating && <CreateReceiver onClose={close} onCreated={select} />}
+    />
   );
 }
 
-export function CreateReceiver({ onClose }: { onClose: () => void }) {
-  const { set } = useParameters();
-  const [answers, setAnswers] = useState("200");
-  const [secret, setSecret] = useState("");
-  const open = useSandboxChange(async (calls, _: undefined) =>
-    calls.openReceiver({ answers: parseAnswers(answers), ...(secret.trim() && { secret: secret.trim() }) }),
+function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) => void }) {
+  const { inputs, field, change } = useInputs({ answers: "200", secret: "" });
+  const { answers, secret } = inputs;
+  const open = useSandboxChange(async (calls) =>
+    calls.openReceiver({ answers: parseAnswers(answers), ...givenInputs({ secret }) }),
   );
   return (
-    <DetailPane title="Create receiver" label="Create receiver" onClose={onClose}>
-      <Form
-        submit="Create"
-        pending={open.isPending}
-        error={open.error}
-        onSubmit={() =>
-          open.mutate(undefined, { onSuccess: ({ id }) => set({ receiver: id, open: undefined }) })
-        }
-      >
-        <AnswersField value={answers} onChange={setAnswers} />
+    <DetailPane title="Create receiver" label="Create receiver" onClose={props.onClose}>
+      <Form submit="Create" change={open} onSuccess={({ id }) => props.onCreated(id)}>
+        <AnswersField value={answers} onChange={(answers) => change({ answers })} />
         <Field
           label="Secret"
-          name="secret"
-          value={secret}
-          onChange={setSecret}
+          {...field("secret")}
           placeholder="whsec_…"
           hint="For verifying signatures. Leave empty to use the secret of the webhook that sends."
         />
       </Form>
     </DetailPane>
+  );
+}
+
+/** One receiver: responses, received requests, signature checks. */
+function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
+  const { id, url, has_secret } = receiver;
+  const remove = useSandboxChange(async (calls) => {
+    await calls.closeReceiver(id);
+    onClose();
+  });
+  return (
+    <DetailPane
+      title={<span className="mono">{id}</span>}
+      label={`Receiver ${id}`}
+      onClose={onClose}
+      actions={
+        <>
+          <CopyButton text={url} label="Copy URL" />
+          <ViewLink className="button" view="webhooks" query={{ show: "webhooks", register: "new", to: url }}>
+            Register webhook
+          </ViewLink>
+          <ConfirmButton title="Delete this receiver?" verb="Delete" change={remove}>
+            Its received requests are deleted, and new requests to its URL return 404.
+          </ConfirmButton>
+        </>
+      }
+    >
+      <pre className="wire">
+        <PathText>{url}</PathText>
+      </pre>
+      <p className="quiet small">
+        {has_secret
+          ? "Verifies signatures with its own secret."
+          : "Verifies signatures with the secret of the webhook that sends."}
+      </p>
+      <ReceiverAnswers receiver={receiver} />
+      <Received id={id} />
+    </DetailPane>
+  );
+}
+
+function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) {
+  const [typed, setTyped] = useState<string>();
+  const text = typed ?? formatAnswers(answers);
+  const change = useSandboxChange(async (calls) => calls.changeReceiver(id, { answers: parseAnswers(text) }));
+  return (
+    <Section title="Configuration">
+      <Form submit="Save responses" change={change} onSuccess={() => setTyped(undefined)}>
+        <AnswersField value={text} onChange={setTyped} />
+      </Form>
+      {change.isSuccess && typed === undefined && (
+        <Notice outcome="ok">Saved. The next request gets the first response.</Notice>
+      )}
+    </Section>
+  );
+}
+
+/** Id of the choice for typed responses. */
+const TYPED = "typed";
+const USUAL: readonly Choice[] = [
+  { id: "200", title: "200, always" },
+  { id: "500, 500, 200", title: "500 twice, then 200", detail: "retries that succeed" },
+  { id: "500", title: "500, always", detail: "until retries are exhausted" },
+  { id: "410", title: "410", detail: "disables the webhook" },
+  { id: "200 after 5s", title: "200 after 5 s" },
+  { id: "hang", title: "No response", detail: "hang" },
+  { id: "reset", title: "Connection reset", detail: "reset" },
+  { id: TYPED, title: "Custom …" },
+];
+
+/** Selects the responses of a receiver, or edits them as text. */
+function AnswersField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
+  const isUsual = USUAL.some(({ id }) => id === value && id !== TYPED);
+  return (
+    <>
+      <ChoiceField
+        label="Responses"
+        name={isUsual ? "answers" : ""}
+        value={isUsual ? value : TYPED}
+        onChange={(id) => onChange(id === TYPED ? "500, 200 after 1s" : id)}
+        choices={USUAL}
+        hint={isUsual && "The last response repeats."}
+      />
+      {!isUsual && (
+        <Field
+          label="Custom responses"
+          name="answers"
+          value={value}
+          onChange={onChange}
+          hint="Comma-separated: 500, 200 after 1s, hang, reset. The last one repeats."
+          required
+        />
+      )}
+    </>
+  );
+}
+
+/** "500, 200 after 1s, hang". */
+function formatAnswers(answers: Receiver["answers"]): string {
+  return answers
+    .map((answer) => {
+      if (typeof answer !== "object") return String(answer);
+      return answer.delay === undefined ? String(answer.status) : `${answer.status} after ${answer.delay}`;
+    })
+    .join(", ");
+}
+
+/** @throws ControlError for an invalid response */
+function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
+  return text.split(",").map((part) => {
+    const word = part.trim();
+    if (/^\d{3}$/.test(word)) return Number(word);
+    if (word === "hang" || word === "reset") return word;
+    const [, status, delay] = /^(\d{3}) after (\S+)$/.exec(word) ?? [];
+    if (delay !== undefined) return { status: Number(status), delay: delay as never };
+    throw inputError(
+      "answers",
+      `“${word}” is not a valid response. Use a status (200), a status with a delay (200 after 1s), hang or reset.`,
+    );
+  });
+}
+
+const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], Outcome>> = {
+  valid: "ok",
+  invalid: "failed",
+  missing: "refused",
+};
+const MAX_SHOWN = 100;
+
+function Received({ id }: { id: string }) {
+  const { data, error } = useSandboxQuery(["received", id], (calls) => calls.received(id), {
+    everyMs: SENT_MS,
+  });
+  const newest = (data?.items ?? [])
+    .map((request, number) => ({ request, number }))
+    .slice(-MAX_SHOWN)
+    .reverse();
+  return (
+    <Section title={data ? `${data.total} received` : "Received"}>
+      <LoadError error={error} />
+      {data?.total === 0 && <p className="quiet">No requests yet.</p>}
+      <ul className="received lines" aria-label="Received">
+        {newest.map(({ request, number }) => (
+          <li key={number}>
+            <details>
+              <summary>
+                <Badge outcome={VERDICTS[request.verdict]}>{request.verdict}</Badge>
+                <span className="clip">{String(request.headers["x-service-event"] ?? request.method)}</span>
+                <span className="quiet">{request.answer}</span>
+                <Ago at={request.at} />
+              </summary>
+              <p>{capitalize(request.reason)}.</p>
+              <pre className="wire">
+                {`${request.method} /${request.path}\n`}
+                {Object.entries(request.headers)
+                  .map(([name, value]) => `${name}: ${value}`)
+                  .join("\n")}
+              </pre>
+              <BodyText text={request.body} />
+            </details>
+          </li>
+        ))}
+      </ul>
+      {data && data.total > MAX_SHOWN && (
+        <p className="quiet small">Only the newest {MAX_SHOWN} are shown.</p>
+      )}
+    </Section>
   );
 }

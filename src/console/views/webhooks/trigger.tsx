@@ -1,45 +1,44 @@
 import { useCallback, useMemo, useState } from "react";
-import { Link } from "wouter";
 import type { EventName, Triggered } from "../../../../types/control-api.ts";
-import { toAddress, useParameters, useSandboxName } from "../../address.ts";
-import { type FormField, formFields, notJson, parseValue } from "../../api/form-fields.ts";
+import { useParameters } from "../../address.ts";
+import { type Fields, type FormField, formFields, givenInputs, parseValue } from "../../api/form-fields.ts";
 import { eventData } from "../../api/open-api.ts";
-import { useOpenApi, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { ChoiceField, Field, Form } from "../../components/form.tsx";
+import {
+  useCollections,
+  useOpenApi,
+  useOrganizations,
+  useSandboxChange,
+  useSandboxQuery,
+} from "../../api/queries.ts";
+import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
+import { ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { TypedField } from "../../components/typed-field.tsx";
-import { useEvents } from "./use-webhooks.ts";
-
-const ANY = "";
+import { useEventChoices } from "./use-webhooks.ts";
 
 /** Triggers an event. Empty data fields come from a record, or are generated from the seed. */
 export function Trigger() {
   const { get, set } = useParameters();
   const { data: api, error: unread } = useOpenApi();
-  const events = useEvents();
-  const name = get("event") ?? events?.[0]?.name ?? "";
-  const event = events?.find((one) => one.name === name);
-  const organizations = useSandboxQuery(["records", "organizations"], (calls) =>
-    calls.records("organizations"),
-  );
-  const fields = useMemo(
-    () => (api && event ? formFields(eventData(event.post), api.components) : []),
-    [api, event],
-  );
+  const events = useEventChoices();
+  const name = get("event") ?? events?.[0]?.id ?? "";
+  const { choices: organizations = [] } = useOrganizations();
+  const fields = useMemo(() => {
+    const event = api?.webhooks[name];
+    return api && event ? formFields(eventData(event.post), api.components) : [];
+  }, [api, name]);
   const example = useExample(fields[0]?.name);
-  const [subject, setSubject] = useState("");
-  const [organization, setOrganization] = useState(ANY);
+  const { inputs, field } = useInputs({ for: "", organization: "" });
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const type = useCallback(
     ({ name }: FormField, text: string) => setTexts((before) => ({ ...before, [name]: text })),
     [],
   );
-  const trigger = useSandboxChange(async (calls, _: undefined) => {
-    const data = typedData(fields, texts);
+  const trigger = useSandboxChange(async (calls) => {
+    const data = parseTexts(fields, texts);
     return calls.trigger(name as EventName, {
-      ...(subject.trim() && { for: subject.trim() }),
-      ...(organization && { organization }),
+      ...givenInputs(inputs),
       ...(Object.keys(data).length > 0 && { data }),
     });
   });
@@ -51,12 +50,10 @@ export function Trigger() {
       </p>
       <Form
         submit="Trigger event"
-        pending={trigger.isPending}
+        change={{ ...trigger, error: trigger.error ?? unread }}
         waiting={events === undefined}
-        error={trigger.error ?? unread}
-        onSubmit={() => trigger.mutate(undefined)}
       >
-        <div className="trigger-pair">
+        <div className="field-grid">
           <ChoiceField
             label="Event"
             name="event"
@@ -65,28 +62,24 @@ export function Trigger() {
               set({ event }, { replace: true });
               trigger.reset();
             }}
-            choices={events?.map(({ name, post }) => ({ id: name, title: name, detail: post.summary }))}
+            choices={events}
           />
           <Field
             label="Record"
-            name="for"
-            value={subject}
-            onChange={setSubject}
+            {...field("for")}
             placeholder={example}
             hint="Id of the record that the event is about. Leave empty to generate data."
           />
           <ChoiceField
             label="Organization"
-            name="organization"
-            value={organization}
-            onChange={setOrganization}
+            {...field("organization")}
             choices={[
-              { id: ANY, title: "The record’s organization", detail: "or the first one" },
-              ...(organizations.data?.items ?? []).map(({ id, name }) => ({ id, title: name, detail: id })),
+              { id: "", title: "The record’s organization", detail: "or the first one" },
+              ...organizations,
             ]}
           />
         </div>
-        <fieldset className="trigger-data">
+        <fieldset className="trigger-data field-grid">
           <legend>Override data</legend>
           {fields.map((field) => (
             <TypedField
@@ -100,46 +93,41 @@ export function Trigger() {
           ))}
         </fieldset>
       </Form>
-      {trigger.data && !trigger.isPending && <Outcome event={name} triggered={trigger.data} />}
+      {trigger.data && !trigger.isPending && <Sent event={name} triggered={trigger.data} />}
     </div>
   );
 }
 
 /** Id of a record for the event, by the first field of its data, such as `thread_id`. */
 function useExample(field: string | undefined): string {
-  const { data: collections } = useSandboxQuery(["collections"], (calls) => calls.collections());
-  const of = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
-  const { data: some } = useSandboxQuery(
-    ["example", of?.name],
-    (calls) => calls.records(of!.name, { limit: 1 }),
-    { enabled: of !== undefined },
+  const { data: collections } = useCollections();
+  const found = collections?.items.find(({ name }) => name === field?.replace(/_id$/, "s"));
+  const { data } = useSandboxQuery(
+    ["example", found?.name],
+    (calls) => calls.records(found!.name, { limit: 1 }),
+    { enabled: found !== undefined },
   );
-  const [first] = (some?.items ?? []) as unknown as readonly Readonly<Record<string, unknown>>[];
-  return of === undefined || some === undefined ? "" : String(first?.[of.id_field] ?? `${of.prefix}…`);
+  if (found === undefined || data === undefined) return "";
+  const [first] = data.items as unknown as readonly Fields[];
+  return String(first?.[found.id_field] ?? `${found.prefix}…`);
 }
 
 /** Parses the typed fields. @throws ControlError for invalid JSON */
-function typedData(fields: readonly FormField[], texts: Readonly<Record<string, string>>) {
-  const data: Record<string, unknown> = {};
-  for (const field of fields) {
-    const text = texts[field.name] ?? "";
-    if (text.trim() === "") continue;
-    try {
-      data[field.name] = parseValue(text, field);
-    } catch {
-      throw notJson(`data.${field.name}`, field.name);
-    }
-  }
-  return data;
+function parseTexts(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Fields {
+  const typed = fields.filter(({ name }) => texts[name]?.trim());
+  return Object.fromEntries(
+    typed.map((field) => [field.name, parseValue(texts[field.name]!, field, "data.")]),
+  );
 }
 
-function Outcome({ event, triggered: { deliveries } }: { event: string; triggered: Triggered }) {
-  const sandbox = useSandboxName();
+function Sent({ event, triggered: { deliveries } }: { event: string; triggered: Triggered }) {
   if (deliveries.length === 0) {
     return (
       <Notice outcome="refused">
         Not sent: no active webhook of the organization subscribes to {event}.{" "}
-        <Link href={toAddress(sandbox, "webhooks", { show: "webhooks", register: "new" })}>Register one</Link>
+        <ViewLink view="webhooks" query={{ show: "webhooks", register: "new" }}>
+          Register one
+        </ViewLink>
       </Notice>
     );
   }
@@ -148,10 +136,10 @@ function Outcome({ event, triggered: { deliveries } }: { event: string; triggere
       <ul className="sent">
         {deliveries.map(({ delivery_id, webhook_id, status, response_code }) => (
           <li key={delivery_id}>
-            <Badge outcome={status === "success" ? "ok" : "refused"}>
-              {response_code === 0 ? "no response" : response_code}
-            </Badge>
-            <Link href={toAddress(sandbox, "webhooks", { delivery: delivery_id })}>{webhook_id}</Link>
+            <Badge outcome={status === "success" ? "ok" : "refused"}>{response_code || "no response"}</Badge>
+            <ViewLink view="webhooks" query={{ delivery: delivery_id }}>
+              {webhook_id}
+            </ViewLink>
           </li>
         ))}
       </ul>

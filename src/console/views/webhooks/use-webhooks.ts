@@ -1,35 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { shellQuote } from "../../api/copy-request.ts";
-import { useOpenApi, useSandbox, useSandboxQuery } from "../../api/queries.ts";
+import { useOpenApi, useRecords, useSandbox, useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import type { Choice } from "../../components/form.tsx";
 import { durationMs } from "./attempts.ts";
-
-/** Limits the response size, since deliveries contain their payload. */
-export const MAX_DELIVERIES = 500;
-
-/** With a running clock, retries happen without an entry in the live stream. */
-const RUNNING_MS = 2000;
 
 /** No stream reports requests to a receiver. */
 export const SENT_MS = 2000;
-
-function useWhileRunning() {
-  const { data: sandbox } = useSandbox();
-  return sandbox && sandbox.clock.mode !== "frozen" ? { everyMs: RUNNING_MS } : {};
-}
-
-export function useDeliveries(webhook: string | undefined) {
-  const options = useWhileRunning();
-  return useSandboxQuery(
-    ["deliveries", webhook],
-    (calls) =>
-      calls.records("deliveries", {
-        limit: MAX_DELIVERIES,
-        ...(webhook === undefined ? {} : { webhook_id: webhook }),
-      }),
-    options,
-  );
-}
 
 /** A delivery with the requests and responses that the journal still has. */
 export function useDelivery(id: string) {
@@ -37,7 +14,21 @@ export function useDelivery(id: string) {
 }
 
 export function useWebhooks() {
-  return useSandboxQuery(["webhooks"], (calls) => calls.records("webhooks"));
+  const { data, error } = useRecords("webhooks");
+  return { webhooks: data?.items, error };
+}
+
+/** Webhooks as choices of a form, after a first choice. */
+export function useWebhookChoices(first: Choice): Choice[] {
+  const { webhooks = [] } = useWebhooks();
+  return [
+    first,
+    ...webhooks.map(({ webhook_id, url, active }) => ({
+      id: webhook_id,
+      title: url,
+      detail: active ? webhook_id : `${webhook_id}, inactive`,
+    })),
+  ];
 }
 
 /** Retry schedule: milliseconds from the end of each attempt to the next. */
@@ -50,15 +41,15 @@ export function useDelays(): readonly number[] {
 /** Sent by `POST /webhooks/ID/test` only. */
 const TEST = "webhook.test";
 
-/** Events with their payload schemas. Undefined while loading. */
-export function useEvents() {
+/** Events that webhooks can subscribe to, as choices. Undefined while loading. */
+export function useEventChoices(): Choice[] | undefined {
   const { data } = useOpenApi();
   return useMemo(
     () =>
       data &&
-      Object.entries(data.webhooks ?? {})
+      Object.entries(data.webhooks)
         .filter(([name]) => name !== TEST)
-        .map(([name, { post }]) => ({ name, post })),
+        .map(([name, { post }]) => ({ id: name, title: name, detail: post.summary })),
     [data],
   );
 }

@@ -1,16 +1,22 @@
-import { useCallback, useMemo } from "react";
+import { useState } from "react";
 import { Button } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import type { StateRecord } from "../../../../types/control-api.ts";
+import { useParameters, useSelection } from "../../address.ts";
+import { useOrganizations, useSandboxChange } from "../../api/queries.ts";
+import { ConfirmButton } from "../../components/dialog.tsx";
+import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
+import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
-import { RelativeTime, useSandboxNow } from "../../components/time.tsx";
-import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton } from "../../components/text.tsx";
+import { absolute, RelativeTime } from "../../components/time.tsx";
+import { MultiSelect } from "../../components/typed-field.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
 import type { Webhook } from "./attempts.ts";
-import { RegisterWebhook } from "./register-webhook.tsx";
-import { useWebhooks } from "./use-webhooks.ts";
-import { WebhookPane } from "./webhook-pane.tsx";
+import { CallAsMember } from "./call-as-member.tsx";
+import { useEventChoices, useWebhooks } from "./use-webhooks.ts";
 
-const makeColumns = (now: number): readonly Column<Webhook>[] => [
+const COLUMNS: readonly Column<Webhook>[] = [
   {
     id: "state",
     title: "State",
@@ -18,7 +24,7 @@ const makeColumns = (now: number): readonly Column<Webhook>[] => [
     show: ({ active }) => <Badge outcome={active ? "ok" : "other"}>{active ? "active" : "inactive"}</Badge>,
     width: "6rem",
   },
-  { id: "url", title: "URL", value: ({ url }) => url, width: "minmax(0, 1.6fr)" },
+  { id: "url", title: "URL", width: "minmax(0, 1.6fr)" },
   {
     id: "events",
     title: "Events",
@@ -26,67 +32,152 @@ const makeColumns = (now: number): readonly Column<Webhook>[] => [
     width: "minmax(0, 1fr)",
     from: "medium",
   },
-  {
-    id: "organization",
-    title: "Organization",
-    value: ({ organization_id }) => organization_id,
-    width: "7rem",
-    from: "wide",
-  },
+  { id: "organization_id", title: "Organization", width: "7rem", from: "wide" },
   {
     id: "last",
     title: "Last delivery",
     value: ({ last_delivery }) => last_delivery ?? "",
-    show: ({ last_delivery }) =>
-      last_delivery === null ? (
-        <span className="quiet">none</span>
-      ) : (
-        <RelativeTime at={last_delivery} now={now} />
-      ),
+    show: ({ last_delivery: at }) => (at ? <RelativeTime at={at} /> : <span className="quiet">none</span>),
     width: "7rem",
     from: "medium",
   },
 ];
-const getKey = ({ webhook_id }: Webhook) => webhook_id;
 
 export function WebhookList() {
-  const { get, set } = useParameters();
-  const now = useSandboxNow();
-  const columns = useMemo(() => makeColumns(now), [now]);
-  const { data, error } = useWebhooks();
-  const chosen = data?.items.find(({ webhook_id }) => webhook_id === get("webhook"));
-  const registering = get("register");
-  const close = useCallback(() => set({ webhook: undefined, register: undefined }), [set]);
+  const { selected, isCreating, select, create, close } = useSelection("webhook", "register");
+  const { webhooks, error } = useWebhooks();
   return (
-    <div className="split">
-      <div className="page">
-        <div className="webhooks-tools">
+    <ListView
+      head={
+        <div className="tools">
           <span className="quiet">Each has its own secret; failures are retried; a 410 disables it.</span>
-          <Button className="button primary" onPress={() => set({ register: "new", webhook: undefined })}>
+          <Button className="button primary" onPress={create}>
             Register webhook
           </Button>
         </div>
-        <LoadError error={error} />
-        {get("webhook") !== undefined && data && !chosen && <NotFound kind="webhook" id={get("webhook")} />}
-        <VirtualTable
-          label="Webhooks"
-          columns={columns}
-          rows={data?.items}
-          getKey={getKey}
-          selected={chosen?.webhook_id}
-          onSelect={({ webhook_id }) => set({ webhook: webhook_id, register: undefined })}
-          empty={
-            <EmptyState title="No webhooks yet">
-              {" "}
-              Register one here or by <code>POST /webhooks</code>. To try one without code, create a receiver.{" "}
-            </EmptyState>
-          }
-        />
-      </div>
-      {registering !== undefined && <RegisterWebhook onClose={close} />}
-      {registering === undefined && chosen && (
-        <WebhookPane key={chosen.webhook_id} webhook={chosen} onClose={close} />
+      }
+      error={error}
+      kind="webhook"
+      label="Webhooks"
+      columns={COLUMNS}
+      rows={webhooks}
+      getKey={({ webhook_id }) => webhook_id}
+      selected={selected}
+      onSelect={({ webhook_id }) => select(webhook_id)}
+      empty={
+        <EmptyState title="No webhooks yet">
+          Register one here or by <code>POST /webhooks</code>. To try one without code, create a receiver.
+        </EmptyState>
+      }
+      pane={(webhook) => <WebhookPane webhook={webhook} onClose={close} />}
+      otherPane={isCreating && <RegisterWebhook onClose={close} />}
+    />
+  );
+}
+
+const SEEN = 4;
+
+/** One webhook: state, events, secret, test event. */
+function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const { webhook_id, url, secret, events, description, active, created_at, last_delivery } = webhook;
+  const activate = useSandboxChange((calls) =>
+    calls.changeRecord("webhooks", webhook_id, { active: !active }),
+  );
+  const remove = useSandboxChange(async (calls) => {
+    await calls.removeRecord("webhooks", webhook_id);
+    onClose();
+  });
+  return (
+    <DetailPane
+      title={url}
+      label={`Webhook ${webhook_id}`}
+      onClose={onClose}
+      actions={
+        <>
+          <ViewLink className="button" view="webhooks" query={{ webhook: webhook_id }}>
+            Deliveries
+          </ViewLink>
+          <CopyButton text={secret} label="Copy secret" />
+          <Button className="button" isPending={activate.isPending} onPress={() => activate.mutate()}>
+            {active ? "Deactivate" : "Activate"}
+          </Button>
+          <ConfirmButton title="Delete this webhook?" verb="Delete" change={remove}>
+            Also deletes its deliveries and pending retries. To keep them, deactivate it instead.
+          </ConfirmButton>
+        </>
+      }
+    >
+      <Problem error={activate.error} />
+      {!active && (
+        <Notice outcome="refused">
+          Inactive: {webhook.inactive_because ?? "created inactive"}. It receives no events, and its pending
+          retries were cancelled.
+        </Notice>
       )}
-    </div>
+      <Section title="Test event">
+        <CallAsMember
+          organization={webhook.organization_id}
+          verb="Send test event"
+          path={`/webhooks/${webhook_id}/test`}
+        />
+      </Section>
+      <Section title="Webhook">
+        <Facts
+          facts={{
+            Id: <code>{webhook_id}</code>,
+            Organization: webhook.organization_id,
+            Secret: <code>{`whsec_…${secret.slice(-SEEN)}`}</code>,
+            Events: events.join(", "),
+            Description: description || undefined,
+            Created: absolute(created_at),
+            "Last delivery": last_delivery === null ? "none" : <RelativeTime at={last_delivery} />,
+          }}
+        />
+      </Section>
+    </DetailPane>
+  );
+}
+
+/** Registers a webhook of any organization. `to` in the address prefills the URL. */
+function RegisterWebhook({ onClose }: { onClose: () => void }) {
+  const { get, set } = useParameters();
+  const events = useEventChoices();
+  const { choices: organizations } = useOrganizations();
+  const { inputs, field } = useInputs({ url: get("to") ?? "", organization_id: "" });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const organization_id = inputs.organization_id || organizations?.[0]?.id;
+  const register = useSandboxChange((calls) => {
+    const subscribed = chosen.size > 0 ? [...chosen] : events?.map(({ id }) => id);
+    return calls.addRecord("webhooks", {
+      url: inputs.url.trim(),
+      events: subscribed as StateRecord<"webhooks">["events"],
+      ...(organization_id !== undefined && { organization_id }),
+    });
+  });
+  return (
+    <DetailPane title="Register webhook" label="Register webhook" onClose={onClose}>
+      <Form
+        submit="Register"
+        change={register}
+        onSuccess={({ webhook_id }) => set({ webhook: webhook_id, register: undefined, to: undefined })}
+        waiting={events === undefined || organizations === undefined}
+      >
+        <Field label="URL" {...field("url")} placeholder="http://127.0.0.1:3000/webhook" required />
+        <ChoiceField
+          label="Organization"
+          {...field("organization_id")}
+          value={organization_id ?? ""}
+          choices={organizations}
+        />
+        <MultiSelect
+          label="Events"
+          find="Filter events"
+          choices={events}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+        {chosen.size === 0 && <p className="quiet small">None selected: receives all events.</p>}
+      </Form>
+    </DetailPane>
   );
 }

@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "wouter";
 import type { Difference, RecordChanges } from "../../../../types/control-api.ts";
-import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { useParameters, useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import type { Fields } from "../../api/form-fields.ts";
 import { sandboxKey, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
 import { ChoiceField } from "../../components/form.tsx";
+import { ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { type ChangeWords, changeKind, RecordChangeLists } from "../../components/record-changes.tsx";
+import { formatCount } from "../../components/text.tsx";
 
 /** The current state; no snapshot can have this name. */
 export const NOW = "now";
@@ -16,20 +17,20 @@ export const NOW = "now";
 export function Compare() {
   const { get, set } = useParameters();
   const here = useSandboxName();
-  const sandboxes = useSandboxes();
+  const { data: sandboxes, error } = useSandboxes();
   const own = useSnapshots(here);
   const from = get("from") ?? NOW;
-  const others = sandboxes.data?.items.filter(({ name }) => name !== here);
+  const others = sandboxes?.items.filter(({ name }) => name !== here);
   const newest = own.data?.items.at(-1)?.name;
   // Defaults: the newest snapshot, else the newest other sandbox.
   const of = get("of") ?? (get("to") || newest ? here : others?.at(-1)?.name);
   const to = get("to") ?? (of === here ? newest : NOW);
   const theirs = useSnapshots(of);
-  const isKnown = sandboxes.data !== undefined && own.data !== undefined;
+  const isKnown = sandboxes !== undefined && own.data !== undefined;
   if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;
   return (
     <div className="page">
-      <div className="world-tools">
+      <div className="tools">
         <ChoiceField
           label={`State of ${here}`}
           name="from"
@@ -42,10 +43,10 @@ export function Compare() {
           name="of"
           value={of ?? ""}
           onChange={(name) => set({ of: name, to: NOW })}
-          choices={sandboxes.data?.items.map(({ name }) => ({
+          choices={sandboxes?.items.map(({ name }) => ({
             id: name,
             title: name,
-            ...(name === here && { detail: "current" }),
+            detail: name === here ? "current" : undefined,
           }))}
         />
         <ChoiceField
@@ -56,8 +57,8 @@ export function Compare() {
           choices={worldChoices(theirs.data?.items)}
         />
       </div>
-      <LoadError error={sandboxes.error ?? own.error} />
-      {sandboxes.data && of !== undefined && !sandboxes.data.items.some(({ name }) => name === of) ? (
+      <LoadError error={error ?? own.error} />
+      {sandboxes && of !== undefined && !sandboxes.items.some(({ name }) => name === of) ? (
         <NotFound kind="sandbox" id={of} />
       ) : (
         of !== undefined &&
@@ -68,11 +69,12 @@ export function Compare() {
 }
 
 function NothingToCompare() {
-  const sandbox = useSandboxName();
   return (
     <EmptyState title="Nothing to compare with">
-      <Link href={toAddress(sandbox, "world", { show: "snapshots" })}>Take a snapshot</Link>, or branch from
-      an entry of the <Link href={toAddress(sandbox, "timeline")}>timeline</Link>.
+      <ViewLink view="world" query={{ show: "snapshots" }}>
+        Take a snapshot
+      </ViewLink>
+      , or branch from an entry of the <ViewLink view="timeline">timeline</ViewLink>.
     </EmptyState>
   );
 }
@@ -102,11 +104,10 @@ function toWorld(sandbox: string, at: string, other: string): World {
 /** The live stream covers only the sandbox in the address. */
 const ELSEWHERE_MS = 3000;
 
-export interface World {
+interface World {
   /** Name of a snapshot, or `now`. */
   at: string;
   sandbox: string;
-
   title: string;
 }
 
@@ -115,7 +116,7 @@ function inState({ title }: World): string {
 }
 
 /** Records that differ between two states. */
-export function Comparison({ from, to }: { from: World; to: World }) {
+function Comparison({ from, to }: { from: World; to: World }) {
   const { data, error, isPending } = useSandboxQuery(
     ["compare", from.at, to.sandbox, to.at],
     (calls) => calls.compare(from.at, to.at, to.sandbox),
@@ -137,14 +138,12 @@ export function Comparison({ from, to }: { from: World; to: World }) {
   const counts = (["changed", "added", "removed"] as const).flatMap((kind) => {
     const count = all.filter((change) => changeKind(change) === kind).length;
     if (count === 0) return [];
-    return `${count.toLocaleString("en-GB")} ${kind === "changed" && count > 1 ? "differ" : words[kind]}`;
+    return `${formatCount(count)} ${kind === "changed" && count > 1 ? "differ" : words[kind]}`;
   });
   return (
     <>
       <p role="status">{counts.join(", ")}</p>
-      <div className="comparison">
-        <RecordChangeLists changes={changes} words={words} heading="h2" />
-      </div>
+      <RecordChangeLists changes={changes} words={words} heading="h2" className="panel compared" />
     </>
   );
 }

@@ -25,14 +25,8 @@ interface DepartmentTreeProps {
 }
 
 /** Supports dragging by mouse, and by keyboard: Enter on the handle, arrow keys to the target, Enter. */
-export function DepartmentTree({
-  tree,
-  departments,
-  selected,
-  onSelect,
-  onMove,
-  empty,
-}: DepartmentTreeProps) {
+export function DepartmentTree(props: DepartmentTreeProps) {
+  const { tree, departments, selected, onSelect, onMove, empty } = props;
   const hooks = useMoves(departments, onMove);
   const expanded = useMemo(() => departments.map(({ id }) => id), [departments]);
   const scroller = useRef<HTMLDivElement>(null);
@@ -44,7 +38,7 @@ export function DepartmentTree({
         // Remounts, so that departments that load later are expanded too.
         key={expanded.length}
         ref={scroller}
-        className="tree"
+        className="tree panel"
         aria-label="Departments"
         items={tree}
         defaultExpandedKeys={expanded}
@@ -97,11 +91,11 @@ function drawBranch({ department, children }: Branch) {
       <TreeItemContent>
         {({ hasChildItems, isExpanded, level }) => (
           <div className="branch-line" style={{ paddingLeft: `${(level - 1) * 1.4}rem` }}>
-            <Button slot="drag" className="drag" aria-label={`Move ${name}`}>
+            <Button slot="drag" className="bare drag" aria-label={`Move ${name}`}>
               ⠿
             </Button>
             {hasChildItems ? (
-              <Button slot="chevron" className="chevron">
+              <Button slot="chevron" className="bare chevron">
                 {isExpanded ? "▾" : "▸"}
               </Button>
             ) : (
@@ -111,7 +105,7 @@ function drawBranch({ department, children }: Branch) {
             <span className="clip">{name}</span>
             {!is_active && <span className="quiet">inactive</span>}
             <code className="quiet clip branch-id">{id}</code>
-            <span className="quiet branch-count">{pluralize(member_count, "member")}</span>
+            <span className="quiet">{pluralize(member_count, "member")}</span>
           </div>
         )}
       </TreeItemContent>

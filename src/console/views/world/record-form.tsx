@@ -1,36 +1,31 @@
-import { useCallback, useState } from "react";
+import { type ComponentProps, useCallback, useState } from "react";
 import { Checkbox } from "react-aria-components";
-import { type Fields, type FormField, formatValue, notJson, parseValue } from "../../api/form-fields.ts";
+import {
+  type Fields,
+  type FormField,
+  formatValue,
+  inputError,
+  parseJson,
+  parseValue,
+} from "../../api/form-fields.ts";
 import { Field, Form } from "../../components/form.tsx";
 import { countLines, TypedField } from "../../components/typed-field.tsx";
 
 const MAX_JSON_LINES = 30;
 
-interface RecordFormProps {
+type RecordFormProps<T> = Omit<ComponentProps<typeof Form<T>>, "children"> & {
   fields: readonly FormField[];
   draft: Draft;
-  submit: string;
-  onSubmit: () => void;
-  pending: boolean;
-  error: unknown;
-  quietly: boolean;
-  onQuietly: (quietly: boolean) => void;
-  onCancel?: (() => void) | undefined;
-}
+  silent: boolean;
+  onSilent: (silent: boolean) => void;
+};
 
 /** Edits a record by form fields or as JSON; both stay in sync. */
-export function RecordForm(props: RecordFormProps) {
-  const { fields, draft, quietly, onQuietly } = props;
+export function RecordForm<T>({ fields, draft, silent, onSilent, ...form }: RecordFormProps<T>) {
   return (
-    <Form
-      submit={props.submit}
-      pending={props.pending}
-      error={props.error}
-      onSubmit={props.onSubmit}
-      onCancel={props.onCancel}
-    >
+    <Form {...form}>
       <div className="record">
-        <div className="form">
+        <div className="stack">
           {fields.map((field) => (
             <TypedField key={field.name} field={field} value={draft.text(field)} onType={draft.type} />
           ))}
@@ -44,7 +39,7 @@ export function RecordForm(props: RecordFormProps) {
           hint="Same as the form. Omitted fields do not change."
         />
       </div>
-      <Checkbox className="check" isSelected={quietly} onChange={onQuietly}>
+      <Checkbox className="check" isSelected={silent} onChange={onSilent}>
         <span className="check-box" aria-hidden="true" />
         Don’t emit events or audit entries
       </Checkbox>
@@ -67,7 +62,7 @@ const UNTOUCHED: Typed = { texts: {}, values: {}, json: undefined };
 /** Drafts by record, kept while the user visits other pages. */
 const DRAFTS = new Map<string, Typed>();
 
-export interface Draft {
+interface Draft {
   touched: boolean;
   /** Changed fields. @throws ControlError for invalid JSON */
   changes(fields: readonly FormField[]): Fields;
@@ -130,25 +125,15 @@ function withJson({ texts, values }: Typed, json: string, record: Fields): Typed
 
 /** @throws ControlError */
 function requireReadable({ texts, json }: Typed, fields: readonly FormField[]): void {
-  if (json !== undefined && parseObject(json) === undefined) throw notJson("json", "The JSON");
+  if (json !== undefined && parseObject(json) === undefined)
+    throw inputError("json", "The JSON is not valid JSON. Nothing was sent.");
   for (const field of fields) {
     const text = texts[field.name];
-    if (text === undefined || field.kind !== "json") continue;
-    try {
-      parseValue(text, field);
-    } catch {
-      throw notJson(field.name, field.name);
-    }
+    if (text !== undefined) parseValue(text, field);
   }
 }
 
 function parseObject(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Fields)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }

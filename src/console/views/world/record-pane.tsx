@@ -1,151 +1,106 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { CollectionName } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
-import { Confirm } from "../../components/dialog.tsx";
+import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
 import { CopyButton, singularName } from "../../components/text.tsx";
 import { RecordForm, useDraft } from "./record-form.tsx";
 
-interface RecordPaneProps {
+interface PaneProps {
   collection: CollectionName;
-  id: string;
   fields: readonly FormField[];
   onClose: () => void;
 }
 
 /** Shows, edits and deletes a record. */
-export function RecordPane(props: RecordPaneProps) {
-  const { collection, id } = props;
+export function RecordPane(props: PaneProps & { id: string }) {
+  const { collection, id, onClose } = props;
   const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
-  const [deleting, setDeleting] = useState(false);
+  const remove = useSandboxChange(async (calls) => {
+    await calls.removeRecord(collection, id);
+    // Close before the queries refetch: this record no longer exists.
+    onClose();
+  });
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}
       label={`Record ${id}`}
-      onClose={props.onClose}
+      onClose={onClose}
       actions={
         query.data && (
           <>
             <CopyButton text={() => JSON.stringify(query.data, null, 2)} label="Copy as JSON" />
-            <Button className="button danger" onPress={() => setDeleting(true)}>
-              Delete …
-            </Button>
+            <ConfirmButton title={`Delete ${id}?`} verb="Delete" change={remove}>
+              Also deletes its dependent records, timers and queued deliveries. To undo this, rewind in the
+              timeline.
+            </ConfirmButton>
           </>
         )
       }
     >
       <LoadError error={query.error} />
       {query.data && <EditRecord {...props} record={query.data as unknown as Fields} />}
-      {deleting && <DeleteRecord {...props} onDone={() => setDeleting(false)} />}
     </DetailPane>
   );
 }
 
-function EditRecord({ collection, id, fields, record }: RecordPaneProps & { record: Fields }) {
+function EditRecord({ collection, id, fields, record }: PaneProps & { id: string; record: Fields }) {
   const sandbox = useSandboxName();
   const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
-  const [quietly, setQuietly] = useState(false);
-  const save = useSandboxChange(async (calls, _: undefined) =>
-    calls.changeRecord(collection, id, draft.changes(fields), { silent: quietly }),
+  const [silent, setSilent] = useState(false);
+  const save = useSandboxChange(async (calls) =>
+    calls.changeRecord(collection, id, draft.changes(fields), { silent }),
   );
+  const cancel = () => {
+    draft.discard();
+    save.reset();
+  };
   return (
     <>
       {save.isSuccess && !draft.touched && <Notice outcome="ok">Saved.</Notice>}
       <RecordForm
         fields={fields}
         draft={draft}
+        silent={silent}
+        onSilent={setSilent}
         submit="Save"
-        onSubmit={() => save.mutate(undefined, { onSuccess: draft.discard })}
-        pending={save.isPending}
-        error={save.error}
-        quietly={quietly}
-        onQuietly={setQuietly}
-        onCancel={
-          draft.touched
-            ? () => {
-                draft.discard();
-                save.reset();
-              }
-            : undefined
-        }
+        change={save}
+        onSuccess={draft.discard}
+        onCancel={draft.touched ? cancel : undefined}
       />
     </>
-  );
-}
-
-function DeleteRecord({ collection, id, onClose, onDone }: RecordPaneProps & { onDone: () => void }) {
-  const remove = useSandboxChange(async (calls, _: undefined) => {
-    await calls.removeRecord(collection, id);
-    // Close before the queries refetch: this record no longer exists.
-    onClose();
-  });
-  return (
-    <Confirm
-      title={`Delete ${id}?`}
-      verb="Delete"
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
-      onClose={onDone}
-    >
-      <p>
-        Also deletes its dependent records, timers and queued deliveries. To undo this, rewind in the
-        timeline.
-      </p>
-    </Confirm>
   );
 }
 
 const NOTHING: Fields = {};
 
 /** The server fills empty fields with values generated from the seed. */
-export function NewRecord({
-  collection,
-  idField,
-  fields,
-  onClose,
-  onCreated,
-}: {
-  collection: CollectionName;
-  idField: string;
-  fields: readonly FormField[];
-  onClose: () => void;
-  onCreated: (id: string) => void;
-}) {
+export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: string) => void }) {
+  const { collection, idField, fields, onClose, onCreated } = props;
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
-  const [quietly, setQuietly] = useState(false);
-  const add = useSandboxChange(async (calls, _: undefined) =>
-    calls.addRecord(collection, given(draft.changes(fields)), { silent: quietly }),
-  );
-  const submit = () =>
-    add.mutate(undefined, {
-      onSuccess: (made) => {
-        draft.discard();
-        onCreated(String((made as unknown as Fields)[idField]));
-      },
-    });
+  const [silent, setSilent] = useState(false);
+  const add = useSandboxChange(async (calls) => {
+    const given = Object.entries(draft.changes(fields)).filter(([, value]) => value !== "" && value !== null);
+    return calls.addRecord(collection, Object.fromEntries(given), { silent });
+  });
   return (
     <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
       <p className="quiet new-record">Empty fields are generated from the sandbox’s seed.</p>
       <RecordForm
         fields={fields}
         draft={draft}
+        silent={silent}
+        onSilent={setSilent}
         submit="Create"
-        onSubmit={submit}
-        pending={add.isPending}
-        error={add.error}
-        quietly={quietly}
-        onQuietly={setQuietly}
+        change={add}
+        onSuccess={(made) => {
+          draft.discard();
+          onCreated(String((made as unknown as Fields)[idField]));
+        }}
       />
     </DetailPane>
   );
-}
-
-/** Leaves out empty fields. */
-function given(changes: Fields): Fields {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== "" && value !== null));
 }

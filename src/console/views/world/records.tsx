@@ -1,17 +1,17 @@
-import { useMemo } from "react";
-import { Button, Input, SearchField } from "react-aria-components";
-import { Link } from "wouter";
-import type { CollectionName } from "../../../../types/control-api.ts";
-import { toAddress, useGo, useParameters, useSandboxName } from "../../address.ts";
+import { type ReactNode, useMemo } from "react";
+import { Button } from "react-aria-components";
+import { useGo, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
-import type { Fields } from "../../api/form-fields.ts";
-import { useDescription, useSandboxQuery } from "../../api/queries.ts";
-import { ChoiceField } from "../../components/form.tsx";
+import { type Fields, type FormField, formFields } from "../../api/form-fields.ts";
+import type { ControlDescription } from "../../api/open-api.ts";
+import { useCollections, useDescription, useRecords } from "../../api/queries.ts";
+import { ChoiceField, FilterField } from "../../components/form.tsx";
+import { ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
-import { useSandboxNow } from "../../components/time.tsx";
-import { VirtualTable } from "../../components/virtual-table.tsx";
+import { formatCount } from "../../components/text.tsx";
+import { Ago } from "../../components/time.tsx";
+import type { Column } from "../../components/virtual-table.tsx";
 import { useFiltered } from "./filter-records.ts";
-import { recordColumns, recordFields } from "./record-columns.tsx";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
 
 /** Larger collections are not refetched while the sandbox is busy. */
@@ -19,10 +19,9 @@ const MAX_LIVE_RECORDS = 5000;
 const NEW = "+";
 
 export function Records() {
-  const { data, error } = useSandboxQuery(["collections"], (calls) => calls.collections());
-  const parameters = useParameters();
+  const { data, error } = useCollections();
   const collections = data?.items ?? [];
-  const wanted = parameters.get("collection") ?? "organizations";
+  const wanted = useParameters().get("collection") ?? "organizations";
   const chosen = collections.find(({ name }) => name === wanted);
   return (
     <div className="world-records">
@@ -38,21 +37,21 @@ export function Records() {
 
 /** A list of links, or a select in narrow windows. */
 function Collections({ collections, chosen }: { collections: readonly CollectionSummary[]; chosen: string }) {
-  const sandbox = useSandboxName();
   const go = useGo();
   return (
     <>
       <nav className="collections" aria-label="Collections">
         {collections.map(({ name, records }) => (
-          <Link
+          <ViewLink
             key={name}
             className="collection"
-            href={toAddress(sandbox, "world", { collection: name })}
+            view="world"
+            query={{ collection: name }}
             aria-current={name === chosen ? "page" : undefined}
           >
             <span className="clip">{name}</span>
-            <span className="quiet">{records.toLocaleString("en-GB")}</span>
-          </Link>
+            <span className="quiet">{formatCount(records)}</span>
+          </ViewLink>
         ))}
       </nav>
       <div className="collections-choice">
@@ -64,7 +63,7 @@ function Collections({ collections, chosen }: { collections: readonly Collection
           choices={collections.map(({ name, records }) => ({
             id: name,
             title: name,
-            detail: records.toLocaleString("en-GB"),
+            detail: formatCount(records),
           }))}
         />
       </div>
@@ -73,78 +72,128 @@ function Collections({ collections, chosen }: { collections: readonly Collection
 }
 
 function Collection({ collection: { name, id_field, records } }: { collection: CollectionSummary }) {
-  const parameters = useParameters();
-  const typed = parameters.get("filter") ?? "";
-  const now = Math.floor(useSandboxNow() / 60_000) * 60_000;
+  const { get, set } = useParameters();
+  const typed = get("filter") ?? "";
   const { data: description } = useDescription();
-  const query = useSandboxQuery(["records", name], (calls) => calls.records(name as CollectionName), {
-    live: records <= MAX_LIVE_RECORDS,
-  });
+  const query = useRecords(name, {}, { live: records <= MAX_LIVE_RECORDS });
   const fields = useMemo(() => (description ? recordFields(description, name) : []), [description, name]);
-  const columns = useMemo(() => recordColumns(fields, id_field, now), [fields, id_field, now]);
+  const columns = useMemo(() => recordColumns(fields, id_field), [fields, id_field]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const found = useFiltered(all, typed);
-
-  const open = parameters.get("record");
-  const show = (record: string | undefined) => parameters.set({ record });
+  const selected = get("record");
+  const select = (record: string | undefined) => set({ record });
+  const pane = { collection: name, fields, onClose: () => select(undefined) };
+  const hasForm = fields.length > 0;
   return (
-    <div className="split">
-      <div className="page">
-        <div className="world-tools">
-          <SearchField
-            className="field"
-            aria-label="Filter"
+    <ListView
+      head={
+        <div className="tools">
+          <FilterField
+            label="Filter"
+            placeholder="Filter by text or status:running"
             value={typed}
-            onChange={(filter) => parameters.set({ filter }, { replace: true })}
-          >
-            <Input className="input" placeholder="Filter by text or status:running" />
-          </SearchField>
+            onChange={(filter) => set({ filter }, { replace: true })}
+          />
           <span className="quiet" aria-live="polite">
-            {typed && found ? `${found.length.toLocaleString("en-GB")} of ` : ""}
-            {all.length.toLocaleString("en-GB")}
+            {typed && found ? `${formatCount(found.length)} of ` : ""}
+            {formatCount(all.length)}
           </span>
           {records > MAX_LIVE_RECORDS && (
             <Button className="button" isPending={query.isFetching} onPress={() => query.refetch()}>
               Reload
             </Button>
           )}
-          <Button className="button" onPress={() => show(NEW)}>
+          <Button className="button" onPress={() => select(NEW)}>
             New record
           </Button>
         </div>
-        <LoadError error={query.error} />
-        <VirtualTable
-          label={name}
-          columns={columns}
-          rows={query.data && found}
-          getKey={(record) => String(record[id_field])}
-          selected={open}
-          onSelect={(record) => show(String(record[id_field]))}
-          empty={
-            typed ? (
-              <EmptyState title={`No records match “${typed}”`} />
-            ) : (
-              <EmptyState title={`No ${name.replaceAll("_", " ")}`}>
-                Create one with “New record” or by an API call.
-              </EmptyState>
-            )
-          }
-        />
-      </div>
-      {open === NEW && fields.length > 0 && (
-        <NewRecord
-          collection={name}
-          idField={id_field}
-          fields={fields}
-          onClose={() => show(undefined)}
-          onCreated={show}
-        />
-      )}
-      {open !== undefined && open !== NEW && fields.length > 0 && (
-        <RecordPane key={open} collection={name} id={open} fields={fields} onClose={() => show(undefined)} />
-      )}
-    </div>
+      }
+      error={query.error}
+      label={name}
+      columns={columns}
+      rows={query.data && found}
+      getKey={(record) => String(record[id_field])}
+      selected={selected}
+      onSelect={(record) => select(String(record[id_field]))}
+      empty={
+        typed ? (
+          <EmptyState title={`No records match “${typed}”`} />
+        ) : (
+          <EmptyState title={`No ${name.replaceAll("_", " ")}`}>
+            Create one with “New record” or by an API call.
+          </EmptyState>
+        )
+      }
+      // Also shows a record that the filter hides, or reports one that does not exist.
+      otherPane={
+        hasForm &&
+        selected &&
+        (selected === NEW ? (
+          <NewRecord {...pane} idField={id_field} onCreated={select} />
+        ) : (
+          <RecordPane key={selected} {...pane} id={selected} />
+        ))
+      }
+    />
   );
 }
 
 const NONE: readonly never[] = [];
+const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
+
+/** Fields of a collection, from the control API's document. */
+function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
+  const content = paths[RECORD]!.get.responses["200"]!.content["application/json"]!;
+  const schema = content["x-schema-by"]?.schemas[collection];
+  return schema ? formFields(schema, components) : [];
+}
+
+/** Fields that name a record, best first. */
+const NAME_FIELDS = [
+  ...["name", "title", "filename", "entity_name", "resource_name", "event"],
+  ...["text", "message", "url", "key", "slug"],
+];
+const LONG = new Set(["description", "instructions", "content", "body", "path"]);
+const MEDIUM_COLUMNS = 2;
+const WIDE_COLUMNS = 3;
+
+/** Columns for the id, the name, and as many other fields as fit. One timestamp is enough. */
+function recordColumns(fields: readonly FormField[], idField: string): readonly Column<Fields>[] {
+  const id = fields.filter(({ name }) => name === idField);
+  const plain = fields.filter(({ name, kind }) => kind !== "json" && name !== idField && !LONG.has(name));
+  const nameField = NAME_FIELDS.find((name) => plain.some((field) => field.name === name));
+  const rest = plain.filter(({ name }) => name !== nameField);
+  const others = rest.filter(({ instant }) => !instant).slice(0, MEDIUM_COLUMNS + WIDE_COLUMNS - 1);
+  return [
+    ...id.map((field) => makeColumn(field, undefined, "minmax(8rem, 1fr)")),
+    ...plain
+      .filter(({ name }) => name === nameField)
+      .map((field) => makeColumn(field, undefined, "minmax(6rem, 1.4fr)")),
+    ...others.map((field, at) => makeColumn(field, at < MEDIUM_COLUMNS ? "medium" : "wide")),
+    ...rest
+      .filter(({ instant }) => instant)
+      .slice(0, 1)
+      .map((field) => makeColumn(field, "wide")),
+  ];
+}
+
+function makeColumn(
+  { name, kind, instant }: FormField,
+  from: "medium" | "wide" | undefined,
+  width = kind === "number" ? "7rem" : "minmax(6rem, 0.8fr)",
+): Column<Fields> {
+  return {
+    id: name,
+    title: name,
+    value: ({ [name]: value }) => (typeof value === "number" ? value : String(value ?? "")),
+    show: ({ [name]: value }) => formatCell(value, instant),
+    width,
+    from,
+    number: kind === "number",
+  };
+}
+
+function formatCell(value: unknown, instant: boolean): ReactNode {
+  if (value === null || value === undefined) return <span className="quiet">null</span>;
+  return instant ? <Ago at={String(value)} /> : String(value);
+}

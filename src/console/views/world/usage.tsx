@@ -1,8 +1,7 @@
 import { Meter } from "react-aria-components";
-import { Link } from "wouter";
 import type { StateRecord } from "../../../../types/control-api.ts";
-import { toAddress, useSandboxName } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
+import { ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
@@ -32,7 +31,7 @@ export function Usage() {
       )}
       <div className="usage">
         {all.map(({ id, name, gauges }) => (
-          <section key={id} className="usage-organization" aria-label={name}>
+          <section key={id} className="usage-organization panel" aria-label={name}>
             <h2>
               {name} <code className="quiet">{id}</code>
             </h2>
@@ -47,12 +46,11 @@ export function Usage() {
 }
 
 function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
-  const sandbox = useSandboxName();
   const { word, outcome, share } = gaugeStatus(gauge);
   const figures =
     gauge.limit === null ? amount(gauge.spent) : `${amount(gauge.spent)} of ${amount(gauge.limit)}`;
   return (
-    <Link className="gauge" href={toAddress(sandbox, "world", { collection: "usage", record })}>
+    <ViewLink className="gauge" view="world" query={{ collection: "usage", record }}>
       <span className="gauge-head">
         <span className="clip">{gauge.title}</span>
         <Badge outcome={outcome}>{word}</Badge>
@@ -70,7 +68,7 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
           </svg>
         </Meter>
       )}
-    </Link>
+    </ViewLink>
   );
 }
 
@@ -79,7 +77,7 @@ function amount(value: number): string {
 }
 
 /** Spending against one limit in a month. */
-export interface Gauge {
+interface Gauge {
   id: string;
   title: string;
   spent: number;
@@ -87,39 +85,29 @@ export interface Gauge {
   limit: number | null;
 }
 
-export interface OrganizationUsage {
-  id: string;
-  name: string;
-  gauges: readonly Gauge[];
-}
-
 type Usage = StateRecord<"usage">;
 
 /** Limits of each organization: total, all API calls, each key (2.7). `month`: for example `2026-03`. */
-export function collectUsage(
+function collectUsage(
   usage: readonly Usage[],
   organizations: readonly StateRecord<"organizations">[],
   keys: readonly StateRecord<"api_keys">[],
   month: string,
-): readonly OrganizationUsage[] {
+) {
   const keyNames = new Map(keys.map(({ id, name }) => [id, name]));
   return organizations.map(({ id, name }) => {
     const own = usage.filter(({ organization_id }) => organization_id === id);
     const whole = own.find(({ api_key_id }) => api_key_id === null);
-    const ofKeys = own.filter(({ api_key_id }) => api_key_id !== null);
-    const byApi = ofKeys.reduce((sum, one) => sum + spentInMonth(one, month), 0);
+    const byKey = own.filter(({ api_key_id }) => api_key_id !== null);
+    const byApi = byKey.reduce((sum, one) => sum + spentInMonth(one, month), 0);
+    const total = whole ? spentInMonth(whole, month) : 0;
     return {
       id,
       name,
       gauges: [
-        {
-          id,
-          title: "Organization",
-          spent: whole ? spentInMonth(whole, month) : 0,
-          limit: whole?.monthly_limit ?? null,
-        },
+        { id, title: "Organization", spent: total, limit: whole?.monthly_limit ?? null },
         { id: `${id}:api`, title: "All API keys", spent: byApi, limit: whole?.api_monthly_limit ?? null },
-        ...ofKeys.map((one) => ({
+        ...byKey.map((one) => ({
           id: one.id,
           title: keyNames.get(one.api_key_id ?? "") ?? one.api_key_id ?? "",
           spent: spentInMonth(one, month),
@@ -135,7 +123,7 @@ function spentInMonth({ spent }: Usage, month: string): number {
 }
 
 /** A warning from 80 percent, exceeded at 100 (3.6). */
-export function gaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
+function gaugeStatus({ spent, limit }: Gauge): { word: string; outcome: Outcome; share: number } {
   if (limit === null) return { word: "no limit", outcome: "other", share: 0 };
   const share = limit === 0 ? 1 : spent / limit;
   if (share >= 1) return { word: "exceeded", outcome: "failed", share };

@@ -1,17 +1,20 @@
 import { useMemo } from "react";
-import { Button, Input, SearchField, ToggleButton } from "react-aria-components";
+import { Button, Switch, ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useCoverage, useSandboxChange } from "../../api/queries.ts";
+import { FilterField } from "../../components/form.tsx";
+import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton, containsWords } from "../../components/text.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
-import { ScenarioSwitch, type ScenarioSwitching, useScenarioSwitch } from "./scenario-pane.tsx";
+import { RuleLine } from "./armed-rules.tsx";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
 type Group = Kind | "in-force" | "own" | "broken";
 
-const makeColumns = (switching: ScenarioSwitching): readonly Column<Row>[] => [
+const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly Column<Row>[] => [
   {
     id: "switch",
     title: "Active",
@@ -22,14 +25,12 @@ const makeColumns = (switching: ScenarioSwitching): readonly Column<Row>[] => [
   {
     id: "name",
     title: "Scenario",
-    value: ({ name }) => name,
     show: ({ name, problem }) => (problem ? <Badge outcome="failed">{name}: invalid file</Badge> : name),
     width: "minmax(0, 22rem)",
   },
   {
-    id: "about",
+    id: "description",
     title: "Description",
-    value: ({ description }) => description,
     show: ({ description }) => <span className="quiet">{description}</span>,
     width: "minmax(0, 1fr)",
     from: "medium",
@@ -37,27 +38,32 @@ const makeColumns = (switching: ScenarioSwitching): readonly Column<Row>[] => [
   {
     id: "hits",
     title: "Hits",
-    value: ({ hits }) => hits,
     show: ({ hits, active }) => (active ? hits : ""),
     width: "3.5rem",
     number: true,
     from: "medium",
   },
 ];
-const getKey = ({ name }: Row) => name;
 
 /** All scenarios with a switch, filtered by the kind of failure. */
-export function ScenarioList({ scenarios }: { scenarios: readonly ScenarioState[] }) {
+export function ScenarioList(props: {
+  scenarios: readonly ScenarioState[];
+  onSelect: (name: string) => void;
+}) {
+  const { scenarios, onSelect } = props;
   const { get, set } = useParameters();
-  const { data: coverage } = useSandboxQuery(["coverage"], (calls) => calls.coverage(), { live: false });
+  const { data: coverage } = useCoverage({ live: false });
   const rows = useMemo(() => {
     const statuses = statusByCode(coverage);
-    return scenarios.map((scenario) => ({ ...scenario, kinds: scenarioKinds(scenario, statuses) }));
+    return scenarios.map((scenario) => ({
+      ...scenario,
+      kinds: new Set(scenario.rules.flatMap((rule) => ruleKinds(rule, statuses))),
+    }));
   }, [scenarios, coverage]);
   const group = get("group") as Group | undefined;
   const find = get("find") ?? "";
   const shown = useMemo(
-    () => rows.filter((row) => isInGroup(row, group) && matchesText(row, find)),
+    () => rows.filter((row) => isInGroup(row, group) && containsWords(searchText(row), find)),
     [rows, group, find],
   );
   const switching = useScenarioSwitch();
@@ -65,15 +71,11 @@ export function ScenarioList({ scenarios }: { scenarios: readonly ScenarioState[
   const activeCount = rows.filter(({ active }) => active).length;
   const broken = rows.filter(({ problem }) => problem !== undefined);
   return (
-    <section className="switchboard" aria-label="Scenarios">
+    <section className="switchboard stack" aria-label="Scenarios">
       <div className="armed-head">
         <h2>Scenarios</h2>
         {activeCount > 0 && (
-          <Button
-            className="button subtle"
-            isPending={allOff.isPending}
-            onPress={() => allOff.mutate(undefined)}
-          >
+          <Button className="button subtle" isPending={allOff.isPending} onPress={() => allOff.mutate()}>
             Deactivate all
           </Button>
         )}
@@ -93,20 +95,18 @@ export function ScenarioList({ scenarios }: { scenarios: readonly ScenarioState[
             : `${broken.length} files are invalid.`}
         </Notice>
       )}
-      <div className="groups">
-        <SearchField
-          className="groups-find"
-          aria-label="Filter scenarios"
+      <div className="stack">
+        <FilterField
+          label="Filter scenarios"
+          placeholder="Filter by name, operation, code"
           value={find}
           onChange={(text) => set({ find: text }, { replace: true })}
-        >
-          <Input className="input" placeholder="Filter by name, operation, code" />
-        </SearchField>
+        />
         <div className="groups-list" role="group" aria-label="Show only">
           {listGroups(rows).map(({ id, title, count }) => (
             <ToggleButton
               key={id}
-              className="button group"
+              className="button chip"
               isSelected={group === id}
               onChange={(on) => set({ group: on ? id : undefined })}
             >
@@ -119,9 +119,9 @@ export function ScenarioList({ scenarios }: { scenarios: readonly ScenarioState[
         label="Scenarios"
         columns={makeColumns(switching)}
         rows={shown}
-        getKey={getKey}
+        getKey={({ name }) => name}
         selected={get("scenario")}
-        onSelect={({ name }) => set({ scenario: name, compose: undefined, explain: undefined })}
+        onSelect={({ name }) => onSelect(name)}
         empty={
           <EmptyState title={find || group ? "No matching scenarios" : "No scenarios"}>
             {find || group ? (
@@ -143,7 +143,7 @@ function listGroups(rows: readonly Row[]): { id: Group; title: string; count: nu
     ["in-force", "Active"],
     ["broken", "Invalid files"],
     ["own", "Custom"],
-    ...KINDS.map((kind): [Group, string] => [kind, KIND_TITLES[kind]]),
+    ...(Object.entries(KIND_TITLES) as [Kind, string][]),
   ];
   return all
     .map(([id, title]) => ({ id, title, count: rows.filter((row) => isInGroup(row, id)).length }))
@@ -158,31 +158,12 @@ function isInGroup({ active, shipped, problem, kinds }: Row, group: Group | unde
   return kinds.has(group);
 }
 
-function matchesText({ name, description, rules }: Row, find: string): boolean {
-  const text = `${name} ${description} ${JSON.stringify(rules)}`.toLowerCase();
-  return find
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+function searchText({ name, description, rules }: Row): string {
+  return `${name} ${description} ${JSON.stringify(rules)}`;
 }
 
 /** Kinds of failures; a scenario may have several. */
-export const KINDS = [
-  "401",
-  "403",
-  "404",
-  "409",
-  "422",
-  "429",
-  "4xx",
-  "5xx",
-  "slow",
-  "wire",
-  "webhooks",
-] as const;
-export type Kind = (typeof KINDS)[number];
-
-export const KIND_TITLES: Record<Kind, string> = {
+const KIND_TITLES = {
   401: "401 unauthorized",
   403: "403 forbidden",
   404: "404 not found",
@@ -195,21 +176,15 @@ export const KIND_TITLES: Record<Kind, string> = {
   wire: "Connection faults",
   webhooks: "Webhooks",
 };
+type Kind = `${keyof typeof KIND_TITLES}`;
 
 /** The documented status of each error code. */
-export function statusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string, number> {
+function statusByCode(coverage: CoverageMatrix | undefined): ReadonlyMap<string, number> {
   return new Map(
     coverage?.operations.flatMap(({ outcomes }) =>
       outcomes.flatMap(({ code, status }): [string, number][] => (code ? [[code, status]] : [])),
     ),
   );
-}
-
-export function scenarioKinds(
-  { rules }: ScenarioState,
-  statuses: ReadonlyMap<string, number>,
-): ReadonlySet<Kind> {
-  return new Set(rules.flatMap((rule) => ruleKinds(rule, statuses)));
 }
 
 function ruleKinds(
@@ -227,6 +202,77 @@ function answerKind(answer: string | number, statuses: ReadonlyMap<string, numbe
   const status = typeof answer === "number" ? answer : statuses.get(answer.replace(/!$/, ""));
   if (status === undefined || status < 400) return [];
   if (status >= 500) return ["5xx"];
-  const own = String(status) as Kind;
-  return [KINDS.includes(own) ? own : "4xx"];
+  return [status in KIND_TITLES ? (String(status) as Kind) : "4xx"];
+}
+
+export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; onClose: () => void }) {
+  const { name, description, active, rules, file, shipped, problem, expect = [] } = scenario;
+  const switching = useScenarioSwitch();
+  return (
+    <DetailPane title={name} label={`Scenario ${name}`} onClose={onClose}>
+      <div className="scenario-about stack">
+        {problem && <Notice outcome="failed">{problem}</Notice>}
+        <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
+        <Problem error={switching.error} />
+        {description && <p>{description}</p>}
+        <h3>{rules.length === 1 ? "Rule" : `${rules.length} rules`}</h3>
+        <ul className="armed-list panel lines">
+          {rules.map((rule) => (
+            <RuleLine key={rule.id} rule={rule} isActive={active} />
+          ))}
+        </ul>
+        {expect.length > 0 && (
+          <>
+            <h3>Expectations</h3>
+            <ul className="armed-list panel lines">
+              {expect.map((one) => (
+                <li key={JSON.stringify(one)} className="armed-rule">
+                  {one.description ?? <code>{JSON.stringify(one.match)}</code>}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <h3>{shipped ? "Built-in" : "Custom"}</h3>
+        <p className="mono small scenario-file">{file}</p>
+        <div className="actions">
+          <CopyButton text={name} label="Copy name" />
+          <CopyButton text={`understudy scenario on ${name}`} label="Copy command" />
+        </div>
+      </div>
+    </DetailPane>
+  );
+}
+
+/** Switches one scenario; reads the active ones first, since other clients may have changed them. */
+function useScenarioSwitch() {
+  return useSandboxChange(async (calls, { name, on }: { name: string; on: boolean }) => {
+    const { scenarios } = await calls.show();
+    const others = scenarios.filter((other) => other !== name);
+    return calls.activate(on ? [...others, name] : others);
+  });
+}
+
+function ScenarioSwitch(props: {
+  scenario: ScenarioState;
+  switching: ReturnType<typeof useScenarioSwitch>;
+  label?: string;
+}) {
+  const { scenario, switching, label } = props;
+  const { name, active } = scenario;
+  const { isPending, variables, mutate } = switching;
+  const on = isPending && variables.name === name ? variables.on : active;
+  return (
+    <Switch
+      className="switch"
+      aria-label={label === undefined ? `Activate ${name}` : undefined}
+      isSelected={on}
+      onChange={(next) => mutate({ name, on: next })}
+    >
+      <span className="switch-track" aria-hidden="true">
+        <span className="switch-thumb" />
+      </span>
+      <span aria-hidden={label === undefined}>{label ?? (on ? "on" : "off")}</span>
+    </Switch>
+  );
 }

@@ -1,0 +1,200 @@
+import type { CoverageMatrix, FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
+import { useRecords } from "../../api/queries.ts";
+import type { Choice } from "../../components/form.tsx";
+import { capitalize } from "../../components/text.tsx";
+
+/** Ids of the choices for a rule, as selected initially. */
+export const BLANK = {
+  operation: "*",
+  principal: "",
+  response: "status 503",
+  delay: "",
+  schedule: "times 1",
+  phase: "before",
+  lease: "",
+};
+
+export const SCHEDULES: readonly Choice[] = [
+  { id: "times 1", title: "The next call" },
+  { id: "times 2", title: "The next 2 calls" },
+  { id: "times 3", title: "The next 3 calls" },
+  { id: "times 5", title: "The next 5 calls" },
+  { id: "", title: "Every call" },
+  { id: "every 2", title: "Every second call" },
+  { id: "every 3", title: "Every third call" },
+  { id: "every 10", title: "Every tenth call" },
+  { id: "probability 0.1", title: "10% of calls, at random" },
+  { id: "probability 0.25", title: "25% of calls, at random" },
+  { id: "probability 0.5", title: "50% of calls, at random" },
+];
+
+export const DELAYS: readonly Choice[] = [
+  { id: "", title: "No delay" },
+  { id: "200ms", title: "200 ms" },
+  { id: "1s", title: "1 s" },
+  { id: "5s", title: "5 s" },
+  { id: "30s", title: "30 s" },
+  { id: "300ms 2s", title: "300 ms, p99 2 s" },
+];
+
+export const PHASES: readonly Choice[] = [
+  { id: "before", title: "Before it runs", detail: "changes nothing" },
+  { id: "after", title: "After it runs", detail: "the change is made, only the response is lost" },
+];
+
+export const LEASES: readonly Choice[] = [
+  { id: "", title: "Until disarmed" },
+  { id: "ttl 1m", title: "1 minute, sandbox time" },
+  { id: "ttl 10m", title: "10 minutes, sandbox time" },
+  { id: "ttl 1h", title: "1 hour, sandbox time" },
+  { id: "hits 10", title: "10 hits" },
+  { id: "hits 100", title: "100 hits" },
+];
+
+const WIRE_WORDS = {
+  reset: "connection reset",
+  hang: "no response",
+  empty: "connection closed without a response",
+  truncate: "response cut off",
+  garbage: "invalid HTTP",
+  drip: "response in small pieces",
+} as const;
+
+const ANYWHERE: readonly Choice[] = [
+  ...[500, 502, 503, 504].map((status) => ({
+    id: `status ${status}`,
+    title: `${status}`,
+    detail: "from a proxy",
+  })),
+  ...Object.entries(WIRE_WORDS).map(([wire, words]) => ({
+    id: `wire ${wire}`,
+    title: capitalize(words),
+    detail: wire,
+  })),
+  { id: "", title: "Real response", detail: "delay only" },
+];
+
+/** A rule's patterns of operations: all, each resource, each operation. */
+export function patternChoices(coverage: CoverageMatrix): Choice[] {
+  const groups = new Set(coverage.operations.map(({ operation }) => operation.split(".")[0]!));
+  return [
+    { id: "*", title: "Every operation" },
+    ...[...groups].map((group) => ({ id: `${group}.*`, title: `${group}.*`, detail: "all operations" })),
+    ...operationChoices(coverage),
+  ];
+}
+
+export function operationChoices({ operations }: CoverageMatrix): Choice[] {
+  return operations.map(({ operation, method, path }) => ({
+    id: operation,
+    title: operation,
+    detail: `${method} ${path}`,
+  }));
+}
+
+const MAX_USERS = 500;
+
+/** Users as choices, after a first choice. */
+export function useCallerChoices(first: Choice): Choice[] {
+  const { data } = useRecords("users", { limit: MAX_USERS });
+  return [first, ...(data?.items ?? []).map(({ id, email }) => ({ id, title: id, detail: email }))];
+}
+
+/** Documented errors of the matching operations. */
+export function documentedErrors(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
+  const errors = new Map<string, Choice>();
+  for (const { operation, outcomes } of coverage?.operations ?? []) {
+    if (!matchesPattern(pattern, operation)) continue;
+    for (const { code, status } of outcomes)
+      if (code) errors.set(code, { id: `error ${code}`, title: `${status} ${code}`, detail: "documented" });
+  }
+  return [...errors.values()];
+}
+
+function matchesPattern(pattern: string, operation: string): boolean {
+  return pattern.endsWith("*") ? operation.startsWith(pattern.slice(0, -1)) : operation === pattern;
+}
+
+/** Documented errors of the matching operations, then failures of any operation. */
+export function responseChoices(coverage: CoverageMatrix | undefined, pattern: string): Choice[] {
+  const errors = documentedErrors(coverage, pattern);
+  return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...ANYWHERE];
+}
+
+/** The rule for the control API. */
+export function toRule(draft: typeof BLANK): RuleDefinition {
+  const { operation, principal, response, delay, schedule, phase, lease } = draft;
+  const [p50, p99] = delay.split(" ");
+  return {
+    match: { operation, ...(principal && { principal }) },
+    ...parsePair(schedule),
+    ...(phase === "after" && { phase }),
+    effect: { ...parsePair(response), ...(delay && { delay: p99 === undefined ? p50 : { p50, p99 } }) },
+    ...(lease && { lease: parsePair(lease) }),
+  } as RuleDefinition;
+}
+
+const NUMBERS = new Set(["status", "times", "every", "probability", "hits"]);
+
+/** "times 2" as `{ times: 2 }`. */
+export function parsePair(choice: string): Record<string, string | number> {
+  const [key, value] = choice.split(" ");
+  if (!key || value === undefined) return {};
+  return { [key]: NUMBERS.has(key) ? Number(value) : value };
+}
+
+type Rule = Pick<FaultRule | RuleDefinition, keyof FaultRule & keyof RuleDefinition>;
+
+/** "The first 2 calls of models.list by usr_dan: RATE_LIMIT_EXCEEDED, after it runs". */
+export function describeRule(rule: Rule): string {
+  const effects = describeEffects(rule);
+  const phase = rule.phase === "after" ? ["after it runs"] : [];
+  return `${describeSchedule(rule)} ${describeTarget(rule)}: ${[...effects, ...phase].join(", ")}`;
+}
+
+const ordinal = new Intl.PluralRules("en", { type: "ordinal" });
+const ORDINALS: Partial<Record<Intl.LDMLPluralRule, string>> = { one: "st", two: "nd", few: "rd" };
+
+function describeSchedule({ times, every, probability }: Rule): string {
+  if (times !== undefined) return times === 1 ? "The first" : `The first ${times}`;
+  if (every !== undefined)
+    return every === 1 ? "Every" : `Every ${every}${ORDINALS[ordinal.select(every)] ?? "th"}`;
+  if (probability !== undefined) return `${Math.round(probability * 1000) / 10}% of`;
+  return "All";
+}
+
+function describeTarget(rule: Rule): string {
+  const { match = {}, times, every } = rule;
+  const { operation, method, path, principal, api_key, organization, header, query, body, event, webhook } =
+    match;
+  const one = times === 1 || every !== undefined;
+  if (event !== undefined || webhook !== undefined)
+    return [one ? "delivery" : "deliveries", event && `of ${event}`, webhook && `to ${webhook}`]
+      .filter(Boolean)
+      .join(" ");
+  const where = [operation, [method, path].filter(Boolean).join(" ")].filter(Boolean).join(", ");
+  const more = Object.entries({ header, query, body }).filter(([, value]) => value !== undefined);
+  return [
+    one ? "call" : "calls",
+    where && where !== "*" && `of ${where}`,
+    principal && `by ${principal}`,
+    api_key && `with ${api_key}`,
+    organization && `in ${organization}`,
+    more.length > 0 && `with ${more.map(([part, value]) => `${part} ${JSON.stringify(value)}`).join(", ")}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+function describeEffects({ effect = {}, sequence }: Rule): string[] {
+  const { error, status, body, delay, wire } = effect;
+  const words: string[] = [];
+  if (sequence !== undefined) words.push(`sequence ${sequence.join(", ")}`);
+  if (error !== undefined) words.push(error);
+  if (status !== undefined) words.push(String(status));
+  else if (body !== undefined) words.push("a custom body");
+  if (wire !== undefined) words.push(WIRE_WORDS[wire]);
+  if (delay !== undefined)
+    words.push(`delayed by ${typeof delay === "object" ? `${delay.p50} (p99 ${delay.p99})` : delay}`);
+  return words;
+}

@@ -1,0 +1,243 @@
+import { type ReactNode, useMemo, useState } from "react";
+import { Button } from "react-aria-components";
+import type { ClockChange, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
+import { useGo } from "../../address.ts";
+import { sandboxCalls, server } from "../../api/calls.ts";
+import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
+import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
+import { Dialog } from "../../components/dialog.tsx";
+import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
+import { DetailPane } from "../../components/layout.tsx";
+import { MultiSelect } from "../../components/typed-field.tsx";
+
+const NAME_HINT = "Lowercase letters, digits and hyphens. Leave empty to generate one.";
+const MODES: readonly Choice[] = [
+  { id: "", title: "Server default" },
+  { id: "frozen", title: "Frozen", detail: "until you advance it" },
+  { id: "real", title: "Real time" },
+  { id: "scaled", title: "Scaled", detail: "faster or slower than real time" },
+];
+
+/** Creates a sandbox; empty fields use the server's defaults. */
+export function CreateSandbox({ onClose }: { onClose: () => void }) {
+  const { inputs, field } = useInputs({
+    name: "",
+    seed: "",
+    "clock.mode": "",
+    "clock.now": "",
+    "clock.rate": "60",
+  });
+  const { name, seed, "clock.mode": mode } = inputs;
+  const [fixture, setFixture] = useState(NO_FIXTURE);
+  const [scenarios, setScenarios] = useState<ReadonlySet<string>>(new Set());
+  const go = useGo();
+  const create = useChange(async () =>
+    server.createSandbox({
+      ...givenInputs({ name }),
+      ...toFixture(fixture),
+      ...(seed.trim() && { seed: parseNumber(seed) }),
+      ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
+      ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
+    }),
+  );
+  return (
+    <DetailPane title="Create sandbox" label="Create sandbox" onClose={onClose}>
+      <Form
+        submit="Create"
+        change={create}
+        onSuccess={({ name }) => go("sandboxes", { sandbox: name }, name)}
+      >
+        <Field label="Name" {...field("name")} placeholder="ci-42" hint={NAME_HINT} />
+        <FixtureField draft={fixture} onChange={setFixture} unchanged="Server default" />
+        <Field
+          label="Seed"
+          {...field("seed")}
+          placeholder="1"
+          hint="An integer. Seeds all generated ids and text."
+        />
+        <ChoiceField label="Clock" {...field("clock.mode")} choices={MODES} />
+        {(mode === "frozen" || mode === "scaled") && (
+          <Field
+            label="Start time"
+            {...field("clock.now")}
+            placeholder="2026-03-15T12:00:00Z"
+            hint="Leave empty for the current time."
+          />
+        )}
+        {mode === "scaled" && (
+          <Field label="Rate" {...field("clock.rate")} hint="Sandbox seconds per real second." />
+        )}
+        <ScenariosField chosen={scenarios} onChange={setScenarios} />
+      </Form>
+    </DetailPane>
+  );
+}
+
+function toClock(mode: string, now: string, rate: string): ClockChange {
+  return {
+    mode: mode as ClockChange["mode"],
+    ...(mode !== "real" && givenInputs({ now })),
+    ...(mode === "scaled" && { rate: parseNumber(rate) }),
+  };
+}
+
+type ScenariosProps = { chosen: ReadonlySet<string>; onChange: (chosen: ReadonlySet<string>) => void };
+
+/** Scenarios that are active from the start. */
+function ScenariosField(props: ScenariosProps) {
+  const { data } = useSandboxQuery(["scenarios"], (calls) => calls.scenarios());
+  const choices = useMemo(
+    () =>
+      data?.items
+        .filter(({ problem }) => problem === undefined)
+        .map(({ name, description }) => ({ id: name, title: name, detail: description })),
+    [data],
+  );
+  return (
+    <MultiSelect
+      label="Scenarios"
+      listLabel="Scenarios active from the start"
+      find="Filter scenarios"
+      choices={choices}
+      {...props}
+    />
+  );
+}
+
+/** The name of a fixture, or a document typed as JSON. */
+interface FixtureDraft {
+  choice: string;
+  document: string;
+}
+
+const UNCHANGED = "";
+const DOCUMENT = "{}";
+/** Fixture name of sandboxes that were created from a document. */
+const INLINE = "inline";
+const NO_FIXTURE: FixtureDraft = { choice: UNCHANGED, document: '{\n  "extends": "reference"\n}' };
+
+/** Selects a fixture that this server already uses, or a document. `unchanged`: title of the default choice. */
+function FixtureField(props: {
+  draft: FixtureDraft;
+  onChange: (draft: FixtureDraft) => void;
+  unchanged: string;
+}) {
+  const { draft, onChange, unchanged } = props;
+  const { data } = useSandboxes();
+  const names = new Set(["reference", ...(data?.items ?? []).map(({ fixture }) => fixture)]);
+  names.delete(INLINE);
+  return (
+    <>
+      <ChoiceField
+        label="Fixture"
+        name={draft.choice === DOCUMENT ? "" : "fixture"}
+        value={draft.choice}
+        onChange={(choice) => onChange({ ...draft, choice })}
+        choices={[
+          { id: UNCHANGED, title: unchanged },
+          ...[...names].map((id) => ({ id, title: id })),
+          { id: DOCUMENT, title: "Custom", detail: "as JSON" },
+        ]}
+      />
+      {draft.choice === DOCUMENT && (
+        <Field
+          label="Fixture as JSON"
+          name="fixture"
+          value={draft.document}
+          onChange={(document) => onChange({ ...draft, document })}
+          lines={8}
+          hint="Collections as lists of records; a number instead of a list generates that many."
+        />
+      )}
+    </>
+  );
+}
+
+/** @throws ControlError for invalid JSON */
+function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fixture"> {
+  if (choice === UNCHANGED) return {};
+  return { fixture: choice === DOCUMENT ? requireJson(document, "fixture") : choice } as never;
+}
+
+export function ResetButton({ sandbox }: { sandbox: SandboxState }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button className="button" onPress={() => setOpen(true)}>
+        Reset …
+      </Button>
+      {isOpen && <ResetDialog sandbox={sandbox} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+/** Resets a sandbox to its fixture or to another one. */
+function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
+  const { name, seed, fixture: current } = sandbox;
+  const { inputs, field } = useInputs({ seed: "" });
+  const [fixture, setFixture] = useState(NO_FIXTURE);
+  const reset = useChange(async () =>
+    sandboxCalls(name).reset({
+      ...toFixture(fixture),
+      ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
+    }),
+  );
+  return (
+    <Dialog title={`Reset ${name}?`} onClose={onClose}>
+      <Form submit="Reset" dangerous change={reset} onSuccess={onClose} onCancel={onClose}>
+        <p>
+          Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
+          history. This cannot be undone. Settings and snapshots stay; take a snapshot first to keep the
+          current state.
+        </p>
+        <FixtureField draft={fixture} onChange={setFixture} unchanged={`Unchanged: ${current}`} />
+        <Field label="Seed" {...field("seed")} placeholder={`${seed} (unchanged)`} />
+      </Form>
+    </Dialog>
+  );
+}
+
+export function ForkButton({ sandbox: { name } }: { sandbox: SandboxState }) {
+  const [isOpen, setOpen] = useState(false);
+  const go = useGo();
+  return (
+    <>
+      <Button className="button" onPress={() => setOpen(true)}>
+        Fork …
+      </Button>
+      {isOpen && (
+        <CopyDialog
+          title={`Fork ${name}`}
+          submit="Fork"
+          copy={sandboxCalls(name).fork}
+          onCopied={(created) => go("sandboxes", { sandbox: created }, created)}
+          onClose={() => setOpen(false)}
+        >
+          Creates a sandbox in the current state of {name}, which does not change.
+        </CopyDialog>
+      )}
+    </>
+  );
+}
+
+/** Creates a sandbox with the state of another one, now or earlier. */
+export function CopyDialog(props: {
+  title: string;
+  submit: string;
+  copy: (options: { name?: string }) => Promise<{ name: string }>;
+  onCopied: (name: string) => void;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  const { title, submit, copy, onCopied, onClose, children } = props;
+  const { inputs, field } = useInputs({ name: "" });
+  const create = useChange(() => copy(givenInputs(inputs)));
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form submit={submit} change={create} onSuccess={({ name }) => onCopied(name)} onCancel={onClose}>
+        <p>{children}</p>
+        <Field label="Name" {...field("name")} autoFocus hint={NAME_HINT} />
+      </Form>
+    </Dialog>
+  );
+}
