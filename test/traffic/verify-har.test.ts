@@ -242,7 +242,9 @@ describe("verify --har on the command line [interfaces 12]", () => {
     const file = written(session);
     const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`60 of 60 entries of ${file} judged, of 26 operations; judged in part: 3 with masked values.`);
+    expect(stdout).toContain(
+      `60 of 60 entries of ${file} judged, of 26 operations; judged in part: 3 with masked values.`,
+    );
     expect(stdout).toMatch(
       /PASS {2}http\S+ in org_acme: \d+ passed, 0 failed, 0 differ .*60 recorded requests/,
     );
