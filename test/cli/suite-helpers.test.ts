@@ -61,18 +61,19 @@ describe("a suite whose command uses the runner fixtures", () => {
   });
 
   it("says in JUnit what the terminal says: rules, expectations, tests, coverage [interfaces 13]", () => {
-    const values = [...passing.junit.matchAll(/<property name="(\w+)" value="([^"]*)"/g)].map(
-      ([, name, value]) => `${name} ${value}`,
-    );
+    const FACT = /^(rule|expectation|test|requests): /;
+    const [, facts = ""] = /<system-out>([^<]*)</.exec(passing.junit) ?? [];
+    const [, coverage] = /<property name="coverage" value="([^"]*)"/.exec(passing.junit) ?? [];
+    const values = [`coverage ${coverage}`, ...facts.split("\n").filter((line) => FACT.test(line))];
     expect(values).toEqual([
       expect.stringMatching(/^coverage 1 of \d+ documented outcomes/),
-      "rule models: struck 3 times",
-      "rule threads: never struck",
-      "expectation met: Models are asked for (exactly 3); found 3",
-      "test passed: is told to wait",
-      "test passed: in the past &gt; is told to wait, too",
-      "test passed: expects an answer",
-      "requests 3",
+      "rule: models: struck 3 times",
+      "rule: threads: never struck",
+      "expectation: met: Models are asked for (exactly 3); found 3",
+      "test: passed: is told to wait",
+      "test: passed: in the past &gt; is told to wait, too",
+      "test: passed: expects an answer",
+      "requests: 3",
     ]);
   });
 
