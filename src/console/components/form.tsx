@@ -33,7 +33,7 @@ interface FormProps<T> {
   change: Change<T>;
   /** Called after the queries were refetched. */
   onSuccess?: (result: T) => void;
-  /** Disables the button while data that the form needs is loading. */
+  /** Disables the form while values that it shows are loading, so that none arrives in a field being edited. */
   waiting?: boolean;
   onCancel?: (() => void) | undefined;
   dangerous?: boolean;
@@ -84,7 +84,9 @@ export function Form<T>(props: FormProps<T>) {
       }}
     >
       <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
-        {props.children}
+        <fieldset className="form-fields" disabled={waiting}>
+          {props.children}
+        </fieldset>
       </RefusalContext>
       {(field === undefined || claimed !== field) && <Problem error={error} />}
       <div className="form-buttons">

@@ -55,6 +55,24 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
   });
 
+  it("disables the fields until their values have arrived, so that none lands in a text being typed [interfaces 2]", async () => {
+    const { page } = await open("");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/state\/threads\b/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(`${api.url}/_console/s/default/api?operation=threads.delete&as=apikey_ada`);
+    const field = page.getByRole("textbox", { name: "thread_id" });
+    await see(field).toBeDisabled();
+    release();
+    await see(field).toBeEnabled();
+    await see(field).toHaveValue(/^thread_/);
+  });
+
   it("prefills a working body and ids of existing records [interfaces 2]", async () => {
     const { page, complaints } = await open("?operation=model_responses.create");
     await see(page.getByRole("textbox", { name: "Body" })).toHaveValue(/"inputs"/);

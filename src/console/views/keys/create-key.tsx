@@ -28,13 +28,14 @@ interface CreateKeyProps {
 /** Creates a key and shows it until the pane is closed. */
 export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
   const { inputs, field, change } = useInputs({
-    user_id: users[0]?.id ?? "",
+    user_id: "",
     current: "",
     name: "",
     expiry: "",
     expires_at: "",
   });
-  const { user_id, name, expiry } = inputs;
+  const { name, expiry } = inputs;
+  const user_id = inputs.user_id || (users[0]?.id ?? "");
   const now = useSandboxNow();
   const memberships = Object.entries(users.find(({ id }) => id === user_id)?.memberships ?? {});
   // Another user may not be a member of the selected organization.
@@ -53,6 +54,7 @@ export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
         <ChoiceField
           label="Owner"
           {...field("user_id")}
+          value={user_id}
           choices={users.map(({ id, name, account }) => ({
             id,
             title: name,
