@@ -20,6 +20,10 @@ export interface OutboundAgents {
   destroy(): void;
 }
 
+function closeOnData(this: Duplex): void {
+  this.destroy();
+}
+
 /**
  * Keeps a connection only where the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple
  * receivers answer and hang up without a word, and the next request would die on the closing connection.
@@ -40,7 +44,16 @@ export function createAgents(ca?: string | string[]): OutboundAgents {
   for (const agent of Object.values(agents)) {
     // Node's own method answers whether to keep the socket, although its type says void.
     const keep = agent.keepSocketAlive.bind(agent) as (socket: Duplex) => boolean;
-    agent.keepSocketAlive = (socket) => offered.delete(socket) && keep(socket);
+    agent.keepSocketAlive = (socket) => {
+      // Bytes that no request asked for must not be read as the answer to the next one.
+      socket.on("data", closeOnData);
+      return offered.delete(socket) && keep(socket);
+    };
+    const reuse = agent.reuseSocket.bind(agent);
+    agent.reuseSocket = (socket, request) => {
+      socket.off("data", closeOnData);
+      reuse(socket, request);
+    };
   }
   return {
     of: (protocol) => agents[protocol],

@@ -73,7 +73,11 @@ export function startRequest(options: ConnectionOptions, settle: (result: Settle
     socket.destroy();
     settle(toResult(incoming, Buffer.alloc(0), false));
   });
-  outgoing.on("error", (error) => settle(answer ? answer.broken(error) : wire.explain(error)));
+  outgoing.on("error", (error) => {
+    if (answer === undefined) settle(wire.explain(error));
+    // Simple servers send a body after a 204: bytes behind a whole answer are dropped with their connection.
+    else if (!answer.isComplete()) settle(answer.broken(error));
+  });
   outgoing.on("close", () => {
     if (!answer) settle(wire.explain(new Error("the connection was closed without an answer")));
   });
@@ -233,6 +237,7 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
   return {
     result: (truncated: boolean) => toResult(incoming, read(), truncated),
     broken,
+    isComplete: () => incoming.complete,
     ended: () => ended,
     stage: () => `the body of the answer ${incoming.statusCode} did not end`,
   };
