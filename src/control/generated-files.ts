@@ -168,7 +168,7 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
     "events.md": eventsPage(eventCatalogue(API.events)),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
-    "reference/assumptions.md": assumptionsPage(API.operations),
+    "reference/assumptions.md": assumptionsPage(),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),
   };
