@@ -120,17 +120,20 @@ describe("reference", () => {
     expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
   });
 
-  it("6.1 every event, and every check of the receiver grader, is documented", () => {
-    const known = terms(page("webhooks"));
-    const checks = CHECKS.map(({ id }) => id);
-    expect(missing([...API.events.map(({ name }) => name), ...checks], known)).toEqual([]);
+  it("6.1 every check of the receiver grader is documented", () => {
+    expect(
+      missing(
+        CHECKS.map(({ id }) => id),
+        terms(page("webhooks")),
+      ),
+    ).toEqual([]);
   });
 
   it("G25 the data of every event is documented, field by field", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-    const documented = rows(page("webhooks"));
+    const documented = rows(page("events"));
     for (const { name, data } of API.events) {
-      const row = documented.find(([events]) => named(events).includes(name));
+      const row = documented.find(([event]) => named(event).includes(name));
       expect(named(row?.[2]), name).toEqual(data);
     }
   });

@@ -21,7 +21,7 @@ export interface Difference<K, V> {
 /**
  * A persistent, weight-balanced search tree. It knows the size of every subtree, so `slice` and `rank` take O(log n),
  * as `get` does. No library offers a persistent ordered map with ranks, which offsets, totals and
- * date ranges of the API's lists need; docs/decisions/0002-state-as-a-value.md says what was measured.
+ * date ranges of the API's lists need; docs/decisions/0002-immutable-state.md says what was measured.
  */
 export class SortedTree<K, V> {
   private readonly root: Tree<K, V>;

@@ -166,13 +166,25 @@ function typeName(event: string): string {
 
 /** The catalogue as a page of the documentation. */
 export function eventsPage(events: readonly CataloguedEvent[]): string {
-  const rows = events.map(
-    ({ name, summary, fields }) =>
-      `| [\`${name}\`](#${name.replace(".", "")}) | ${summary} | ${fields.join(", ")} |`,
-  );
+  const rows = events.map(({ name, summary, fields }) => {
+    const data = fields.map((field) => `\`${field}\``).join(", ");
+    return `| [\`${name}\`](#${name.replace(".", "")}) | ${summary} | ${data} |`;
+  });
   const parts = events.map(
-    ({ name, section, summary, sample }) =>
-      `## ${name}\n\n${summary} (section ${section}).\n\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``,
+    ({ name, sample }) => `## ${name}\n\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``,
   );
-  return `# Events\n\n<!-- generated from the declarations by npm run generate -->\n\nWhat webhooks are sent, with a sample of each; \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events\n--types ts\` (or \`py\`) types of all of them. How they are signed, retried and received is in [Webhooks](webhooks.md),\nhow each framework verifies a signature in [Signatures](signatures.md); receivers to start from are under [receivers](receivers/README.md).\n\n| event | says that | data |\n|---|---|---|\n${rows.join("\n")}\n\n${parts.join("\n\n")}\n`;
+  return `# Events
+
+<!-- generated from the declarations by npm run generate -->
+
+What webhooks receive, with a sample of each event (sections [6.1](reference/service-api.md#6.1), [6.2](reference/service-api.md#6.2)
+and [G25](reference/assumptions.md#G25)). \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events --types ts\` (or
+\`py\`) types of all. [Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them.
+
+| event | when | data |
+|---|---|---|
+${rows.join("\n")}
+
+${parts.join("\n\n")}
+`;
 }

@@ -22,10 +22,10 @@ interface Shape {
 /**
  * A page with its tables written again: of the calls between `<!-- calls: clock -->` (the first words of their ids)
  * and `<!-- end -->`, of the problems after `<!-- problems -->`, of the settings after `<!-- settings -->`. The rest is
- * the author's.
+ * the author's, who also says once that unknown names are 404.
  */
 export function withTables(page: string, calls: readonly Call[]): string {
-  const shown = new Set<string>();
+  const shown: Shown = new Map();
   return page.replaceAll(
     /(<!-- (calls|problems|settings)(?:: ([\w ]+))? -->\n).*?(<!-- end -->)/gs,
     (...match) => {
@@ -39,7 +39,7 @@ export function withTables(page: string, calls: readonly Call[]): string {
   );
 }
 
-function callTable(calls: readonly Call[], shown: Set<string>): string {
+function callTable(calls: readonly Call[], shown: Shown): string {
   const rows = calls.map(
     (call) =>
       `| ${call.method} ${shortPath(call)} | ${does(call)} | ${takes(call, shown)} | ${answers(call, shown)} |\n`,
@@ -56,7 +56,7 @@ function does({ summary, description }: AnyDeclaration): string {
   return description === undefined ? summary : `${summary}. ${description}`;
 }
 
-function takes({ query, body }: AnyDeclaration, shown: Set<string>): string {
+function takes({ query, body }: AnyDeclaration, shown: Shown): string {
   const keys = Object.keys((query as Shape | undefined)?.properties ?? {});
   const parts = keys.length === 0 ? [] : [`\`?${keys.map((key) => `${key}=`).join("&")}\``];
   if (body?.kind === "json")
@@ -64,11 +64,11 @@ function takes({ query, body }: AnyDeclaration, shown: Set<string>): string {
   return parts.join(", ");
 }
 
-function answers(call: Call, shown: Set<string>): string {
+function answers(call: Call, shown: Shown): string {
   const successes = listSuccesses(call);
   const alone = successes.length === 1;
   const byStatus = new Map<number, string[]>();
-  for (const kind of call.errors) {
+  for (const kind of call.errors.filter((one) => !one.startsWith("unknown-"))) {
     const { status } = PROBLEMS[kind];
     byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${kind}\``]);
   }
@@ -81,18 +81,21 @@ function answers(call: Call, shown: Set<string>): string {
   ].join("; ");
 }
 
-function successText({ schema, content_types, events, description }: Success, shown: Set<string>): string {
+function successText({ schema, content_types, events, description }: Success, shown: Shown): string {
   if (description !== undefined) return description;
   if (events !== undefined) return `server-sent events, each ${describeShape(events as Shape, shown)}`;
   if (schema !== undefined) return describeShape(schema as Shape, shown);
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
 
+/** The fields of the objects that are listed already, by name. */
+type Shown = Map<string, readonly string[]>;
+
 /** Objects with this many fields or more are listed once, under their names. */
 const MANY_FIELDS = 7;
 
 /** The fields of an object, those that may be missing with a question mark, or what is said of it. */
-function describeShape(schema: Shape, shown: Set<string>): string {
+function describeShape(schema: Shape, shown: Shown): string {
   const { $id, description, properties = {}, items } = schema;
   const inside = findItem(schema) ?? items;
   if (inside !== undefined) {
@@ -105,13 +108,19 @@ function describeShape(schema: Shape, shown: Set<string>): string {
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
   if ($id === undefined || names.length < MANY_FIELDS) return `\`${listFields(schema)}\``;
   if (shown.has($id)) return `\`${$id}\``;
-  shown.add($id);
-  return `\`${$id}\`: \`${listFields(schema)}\``;
+  const whole = [...shown].find(([, part]) => part.every((field) => names.includes(field)));
+  shown.set($id, names);
+  return `\`${$id}\`: \`${listFields(schema, whole)}\``;
 }
 
-function listFields({ properties = {}, required = [] }: Shape): string {
-  const names = Object.keys(properties);
-  return `{${names.map((name) => (required.includes(name) ? name : `${name}?`)).join(", ")}}`;
+/** Of an object that contains all fields of another, that one's name and the rest. */
+function listFields(
+  { properties = {}, required = [] }: Shape,
+  [base, known]: readonly [string?, (readonly string[])?] = [],
+): string {
+  const names = Object.keys(properties).filter((name) => known?.includes(name) !== true);
+  const fields = names.map((name) => (required.includes(name) ? name : `${name}?`));
+  return `{${[...(base === undefined ? [] : [`...${base}`]), ...fields].join(", ")}}`;
 }
 
 /** Of a list, `{items, total}`, what it lists. */
