@@ -33,7 +33,15 @@ export async function handleRequest(
   const exchange = new Exchange(engine, { sandbox, request, address });
   const { durability } = engine;
   const mark = durability?.mark();
-  const decided = await decide(exchange);
+  let decided: Decided | undefined;
+  try {
+    const running = runSteps(REQUEST_STEPS, exchange);
+    if (running !== undefined) await running;
+    exchange.decision ||= exchange.delayed_by ?? "ok";
+    decided = { answer: exchange.answer! };
+  } catch (error) {
+    decided = await refuse(exchange, error);
+  }
   if (decided === undefined) return void exchange.cleanUp();
   // Also for refusals and broken connections: they were counted, and a rule may have advanced.
   const settling = durability?.settle(sandbox, mark!);
@@ -48,24 +56,18 @@ interface Decided {
   wire?: InjectedWire | undefined;
 }
 
-/** Runs the steps, and turns what they throw into an answer. */
-async function decide(exchange: Exchange): Promise<Decided | undefined> {
-  try {
-    await runSteps(REQUEST_STEPS, exchange);
-    exchange.decision ||= exchange.delayed_by ?? "ok";
-    return { answer: exchange.answer! };
-  } catch (error) {
-    if (error instanceof ClientGone) return undefined;
-    if (error instanceof EarlyResponse) {
-      exchange.decision = error.decision;
-      return error;
-    }
-    if (!(error instanceof ApiError)) return { answer: failureAnswer(exchange, error) };
-    exchange.decision ||= exchange.stage;
-    await explainRefusal(exchange, error);
-    if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = spentRate(exchange);
-    return { answer: errorAnswer(exchange, error) };
+/** Turns what a step threw into an answer; undefined if the client left. */
+async function refuse(exchange: Exchange, error: unknown): Promise<Decided | undefined> {
+  if (error instanceof ClientGone) return undefined;
+  if (error instanceof EarlyResponse) {
+    exchange.decision = error.decision;
+    return error;
   }
+  if (!(error instanceof ApiError)) return { answer: failureAnswer(exchange, error) };
+  exchange.decision ||= exchange.stage;
+  await explainRefusal(exchange, error);
+  if (error.code === "RATE_LIMIT_EXCEEDED") exchange.rate = spentRate(exchange);
+  return { answer: errorAnswer(exchange, error) };
 }
 
 /** interfaces 11: every refusal says why, to the journal alone. */

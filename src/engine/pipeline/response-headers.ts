@@ -90,18 +90,16 @@ function requireValue(name: string, value: string): void {
 function addRateHeaders(headers: string[], rate: RateState, { at, sandbox }: Exchange): void {
   const { limit, remaining, reset, token_limit, token_remaining } = rate;
   const { rate_headers: family } = sandbox.settings;
+  const [all, left] = [String(limit), String(remaining)];
   if (family !== "alternative") {
-    headers.push("X-RateLimit-Limit", String(limit), "X-RateLimit-Remaining", String(remaining));
-    headers.push("X-RateLimit-Reset", String(Math.ceil(reset / 1000)));
+    const end = String(Math.ceil(reset / 1000));
+    headers.push("X-RateLimit-Limit", all, "X-RateLimit-Remaining", left, "X-RateLimit-Reset", end);
   }
   if (family === "plain") return;
-  const left = durationText(secondsUntil(reset, at));
-  headers.push("x-ratelimit-limit-requests", String(limit));
-  headers.push("x-ratelimit-remaining-requests", String(remaining));
-  headers.push("x-ratelimit-reset-requests", left);
-  headers.push("x-ratelimit-limit-tokens", String(token_limit));
-  headers.push("x-ratelimit-remaining-tokens", String(token_remaining));
-  headers.push("x-ratelimit-reset-tokens", left);
+  const wait = durationText(secondsUntil(reset, at));
+  headers.push("x-ratelimit-limit-requests", all, "x-ratelimit-remaining-requests", left);
+  headers.push("x-ratelimit-reset-requests", wait, "x-ratelimit-limit-tokens", String(token_limit));
+  headers.push("x-ratelimit-remaining-tokens", String(token_remaining), "x-ratelimit-reset-tokens", wait);
 }
 
 export function secondsUntil(instant: number, now: number): number {

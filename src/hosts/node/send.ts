@@ -7,13 +7,13 @@ const PING_MS = 10_000;
 
 /**
  * Sends an answer, after the headers that the response has already; a stream no faster than the client reads it.
- * Resolves when the last byte was handed to the connection.
+ * A stream's promise resolves when its last byte was handed to the connection.
  */
-export async function sendAnswer(
+export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
   answer: PlainAnswer,
-): Promise<void> {
+): undefined | Promise<void> {
   const { status, headers, body, length, stream } = answer;
   if (!response.destroyed && !response.headersSent) {
     if (!request.complete) drainRequest(request);
@@ -21,9 +21,10 @@ export async function sendAnswer(
     // ASCII, which needs no conversion, has as many characters as bytes.
     if (stream === undefined) flushTogether(response, body, body?.length === length ? "latin1" : "utf8");
   }
-  if (stream === undefined) return;
-  if (request.method === "HEAD") response.end();
-  else await sendStream(response, stream, isEventStream(headers));
+  if (stream === undefined) return undefined;
+  if (request.method !== "HEAD") return sendStream(response, stream, isEventStream(headers));
+  response.end();
+  return undefined;
 }
 
 function isEventStream(headers: readonly string[]): boolean {
