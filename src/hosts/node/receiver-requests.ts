@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ApiError } from "../../engine/contract/errors.ts";
+import { ClientGone } from "../../engine/pipeline/plain-http.ts";
+import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
+import { NodeRequest } from "./node-request.ts";
 
 /** Answers a request to a receiver, which knows nothing of Node's objects. */
 export async function answerReceiverRequest(
@@ -10,40 +14,27 @@ export async function answerReceiverRequest(
     handle,
   }: { path: string; handle: (request: ReceiverRequest) => ReceiverResponse | Promise<ReceiverResponse> },
 ): Promise<void> {
-  const sender = new AbortController();
-  response.once("close", () => sender.abort());
+  const plain = new NodeRequest(request, response);
   const answer = await handle({
-    method: request.method!,
+    method: plain.method,
     path,
-    headers: request.headers as ReceiverRequest["headers"],
-    rawHeaders: request.rawHeaders,
-    read: (limit) => readBytes(request, limit),
-    signal: sender.signal,
+    headers: plain.headers as ReceiverRequest["headers"],
+    rawHeaders: plain.rawHeaders,
+    read: (limit) => readBytes(plain, limit).catch(toReason),
+    signal: plain.signal,
   });
   if (answer === "hang") return;
   if (answer === "reset") return void request.socket.resetAndDestroy();
   if (response.destroyed) return;
   const { status, headers, body } = answer;
-  if (headers["Connection"] !== "close") request.resume();
+  request.resume();
   const length = status === 204 || status === 304 ? {} : { "Content-Length": body.length };
   response.writeHead(status, { ...headers, ...length } as Record<string, string | string[]>);
   response.end(body);
 }
 
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer | "gone" | "too-large"> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else {
-        request.pause();
-        resolve("too-large");
-      }
-    });
-    request.once("end", () => resolve(Buffer.concat(chunks)));
-    request.once("close", () => resolve("gone"));
-    request.once("error", () => resolve("gone"));
-  });
+function toReason(error: unknown): "gone" | "too-large" {
+  if (error instanceof ClientGone) return "gone";
+  if (error instanceof ApiError) return "too-large";
+  throw error;
 }

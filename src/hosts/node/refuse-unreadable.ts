@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { SERVICE_API_VERSION } from "../../engine/pipeline/response-headers.ts";
+import { linger } from "./linger.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -12,6 +13,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 /** What Node's parser refuses (broken framing, headers too long) still gets an answer a client can read. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  // More of what was refused already.
+  if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status =
     error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
@@ -22,7 +25,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
 export function refuseSocket(socket: Socket, status: number, reason: string): void {
   const { headers, body } = refusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
+  linger(socket, `HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n${body}`);
 }
 
 export function refuseRequest(response: ServerResponse, status: number, reason: string): void {

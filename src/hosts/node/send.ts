@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import { flushTogether } from "./batch-responses.ts";
+import { LINGER_MS } from "./linger.ts";
 
 const PING_MS = 10_000;
 
@@ -56,17 +57,13 @@ async function sendStream(
   }
 }
 
-const MAX_DRAIN_MS = 5_000;
-const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const MAX_DRAINED_BYTES = 1024 * 1024 * 1024;
 
-/**
- * Reads on for a while when an answer is sent before the body's end. A connection that is closed with bytes unread is
- * reset by the system, and the client would lose the answer that explains why.
- */
+/** Reads on when an answer is sent before the body's end, since many clients send all of it before they read. */
 function drainRequest(request: IncomingMessage): void {
   let bytes = 0;
   const cut = () => request.destroy();
-  const timer = setTimeout(cut, MAX_DRAIN_MS).unref();
+  const timer = setTimeout(cut, LINGER_MS).unref();
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > MAX_DRAINED_BYTES) cut();

@@ -6,6 +6,7 @@ import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { MAX_HEADER_BYTES } from "../../engine/pipeline/router.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
+import { lingerOnClose } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -42,6 +43,7 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
   });
   // Node drops headers beyond a count without a word, a credential for instance; their size is the limit.
   server.maxHeadersCount = 0;
+  lingerOnClose(server);
   server.on("clientError", answerUnreadable);
   // Node closes the connection without a word.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
@@ -63,6 +65,8 @@ export interface RequestParts {
 /** The emulated API is answered directly: Express's layers would cost a small request a quarter of its time. */
 export function answerRequests(server: Server, parts: RequestParts): void {
   server.on("request", (request, response) => {
+    // Sent after one whose answer was the last of the connection.
+    if (request.socket.writableEnded) return;
     answerRequest(parts, request, response).catch((err) => {
       // A defect past the engine's own catch costs one connection, not the process.
       parts.engine.log.error({ err }, "a request could not be answered");
