@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
 import { Closed, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
-import { ArmedRule } from "../engine/faults/armed-rule.ts";
-import type { SandboxFaults } from "../engine/faults/faults.ts";
+import { ArmedRule } from "../engine/faults/rule.ts";
 import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
+import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
 
 /** One rule as a call arms it (interfaces 6). */
 export const RuleInput = Closed(RuleDocument.properties, {
@@ -115,7 +115,7 @@ export function presentScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
-  const armed = faults.rules.rulesOf(name);
+  const armed = faults.rulesOf(name);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(presentRule);
   return {
     name,

@@ -90,8 +90,7 @@ export async function settled(server: ControlServer, origin: string, make: () =>
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
-    if (server.limits !== undefined)
-      requireRoom(server, "rules", server.faults.of(sandbox).rules.all().length);
+    if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.length);
     await server.directory.register(sandbox);
     return presentSandbox(sandbox, origin);
   } catch (error) {

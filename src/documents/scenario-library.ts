@@ -126,10 +126,10 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   use(user: ScenarioUser): void {
-    const { active } = user;
-    for (const name of active) this.inForce.set(name, (this.inForce.get(name) ?? 0) + 1);
+    const { scenarios } = user;
+    for (const name of scenarios) this.inForce.set(name, (this.inForce.get(name) ?? 0) + 1);
     this.release(user);
-    this.users.set(user, active);
+    this.users.set(user, scenarios);
     this.files.announceUse();
   }
 

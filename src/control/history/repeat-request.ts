@@ -114,11 +114,11 @@ async function arm(
     await target.call("POST", "/faults", rule);
     return () => target.call("DELETE", `/faults/${rule.id}`);
   }
-  const { rules } = server.faults.of(target);
-  requireRoom(server, "rules", rules.all().length + 1);
-  const { id } = ruleAt("with", () => rules.add(rule)).rule;
+  const faults = server.faults.of(target);
+  requireRoom(server, "rules", faults.rules.length + 1);
+  const { id } = ruleAt("with", () => faults.add(rule)).rule;
   server.recordings.spoil(target, "a request was repeated under a rule of its own");
-  return () => rules.remove(id);
+  return () => faults.remove(id);
 }
 
 /** `default` has no prefix, unless the first answer shows that the request used one. */

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ListOf } from "../../engine/contract/schema.ts";
-import { RuleExists } from "../../engine/faults/rule-set.ts";
+import { RuleExists } from "../../engine/faults/sandbox-faults.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { below, type ControlOperation, operation, toList } from "../operation.ts";
@@ -17,7 +17,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
-      return toList(server.faults.of(sandbox).rules.inlineRules.map(presentRule));
+      return toList(server.faults.of(sandbox).inlineRules.map(presentRule));
     },
   }),
   operation({
@@ -33,10 +33,10 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["id-in-use", "limit-reached", "invalid-document"],
     success: { status: 201, schema: RuleBody },
     handle({ body, sandbox, server }) {
-      const { rules } = server.faults.of(sandbox);
-      requireRoom(server, "rules", rules.all().length + 1);
+      const faults = server.faults.of(sandbox);
+      requireRoom(server, "rules", faults.rules.length + 1);
       try {
-        return presentRule(rules.add(body));
+        return presentRule(faults.add(body));
       } catch (error) {
         if (!(error instanceof RuleExists)) throw error;
         throw conflict(
@@ -56,7 +56,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: RuleBody },
     handle({ params: { id }, sandbox, server }) {
       sandbox.world.catchUp();
-      const { inlineRules } = server.faults.of(sandbox).rules;
+      const { inlineRules } = server.faults.of(sandbox);
       const found = inlineRules.find(({ rule }) => rule.id === id);
       if (found !== undefined) return presentRule(found);
       throw unknownRule(id, inlineRules);
@@ -72,9 +72,9 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-inline-rule"],
     success: { status: 204 },
     handle({ params: { id }, sandbox, server }) {
-      const { rules } = server.faults.of(sandbox);
-      const { inlineRules } = rules;
-      if (!rules.remove(id)) throw unknownRule(id, inlineRules);
+      const faults = server.faults.of(sandbox);
+      const { inlineRules } = faults;
+      if (!faults.remove(id)) throw unknownRule(id, inlineRules);
       return noContent();
     },
   }),
@@ -86,7 +86,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },
     handle({ sandbox, server }) {
-      server.faults.of(sandbox).rules.clear();
+      server.faults.of(sandbox).clear();
       return noContent();
     },
   }),

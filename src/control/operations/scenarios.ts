@@ -51,7 +51,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
         names.map((name, i) => scenarioAt(`names[${i}]`, () => server.scenarios.get(name))),
       );
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
-      requireRoom(server, "rules", faults.rules.inlineRules.length + rules.length);
+      requireRoom(server, "rules", faults.inlineRules.length + rules.length);
       faults.setScenarios(names);
       return { names: [...faults.scenarios], ...listIn(server, sandbox) };
     },

@@ -8,7 +8,7 @@ const ATTEMPT = { event: "thread.deleted", webhook_id: "wh_1", delivery_id: "dlv
 /** Evaluates rules with these effects, in this order, for one attempt. */
 function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
   const faults = faultsWithSeed(1);
-  for (const effect of effects.toReversed()) faults.rules.add({ match: { event: "*" }, effect });
+  for (const effect of effects.toReversed()) faults.add({ match: { event: "*" }, effect });
   return faults.delivery(ATTEMPT);
 }
 

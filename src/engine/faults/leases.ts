@@ -2,7 +2,7 @@ import { LAST_INSTANT } from "../state/clock.ts";
 import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
-import type { ArmedRule } from "./armed-rule.ts";
+import type { ArmedRule } from "./rule.ts";
 
 /**
  * Leases by time are timers of the sandbox's world, so `clock pending` lists them and `advance` ends them.

@@ -2,13 +2,20 @@ import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
 import { nearest } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
-import { codeForStatus, documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./codes.ts";
 import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
-import { WIRE_EFFECTS, wirePlan } from "./effects/index.ts";
+import {
+  codeForStatus,
+  documentedCodes,
+  isCatalogueCode,
+  nearestCode,
+  parseCode,
+  toCodeAnswer,
+} from "./effects/error.ts";
+import { readEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import type { ScenarioNames } from "./scenario.ts";
 
-const WIRE_NAMES = WIRE_EFFECTS.map(({ name }) => name);
+const WIRE_NAMES: readonly string[] = WIRE_EFFECTS.map(({ name }) => name);
 
 /** The fault and the delay that one request asks for itself (interfaces 3). */
 export interface Override {
@@ -16,7 +23,7 @@ export interface Override {
   fault: OverrideFault | undefined;
 }
 
-export type OverrideFault =
+type OverrideFault =
   | { kind: "plan"; plan: EffectPlan; name: string }
   /** The rules of a scenario that may be in force or not. */
   | { kind: "scenario"; name: string };
@@ -40,15 +47,9 @@ export function readOverride(
       "This server takes no X-Sandbox-Fault, X-Sandbox-Delay or Prefer: code=N: it was started with --no-overrides. Arm a rule by the control API instead.",
     );
   }
-  return {
-    delay_ms: delay === undefined ? undefined : readDelay(String(delay)),
-    fault:
-      fault !== undefined
-        ? readFault(String(fault).trim(), operation, scenarios)
-        : preferred === undefined
-          ? undefined
-          : readPreferred(preferred, operation),
-  };
+  const delay_ms = delay === undefined ? undefined : readDelay(String(delay));
+  if (fault !== undefined) return { delay_ms, fault: readFault(String(fault).trim(), operation, scenarios) };
+  return { delay_ms, fault: preferred === undefined ? undefined : readPreferred(preferred, operation) };
 }
 
 function readDelay(text: string): number {
@@ -61,13 +62,12 @@ function readDelay(text: string): number {
 function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNames): OverrideFault {
   const { code, forced } = parseCode(text);
   if (isCatalogueCode(code)) {
-    if (forced || documentedCodes(operation).has(code)) return codeFault(code, forced);
+    if (forced || documentedCodes(operation).has(code)) return toCodeFault(text);
     throw new RefusedOverride(
       `${operation.id} never answers ${code}. It answers ${[...documentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
     );
   }
-  const wire = wirePlan({ wire: text });
-  if (wire !== undefined) return { kind: "plan", plan: { wire }, name: text };
+  if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
   const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
@@ -78,12 +78,9 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   );
 }
 
-function codeFault(code: Parameters<typeof toCodePlan>[0], forced: boolean): OverrideFault {
-  return { kind: "plan", plan: { answer: toCodePlan(code, forced) }, name: code };
-}
-
-function toCodePlan(code: NonNullable<ReturnType<typeof codeForStatus>>, forced: boolean) {
-  return { kind: "code", code, forced, details: {}, headers: {} } as const;
+function toCodeFault(text: string): OverrideFault {
+  const answer = toCodeAnswer(text);
+  return { kind: "plan", plan: { answer }, name: answer.code };
 }
 
 /** The N of `Prefer: code=N`, undefined where Prefer is about something else. */
@@ -102,7 +99,7 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   const status = Number(digits);
   if (listSuccesses(operation).some((success) => success.status === status)) return undefined;
   const code = codeForStatus(operation, status);
-  if (code !== undefined) return codeFault(code, false);
+  if (code !== undefined) return toCodeFault(code);
   throw new RefusedOverride(
     `${operation.id} documents no answer with status ${status}; it answers ${[...documentedCodes(operation)].join(", ")}.`,
   );

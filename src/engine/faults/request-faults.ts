@@ -1,12 +1,13 @@
+import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
-import { ArmedRule } from "./armed-rule.ts";
 import { holds } from "./match.ts";
-import { type OverrideFault, RefusedOverride, readOverride } from "./override.ts";
-import { answers, type Rule } from "./rule.ts";
+import { type Override, RefusedOverride, readOverride } from "./override.ts";
+import { ArmedRule, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
-import { type Phase, type RuleIndex, UNTOUCHED } from "./rule-index.ts";
 import type { ScenarioSource } from "./scenario.ts";
+
+type Phase = Rule["phase"];
 
 export interface RequestFaultParts {
   scenarios: ScenarioSource;
@@ -15,23 +16,31 @@ export interface RequestFaultParts {
   overrides: boolean;
 }
 
-/** The rules that requests are evaluated against. */
-export interface RulesInForce {
+/** Follows the evaluation of rules. */
+export interface RuleObserver {
   readonly seed: number;
-  readonly index: RuleIndex;
   /** Called with a rule that matched and has counted the call. */
   onCounted(rule: ArmedRule): void;
   /** Called with the outcome of each rule that was evaluated. */
   onEvaluated?(rule: ArmedRule, strikes: boolean, why: string): void;
 }
 
-/** Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). */
+const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
+
+/**
+ * Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). Rules are indexed by
+ * operation, so that a thousand of them cost a request no more than those that can concern it.
+ */
 export class RequestFaults {
   private readonly parts: RequestFaultParts;
-  private readonly rules: RulesInForce;
+  private readonly observer: RuleObserver;
+  private readonly rules: readonly ArmedRule[];
+  private readonly byOperation = new Map<AnyOperation, Record<Phase, readonly ArmedRule[]>>();
 
-  constructor(parts: RequestFaultParts, rules: RulesInForce) {
+  /** @param rules in order of precedence */
+  constructor(parts: RequestFaultParts, observer: RuleObserver, rules: readonly ArmedRule[]) {
     this.parts = parts;
+    this.observer = observer;
     this.rules = rules;
   }
 
@@ -39,8 +48,7 @@ export class RequestFaults {
     const { overrides: allowed, scenarios } = this.parts;
     try {
       const override = readOverride(facts, { scenarios: scenarios.recentNames, allowed });
-      if (override === undefined) return this.byRules(facts, "before", undefined);
-      const { delay_ms, fault } = override;
+      const { delay_ms, fault } = override ?? {};
       if (fault === undefined) return this.byRules(facts, "before", delay_ms);
       if (fault.kind === "scenario") return this.byScenario(facts, "before", { name: fault.name, delay_ms });
       return this.byHeader(facts, fault, delay_ms ?? 0);
@@ -61,17 +69,36 @@ export class RequestFaults {
   }
 
   private byRules(facts: FaultFacts, phase: Phase, delay_ms: number | undefined): Verdict | Promise<Verdict> {
-    const bucket = this.rules.index.of(facts.operation, phase);
-    const rules = bucket.of(facts.principal?.user_id);
-    if (rules.length === 0 && !delay_ms) return bucket.foreign;
+    const rules = this.findRules(facts.operation, phase);
+    if (rules.length === 0 && !delay_ms) return UNTOUCHED;
+    return this.evaluate(rules, facts, { observer: this.observer, delay_ms });
+  }
+
+  private findRules(operation: AnyOperation, phase: Phase): readonly ArmedRule[] {
+    let found = this.byOperation.get(operation);
+    if (found === undefined) {
+      const rules = this.rules.filter(({ rule }) => rule.operations?.has(operation));
+      found = {
+        before: rules.filter(({ rule }) => rule.phase === "before"),
+        after: rules.filter(({ rule }) => rule.phase === "after"),
+      };
+      this.byOperation.set(operation, found);
+    }
+    return found[phase];
+  }
+
+  private evaluate(
+    rules: readonly ArmedRule[],
+    facts: FaultFacts,
+    { observer, delay_ms }: { observer: RuleObserver; delay_ms: number | undefined },
+  ): Verdict | Promise<Verdict> {
     const { spending } = this.parts;
-    const context = { observer: this.rules, spending, delay_ms, otherwise: bucket.foreign };
-    return new Evaluation(rules, facts, context).resume(0);
+    return new Evaluation(rules, facts, { observer, spending, delay_ms }).resume(0);
   }
 
   private byHeader(
     facts: FaultFacts,
-    { plan, name }: Extract<OverrideFault, { kind: "plan" }>,
+    { plan, name }: Extract<Override["fault"], { kind: "plan" }>,
     delay_ms: number,
   ): Verdict | Promise<Verdict> {
     const reasons = [`the request asked for ${name} by its own header`];
@@ -93,16 +120,15 @@ export class RequestFaults {
     phase: Phase,
     { name, delay_ms }: { name: string; delay_ms: number | undefined },
   ): Verdict | Promise<Verdict> {
-    const { scenarios, spending } = this.parts;
-    const matching = scenarios.get(name).rules.filter(({ operations }) => operations?.has(facts.operation));
+    const matching = this.parts.scenarios
+      .get(name)
+      .rules.filter(({ operations }) => operations?.has(facts.operation));
     if (matching.length === 0)
       throw new RefusedOverride(`The scenario ${name} has no rule that strikes ${facts.operation.id}.`);
-    const { user_id } = facts.principal ?? {};
     const rules = matching
-      .filter((rule) => rule.phase === phase && (rule.principal === undefined || rule.principal === user_id))
+      .filter((rule) => rule.phase === phase)
       .map((rule) => new ArmedRule(withoutSchedule(rule), "header"));
-    const observer = { seed: this.rules.seed, onCounted() {} };
-    return new Evaluation(rules, facts, { observer, spending, delay_ms, otherwise: UNTOUCHED }).resume(0);
+    return this.evaluate(rules, facts, { observer: { seed: this.observer.seed, onCounted() {} }, delay_ms });
   }
 }
 
@@ -125,12 +151,10 @@ function refuse(message: string): Verdict {
 }
 
 interface EvaluationContext {
-  observer: Pick<RulesInForce, "seed" | "onCounted" | "onEvaluated">;
+  observer: RuleObserver;
   spending: SpendingOf;
   /** A delay that precedes those of all rules (X-Sandbox-Delay). */
   delay_ms: number | undefined;
-  /** The verdict if no rule has a reason to report. */
-  otherwise: Verdict;
 }
 
 /**
@@ -147,6 +171,8 @@ class Evaluation {
   /** Why the rule that came nearest did not match. */
   private near: readonly string[] | undefined;
   private nearness = -1;
+  /** Why the first rule of another caller did not match. */
+  private foreign: readonly string[] | undefined;
 
   constructor(rules: readonly ArmedRule[], facts: FaultFacts, context: EvaluationContext) {
     this.rules = rules;
@@ -159,6 +185,10 @@ class Evaluation {
     for (let i = from; i < this.rules.length; i++) {
       const armed = this.rules[i]!;
       const { rule } = armed;
+      if (rule.principal !== undefined && rule.principal !== this.facts.principal?.user_id) {
+        this.foreign ??= armed.missed(`principal is not ${rule.principal}`);
+        continue;
+      }
       if (armed.spent || (armed.onlyDelays && this.delay_ms !== undefined)) continue;
       const failed = rule.criteria.findIndex(({ fits }) => !fits(this.facts));
       if (failed >= 0) {
@@ -189,7 +219,7 @@ class Evaluation {
   private apply(armed: ArmedRule): Verdict | Promise<Verdict> | undefined {
     const { observer, spending } = this.context;
     const { operation } = this.facts;
-    const decision = armed.decide(observer.seed, operation.id, (entry) => !answers(operation, entry));
+    const decision = armed.decide(observer.seed, operation.id, operation);
     observer.onCounted(armed);
     observer.onEvaluated?.(armed, decision.strikes, decision.why);
     this.reasons ??= [];
@@ -219,14 +249,14 @@ class Evaluation {
 
   private withoutAnswer(): Verdict {
     if (this.delayedBy !== undefined) return this.toVerdict(this.delayedBy, undefined);
-    const { delay_ms, otherwise } = this.context;
-    const reasons = this.reasons ?? this.near;
+    const { delay_ms } = this.context;
+    const reasons = this.reasons ?? this.near ?? this.foreign;
     // A delay of 0 is how `after` says that the request was delayed before.
     if (delay_ms) {
       const own = `the request asked for a delay of ${delay_ms} ms by its own header`;
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };
       return { injection, reasons: [own, ...(reasons ?? [])] };
     }
-    return reasons === undefined ? otherwise : { injection: undefined, reasons };
+    return reasons === undefined ? UNTOUCHED : { injection: undefined, reasons };
   }
 }

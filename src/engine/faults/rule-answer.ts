@@ -4,8 +4,8 @@ import type { AnyOperation, Principal } from "../contract/operation.ts";
 import { findRefusal, refusedFigures, type SpendingFigures } from "../contract/refusals.ts";
 import type { AnswerEffect, FaultFacts, InjectedEffect } from "../sandbox/fault-injector.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import { codeForStatus } from "./codes.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
+import { codeForStatus } from "./effects/error.ts";
 
 /**
  * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits for

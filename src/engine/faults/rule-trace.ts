@@ -1,10 +1,8 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
-import type { ArmedRule } from "./armed-rule.ts";
 import { matchingOperations } from "./match.ts";
-import { type RequestFaultParts, RequestFaults, type RulesInForce } from "./request-faults.ts";
-import { isOff } from "./rule.ts";
-import { RuleIndex } from "./rule-index.ts";
+import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
+import { ArmedRule, isOff } from "./rule.ts";
 
 /** Whether one rule would strike a request, and why (interfaces 11). */
 export interface RuleReport {
@@ -16,9 +14,8 @@ export interface RuleReport {
 }
 
 /** Evaluates copies of a sandbox's rules for a dry run, which counts nothing in the sandbox. */
-export class RuleTrace implements RulesInForce, Pick<FaultInjector, "before" | "after"> {
+export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "after"> {
   readonly seed: number;
-  readonly index: RuleIndex;
   private readonly rules: readonly ArmedRule[];
   private readonly requests: RequestFaults;
   private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "strikes" | "why">>();
@@ -28,9 +25,9 @@ export class RuleTrace implements RulesInForce, Pick<FaultInjector, "before" | "
   /** @param rules in order of precedence */
   constructor(parts: RequestFaultParts, { rules, seed }: { rules: readonly ArmedRule[]; seed: number }) {
     this.seed = seed;
-    this.rules = rules.map((rule) => rule.copy());
-    this.index = new RuleIndex(this.rules);
-    this.requests = new RequestFaults(parts, this);
+    this.rules = rules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
+    const unspent = this.rules.filter((rule) => !rule.spent);
+    this.requests = new RequestFaults(parts, this, unspent);
   }
 
   onCounted(): void {}

@@ -1,15 +1,12 @@
 import { parseDuration } from "../contract/duration.ts";
-import type { DeclaredApi } from "../contract/event.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { toValidator } from "../contract/validator.ts";
-import { checkDocument } from "../documents/check-document.ts";
 import { glob } from "../documents/glob.ts";
-import { inlineDocument, problemAt, throwProblems } from "../documents/read-document.ts";
-import { checkRule } from "./check-rule.ts";
-import { documentedCodes, isCatalogueCode, parseCode } from "./codes.ts";
+import { Random } from "../state/random.ts";
 import { toHeaders } from "./effects/answer.ts";
+import { drawDelay } from "./effects/delay.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
-import { EFFECTS, wirePlan } from "./effects/index.ts";
+import { documentedCodes, toCodeAnswer } from "./effects/error.ts";
+import { readEffect } from "./effects/index.ts";
 import {
   type Criterion,
   isDeliveryMatch,
@@ -18,10 +15,10 @@ import {
   servedBy,
   toCriteria,
 } from "./match.ts";
-import { RuleDocument } from "./rule-document.ts";
+import type { RuleDocument } from "./rule-document.ts";
 
 /** When a rule that matches strikes; a sequence's `undefined` is `pass`. */
-export type Schedule =
+type Schedule =
   | { kind: "always" }
   | { kind: "times"; times: number }
   | { kind: "every"; every: number }
@@ -54,9 +51,7 @@ export function isOff({ schedule }: Rule): boolean {
 /** Reads a rule that `checkRule` found nothing wrong with. */
 export function readRule(document: RuleDocument, id: string, all: readonly AnyOperation[]): Rule {
   const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
-  const effect: EffectPlan = Object.assign({}, ...EFFECTS.map(({ read }) => read(written)));
-  const wire = wirePlan(written);
-  if (wire !== undefined) effect.wire = wire;
+  const effect = readEffect(written);
   const delivery = isDeliveryMatch(match);
   return {
     id,
@@ -89,19 +84,12 @@ function toSchedule({ sequence, times, every, probability, effect }: RuleDocumen
   if (probability !== undefined) return { kind: "probability", probability };
   if (sequence === undefined) return { kind: "always" };
   const headers = toHeaders(effect?.headers);
-  return {
-    kind: "sequence",
-    words: sequence.map(String),
-    entries: sequence.map((entry) => toAnswerPlan(entry, headers)),
-  };
-}
-
-function toAnswerPlan(entry: string | number, headers: Record<string, string>): AnswerPlan | undefined {
-  if (entry === "pass") return undefined;
-  if (typeof entry === "number") return { kind: "status", status: entry, headers, body: undefined };
-  const { code, forced } = parseCode(entry);
-  if (!isCatalogueCode(code)) throw new Error(`unchecked code ${code}`);
-  return { kind: "code", code, forced, details: {}, headers };
+  const entries = sequence.map((entry): AnswerPlan | undefined => {
+    if (entry === "pass") return undefined;
+    if (typeof entry === "string") return toCodeAnswer(entry, { headers });
+    return { kind: "status", status: entry, headers, body: undefined };
+  });
+  return { kind: "sequence", words: sequence.map(String), entries };
 }
 
 function matchDeliveries(event: string | undefined, webhook: string | undefined): Rule["delivers"] {
@@ -109,17 +97,112 @@ function matchDeliveries(event: string | undefined, webhook: string | undefined)
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
 }
 
-/**
- * One rule that arrived as a value.
- * @throws DocumentError naming the field at fault and the nearest right word
- */
-export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
-  const document = inlineDocument(value, { file: "rule" });
-  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
-  const rule = value as RuleDocument;
-  throwProblems(
-    document,
-    checkRule(rule, [], api).map((problem) => problemAt(document, problem)),
-  );
-  return readRule(rule, rule.id ?? newId(), api.operations);
+/** How far a rule has come in one sandbox; plain JSON. */
+interface Progress {
+  /** Calls that matched it and that no rule before it had answered. */
+  calls: number;
+  hits: number;
+  /** By operation or event, for what is drawn: other traffic must not change a draw (interfaces 6). */
+  counted: Record<string, number>;
+  /** Milliseconds since 1970 on the sandbox's clock at which its lease ends. */
+  due: number | undefined;
+  /** The lease has ended by time. */
+  expired: boolean;
+}
+
+/** The schedule's decision on one call. */
+export interface Decision {
+  strikes: boolean;
+  /** Of a sequence: what its entry answers. */
+  entry: AnswerPlan | undefined;
+  /** For the journal. */
+  why: string;
+  delay_ms: number;
+}
+
+/** A rule in force in one sandbox. */
+export class ArmedRule {
+  readonly rule: Rule;
+  /** The scenario's name, or `inline`. */
+  readonly source: string;
+  readonly key: string;
+  /** Made once, since a request that nothing strikes must cost nothing. */
+  private readonly misses = new Map<string, readonly string[]>();
+  readonly progress: Progress;
+
+  /** @param saved the progress of another armed rule, of which this one gets a copy */
+  constructor(rule: Rule, source: string, saved: object = {}) {
+    this.rule = rule;
+    this.source = source;
+    this.key = `${source}/${rule.id}`;
+    const fresh = { calls: 0, hits: 0, counted: {}, due: undefined, expired: false };
+    this.progress = { ...fresh, ...structuredClone(saved) };
+  }
+
+  get spent(): boolean {
+    const { progress, rule } = this;
+    if (progress.expired || isOff(rule)) return true;
+    if (rule.lease.hits !== undefined && progress.hits >= rule.lease.hits) return true;
+    const { schedule } = rule;
+    if (schedule.kind === "times") return progress.hits >= schedule.times;
+    return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
+  }
+
+  /** Whether it neither answers nor breaks the connection. */
+  get onlyDelays(): boolean {
+    const { effect, schedule } = this.rule;
+    return effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
+  }
+
+  /** Counts a call that matched, of this operation or event, and says whether it is struck. */
+  decide(seed: number, subject: string, operation?: AnyOperation): Decision {
+    const { rule, progress } = this;
+    const { delay } = rule.effect;
+    progress.calls += 1;
+    const drawn = rule.schedule.kind === "probability" || (delay && "p50_ms" in delay);
+    if (drawn) progress.counted[subject] = (progress.counted[subject] ?? 0) + 1;
+    const number = progress.counted[subject] ?? progress.calls;
+    const random = (label: string) => new Random(seed, "fault", this.key, subject, number, label);
+    const decision = this.askSchedule(() => random("strike").float());
+    const strikes = decision.strikes && (operation === undefined || answers(operation, decision.entry));
+    if (!strikes) return { ...decision, strikes, delay_ms: 0 };
+    progress.hits += 1;
+    return { ...decision, delay_ms: delay === undefined ? 0 : drawDelay(delay, () => random("delay")) };
+  }
+
+  /** The one reason of a request that came near this rule. */
+  missed(why: string): readonly string[] {
+    let reasons = this.misses.get(why);
+    if (reasons === undefined) {
+      reasons = [`nearest rule ${this.key} did not match: ${why}`];
+      this.misses.set(why, reasons);
+    }
+    return reasons;
+  }
+
+  private askSchedule(draw: () => number): Omit<Decision, "delay_ms"> {
+    const { schedule } = this.rule;
+    const { calls, hits } = this.progress;
+    switch (schedule.kind) {
+      case "always":
+        return { strikes: true, entry: undefined, why: "it strikes every call" };
+      case "times":
+        return { strikes: true, entry: undefined, why: `hit ${hits + 1} of ${schedule.times}` };
+      case "every": {
+        const strikes = calls % schedule.every === 0;
+        return { strikes, entry: undefined, why: `call ${calls}, every ${schedule.every} struck` };
+      }
+      case "probability": {
+        const drawn = draw();
+        const strikes = drawn < schedule.probability;
+        const why = `draw ${drawn.toFixed(4)} is ${strikes ? "" : "not "}below ${schedule.probability}`;
+        return { strikes, entry: undefined, why };
+      }
+      case "sequence": {
+        const entry = schedule.entries[calls - 1];
+        const why = `entry ${calls} of ${schedule.entries.length}: ${schedule.words[calls - 1]}`;
+        return { strikes: entry !== undefined, entry, why };
+      }
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
 import { type DocumentPath, type DocumentProblem, MAX_PROBLEMS } from "../documents/document-error.ts";
 import {
+  inlineDocument,
   type ProblemDetails,
   problemAt,
   readDocument,
@@ -11,9 +12,9 @@ import {
   type UserDocument,
 } from "../documents/read-document.ts";
 import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
-import { isCatalogueCode, nearestCode } from "./codes.ts";
+import { isCatalogueCode, nearestCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
-import { type ExpectDocument, SCENARIO_NAME, ScenarioDocument } from "./rule-document.ts";
+import { type ExpectDocument, RuleDocument, SCENARIO_NAME, ScenarioDocument } from "./rule-document.ts";
 
 /** A scenario, checked and read. */
 export interface Scenario {
@@ -36,8 +37,9 @@ export interface ScenarioNames {
 
 /** A sandbox in which scenarios are active. */
 export interface ScenarioUser {
-  readonly active: readonly string[];
-  /** The scenario was edited. */
+  /** The names of those that are. */
+  readonly scenarios: readonly string[];
+  /** One of them was edited. */
   renew(scenario: Scenario): void;
 }
 
@@ -77,6 +79,22 @@ export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredA
   const name = written.name ?? nameFromPath(file);
   throwProblems(document, findProblems(document, { written, name, api }));
   return toScenario(written, { name, file }, api.operations);
+}
+
+/**
+ * One rule that arrived as a value.
+ * @throws DocumentError naming the field at fault and the nearest right word
+ */
+export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
+  const document = inlineDocument(value, { file: "rule" });
+  throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
+  const rule = value as RuleDocument;
+  const problems = checkRule(rule, [], api);
+  throwProblems(
+    document,
+    problems.map((problem) => problemAt(document, problem)),
+  );
+  return readRule(rule, rule.id ?? newId(), api.operations);
 }
 
 /** The scenario of a document in which nothing is wrong. */

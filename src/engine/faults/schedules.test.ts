@@ -4,7 +4,7 @@ import { ask, faultsWithSeed, verdictOf } from "../../../test/support/fault-stan
 
 async function run(rule: object, calls: number, seed = 1): Promise<string> {
   const faults = faultsWithSeed(seed);
-  faults.rules.add({ id: "f", ...rule });
+  faults.add({ id: "f", ...rule });
   let text = "";
   for (let i = 0; i < calls; i++) text += (await ask(faults, "threads.delete")) === "-" ? "." : "x";
   return text;
@@ -33,7 +33,7 @@ describe("schedules", () => {
 
   it("interfaces 6 the entries of a sequence are answered in their order", async () => {
     const faults = faultsWithSeed(1);
-    faults.rules.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
+    faults.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
     const codes = [];
     for (let i = 0; i < 5; i++) {
       const effect = (await verdictOf(faults, "threads.delete")).injection?.effect;
@@ -69,7 +69,7 @@ describe("schedules", () => {
           const delay = delayed ? { delay: { p50: 10, p99: 1000 } } : {};
           const armed = () => {
             const faults = faultsWithSeed(seed);
-            faults.rules.add({ id: "p", probability, effect: { status: 503, ...delay } });
+            faults.add({ id: "p", probability, effect: { status: 503, ...delay } });
             return faults;
           };
           const busy = armed();
@@ -92,7 +92,7 @@ describe("schedules", () => {
 
   it("interfaces 6 a drawn delay keeps to its percentiles", async () => {
     const faults = faultsWithSeed(3);
-    faults.rules.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
+    faults.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
     const delays: number[] = [];
     for (let i = 0; i < 3000; i++)
       delays.push((await verdictOf(faults, "threads.delete")).injection!.delay_ms);
@@ -108,7 +108,7 @@ describe("schedules", () => {
 describe("deliveries", () => {
   it("interfaces 6 a rule about an event hits its deliveries and no request", async () => {
     const faults = faultsWithSeed(1);
-    faults.rules.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
+    faults.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
     const delivery = (event: string, webhook_id: string) =>
       faults.delivery({ event, webhook_id, delivery_id: "del_1" });
     expect(await ask(faults, "threads.delete")).toBe("-");
@@ -125,8 +125,8 @@ describe("deliveries", () => {
 
   it("interfaces 6 a delivery is delayed or broken as if by its receiver", () => {
     const faults = faultsWithSeed(1);
-    faults.rules.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
-    faults.rules.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });
+    faults.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
+    faults.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });
     expect(faults.delivery({ event: "webhook.test", webhook_id: "wh", delivery_id: "d" })).toMatchObject({
       decision: "fault:inline/wire",
       holds_ms: 2000,

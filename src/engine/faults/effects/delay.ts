@@ -16,18 +16,18 @@ export const DurationText = typed(
 );
 
 /** Describes the problem of a duration that a fault waits; undefined if there is none. */
-export function delayProblem(value: unknown): { message: string; hint?: string } | undefined {
+export function delayProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
   const duration = parseDuration(value);
   if (duration === undefined) return durationProblem(value);
   return duration > MAX_DELAY_MS ? { message: "may be at most 1h" } : undefined;
 }
 
 /** The same for a duration of any length. */
-export function durationProblem(value: unknown): { message: string; hint?: string } | undefined {
+export function durationProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
   if (parseDuration(value) !== undefined) return undefined;
   const hint = typeof value === "string" ? suggestDuration(value) : undefined;
   const message = `must be a duration such as 200ms, 5s, 10m, 6h, PT5M or milliseconds, not ${JSON.stringify(value)}`;
-  return hint === undefined ? { message } : { message, hint };
+  return { message, hint };
 }
 
 /** Suggests `5m` for `5 minuets`: the same number, with the unit that begins alike. */

@@ -41,7 +41,11 @@ export interface WirePlan {
 }
 
 /** Reports a problem that no schema can express; `path` begins below `effect`. */
-export type ReportEffect = (path: readonly (string | number)[], message: string, hint?: string) => void;
+export type ReportEffect = (
+  path: readonly (string | number)[],
+  message: string,
+  hint?: string | undefined,
+) => void;
 
 /**
  * One kind of effect: a file of its own and a line in effects/index.ts. `keys` are those it reads below

@@ -1,9 +1,10 @@
 import Type from "typebox";
-import type { ErrorCode } from "../../contract/errors.ts";
+import { CATALOGUE, type ErrorCode } from "../../contract/errors.ts";
+import { type AnyOperation, listErrorCodes } from "../../contract/operation.ts";
 import { typed } from "../../contract/schema.ts";
-import { parseCode } from "../codes.ts";
+import { nearest } from "../../contract/text.ts";
 import { Headers, headerProblem, toHeaders } from "./answer.ts";
-import type { Effect } from "./effect.ts";
+import type { AnswerPlan, Effect } from "./effect.ts";
 
 /** A catalogue code, answered as the operation that is hit would answer it. */
 export const errorEffect: Effect = {
@@ -32,12 +33,55 @@ export const errorEffect: Effect = {
       }
     }
   },
-  read({ error, details = {}, headers }) {
-    if (error === undefined) return {};
-    const { code, forced } = parseCode(error);
-    // Checked before: what is read here is in the catalogue.
-    return {
-      answer: { kind: "code", code: code as ErrorCode, forced, details, headers: toHeaders(headers) },
-    };
+  read({ error, details, headers }) {
+    return error === undefined
+      ? {}
+      : { answer: toCodeAnswer(error, { details, headers: toHeaders(headers) }) };
   },
 };
+
+type CodeAnswer = Extract<AnswerPlan, { kind: "code" }>;
+
+/** The answer with a code that was checked before, written as `CODE` or `CODE!`. */
+export function toCodeAnswer(
+  text: string,
+  { details = {}, headers = {} }: Partial<Pick<CodeAnswer, "details" | "headers">> = {},
+): CodeAnswer {
+  const { code, forced } = parseCode(text);
+  return { kind: "code", code: code as ErrorCode, forced, details, headers };
+}
+
+/** Reads `CODE` or `CODE!`, which is forced: answered also where the operation never does. */
+export function parseCode(text: string): { code: string; forced: boolean } {
+  return text.endsWith("!") ? { code: text.slice(0, -1), forced: true } : { code: text, forced: false };
+}
+
+export function isCatalogueCode(code: string): code is ErrorCode {
+  return Object.hasOwn(CATALOGUE, code);
+}
+
+const answered = new WeakMap<AnyOperation, ReadonlySet<ErrorCode>>();
+
+/** Every code that the operation can answer; an unexpected failure is always among them. */
+export function documentedCodes(operation: AnyOperation): ReadonlySet<ErrorCode> {
+  let codes = answered.get(operation);
+  if (codes === undefined) {
+    codes = new Set([...listErrorCodes(operation), "INTERNAL_ERROR"]);
+    answered.set(operation, codes);
+  }
+  return codes;
+}
+
+/** `Prefer: code=404` and a bare 404 in a sequence: the first documented code with that status. */
+export function codeForStatus(operation: AnyOperation, status: number): ErrorCode | undefined {
+  for (const code of documentedCodes(operation)) if (CATALOGUE[code].status === status) return code;
+  return undefined;
+}
+
+/** The catalogue's code for what was written: mistyped, or in the spelling of another envelope. */
+export function nearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
+  for (const { spellings = {} } of operations) {
+    for (const [code, spelled] of Object.entries(spellings)) if (spelled === text) return code;
+  }
+  return nearest(text, Object.keys(CATALOGUE));
+}

@@ -3,7 +3,7 @@ import { parseDuration } from "../../contract/duration.ts";
 import { answerEffect } from "./answer.ts";
 import { delayEffect } from "./delay.ts";
 import { DRIP_MS, dripWire } from "./drip.ts";
-import type { Effect, EffectDocument, ReportEffect, WireEffect, WirePlan } from "./effect.ts";
+import type { Effect, EffectDocument, EffectPlan, ReportEffect, WireEffect } from "./effect.ts";
 import { emptyWire } from "./empty.ts";
 import { errorEffect } from "./error.ts";
 import { garbageWire } from "./garbage.ts";
@@ -12,7 +12,7 @@ import { resetWire } from "./reset.ts";
 import { truncateWire } from "./truncate.ts";
 
 /** The kinds of `effect:` that do not break the connection; add yours here. */
-export const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect];
+const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect];
 
 /** The values of `wire:`; add yours here. */
 export const WIRE_EFFECTS = [
@@ -39,8 +39,10 @@ export function checkEffect(written: EffectDocument, report: ReportEffect): void
   for (const { check } of ALL) check?.(written, report);
 }
 
-/** Undefined where `wire` names no wire fault. */
-export function wirePlan({ wire, over = DRIP_MS }: EffectDocument): WirePlan | undefined {
-  const effect: WireEffect | undefined = WIRE_EFFECTS.find(({ name }) => name === wire);
-  return effect && { effect, over_ms: parseDuration(over)! };
+/** Reads an effect that `checkEffect` found nothing wrong with. */
+export function readEffect(written: EffectDocument): EffectPlan {
+  const { wire, over = DRIP_MS } = written;
+  const plan: EffectPlan = Object.assign({}, ...EFFECTS.map(({ read }) => read(written)));
+  const effect = WIRE_EFFECTS.find(({ name }) => name === wire);
+  return effect === undefined ? plan : { ...plan, wire: { effect, over_ms: parseDuration(over)! } };
 }
