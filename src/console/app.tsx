@@ -4,6 +4,7 @@ import { I18nProvider } from "react-aria-components";
 import { Redirect, Route, Router, Switch, useParams } from "wouter";
 import { BASE, toAddress } from "./address.ts";
 import { createQueries } from "./api/queries.ts";
+import { ActionButton } from "./components/button.tsx";
 import { EmptyState, Loading, Notice } from "./components/notice.tsx";
 import { FollowSandbox } from "./live/use-live.tsx";
 import { Login } from "./shell/login.tsx";
@@ -62,14 +63,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: E
     const { error } = this.state;
     if (error === undefined) return this.props.children;
     return (
-      <Notice
-        outcome="failed"
-        action={
-          <button type="button" className="button" onClick={() => location.reload()}>
-            Reload
-          </button>
-        }
-      >
+      <Notice outcome="failed" action={<ActionButton label="Reload" onPress={() => location.reload()} />}>
         This view failed to load: {error.message}. Reload the page, for example after an update of the server.
       </Notice>
     );

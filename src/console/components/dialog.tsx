@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
-import { Dialog as AriaDialog, Button, Heading, Modal, ModalOverlay } from "react-aria-components";
-import type { Change } from "./form.tsx";
+import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from "react-aria-components";
+import { ActionButton, type Change } from "./button.tsx";
 import { Problem } from "./notice.tsx";
 
 interface DialogProps {
@@ -32,46 +32,31 @@ export function Dialog({ title, isOpen = true, onClose, dismissable = true, chil
 }
 
 /** A button that asks before an irreversible change, and shows its error. */
-export function ConfirmButton({
-  title,
-  verb,
-  change,
-  label,
-  className = "button danger",
-  children,
-}: {
+export function ConfirmButton(props: {
   /** A question, such as "Delete usr_dan?". */
   title: string;
   /** Label of both buttons. */
   verb: string;
   change: Change<unknown>;
+  look?: "danger" | "subtle" | "";
   /** Accessible name of the button, if other buttons say the same. */
-  label?: string;
-  className?: string;
+  name?: string;
   /** The consequences. */
   children: ReactNode;
 }) {
+  const { title, verb, change, look = "danger", name, children } = props;
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
+  const confirm = () => change.mutate(undefined, { onSuccess: close });
   return (
     <>
-      <Button className={className} aria-label={label} onPress={() => setOpen(true)}>
-        {verb} …
-      </Button>
+      <ActionButton label={`${verb} …`} look={look} name={name} onPress={() => setOpen(true)} />
       <Dialog title={title} isOpen={isOpen} onClose={close}>
         <p>{children}</p>
         <Problem error={change.error} />
-        <div className="form-buttons">
-          <Button
-            className="button danger"
-            isPending={change.isPending}
-            onPress={() => change.mutate(undefined, { onSuccess: close })}
-          >
-            {verb}
-          </Button>
-          <Button className="button" onPress={close}>
-            Cancel
-          </Button>
+        <div className="actions">
+          <ActionButton label={verb} look="danger" isPending={change.isPending} onPress={confirm} />
+          <ActionButton label="Cancel" onPress={close} />
         </div>
       </Dialog>
     </>

@@ -30,9 +30,10 @@ function statusLine({ status, delivery }: JournalEntry): string {
     : "No response: the connection was broken";
 }
 
+export type MessageProps = JournalEntry["response"] & { title: string; line: string; isOpen?: boolean };
+
 /** First line, collapsible headers and body of a request or response. */
-export function Message(props: JournalEntry["response"] & { title: string; line: string; isOpen?: boolean }) {
-  const { title, line, headers, body, isOpen } = props;
+export function Message({ title, line, headers, body, isOpen }: MessageProps) {
   const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
   return (
     <Section title={title} end={text !== undefined && <CopyButton subtle text={text} label="Copy body" />}>

@@ -16,14 +16,8 @@ import {
 } from "react-aria-components";
 import type { Actor } from "../api/actors.ts";
 import { ControlError } from "../api/fetch-control.ts";
+import { ActionButton, type Change } from "./button.tsx";
 import { Problem } from "./notice.tsx";
-
-/** A mutation without input. */
-export interface Change<T> {
-  isPending: boolean;
-  error: unknown;
-  mutate: (input: undefined, options?: { onSuccess?: (result: T) => void }) => void;
-}
 
 interface FormProps<T> {
   children: ReactNode;
@@ -36,7 +30,7 @@ interface FormProps<T> {
   /** Disables the form while values that it shows are loading, so that none arrives in a field being edited. */
   waiting?: boolean;
   onCancel?: (() => void) | undefined;
-  dangerous?: boolean;
+  look?: "primary" | "danger";
 }
 
 /** The server's error, for the field that it names. */
@@ -70,7 +64,7 @@ function isWithin(field: string, name: string): boolean {
 
 /** Submits by its button or Enter, and shows the server's error at the field that it names. */
 export function Form<T>(props: FormProps<T>) {
-  const { submit, change, onSuccess, waiting = false, onCancel, dangerous } = props;
+  const { submit, change, onSuccess, waiting = false, onCancel, look = "primary" } = props;
   const { error, isPending } = change;
   const [claimed, claim] = useState<string>();
   const field = error instanceof ControlError ? error.field : undefined;
@@ -89,20 +83,11 @@ export function Form<T>(props: FormProps<T>) {
         </fieldset>
       </RefusalContext>
       {(field === undefined || claimed !== field) && <Problem error={error} />}
-      <div className="form-buttons">
-        <Button
-          type="submit"
-          className={dangerous ? "button danger" : "button primary"}
-          isPending={isPending}
-          isDisabled={waiting}
-        >
+      <div className="chips form-buttons">
+        <Button type="submit" className={`button ${look}`} isPending={isPending} isDisabled={waiting}>
           {submit}
         </Button>
-        {onCancel && (
-          <Button className="button" onPress={onCancel}>
-            Cancel
-          </Button>
-        )}
+        {onCancel && <ActionButton label="Cancel" onPress={onCancel} />}
       </div>
     </AriaForm>
   );
@@ -154,7 +139,7 @@ export function Field(props: TextProps) {
     >
       <Label>{label}</Label>
       {lines ? (
-        <TextArea className="input mono" rows={lines} placeholder={placeholder} spellCheck={false} />
+        <TextArea className="input" rows={lines} placeholder={placeholder} spellCheck={false} />
       ) : (
         <Input className="input" placeholder={placeholder} spellCheck={false} />
       )}
@@ -167,7 +152,7 @@ function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | unde
   return (
     <>
       {hint && (
-        <Text slot="description" className="hint">
+        <Text slot="description" className="quiet small">
           {hint}
         </Text>
       )}
@@ -204,7 +189,7 @@ export interface Choice {
 /** An item of a list. */
 export function ChoiceItem({ id, title, detail }: Choice) {
   return (
-    <ListBoxItem id={id} textValue={title} className="choice">
+    <ListBoxItem id={id} textValue={title} className="choice flow">
       <span>{title}</span>
       {detail && <span className="choice-detail quiet small">{detail}</span>}
     </ListBoxItem>
@@ -265,13 +250,10 @@ export function ActorField(props: {
   allowAnonymous?: boolean;
 }) {
   const { actors, label = "As", allowAnonymous = true, ...field } = props;
-  const choices = actors?.map(({ id, name, role, organization, unusable }) => ({
-    id,
-    title: name,
-    detail: [role ? `${role} of ${organization}` : organization, id, unusable].filter(Boolean).join(", "),
-  }));
-  const all = allowAnonymous
-    ? choices?.concat({ id: NO_CREDENTIALS, title: "No credentials", detail: "" })
-    : choices;
-  return <ChoiceField {...field} label={label} name="as" choices={all} />;
+  const choices = actors?.map(({ id, user_id, user, role, current, unusable }): Choice => {
+    const detail = [role ? `${role} of ${current}` : current, id, unusable];
+    return { id, title: user?.name ?? user_id, detail: detail.filter(Boolean).join(", ") };
+  });
+  if (allowAnonymous) choices?.push({ id: NO_CREDENTIALS, title: "No credentials" });
+  return <ChoiceField {...field} label={label} name="as" choices={choices} />;
 }

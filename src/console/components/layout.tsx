@@ -1,7 +1,7 @@
 import { type ComponentType, Fragment, type ReactNode, useEffect, useRef } from "react";
-import { Button } from "react-aria-components";
 import { Link } from "wouter";
 import { type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
+import { ActionButton } from "./button.tsx";
 import { LoadError, NotFound } from "./notice.tsx";
 import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
 
@@ -40,15 +40,13 @@ export function DetailPane(props: {
     };
   }, []);
   return (
-    <section ref={pane} className="detail appear" aria-label={label} tabIndex={-1}>
+    <section ref={pane} className="detail stack appear" aria-label={label} tabIndex={-1}>
       <header className="detail-head">
         <h2>{title}</h2>
-        <Button className="button subtle icon-button" aria-label="Close" onPress={onClose}>
-          ✕
-        </Button>
+        <ActionButton label="✕" name="Close" look="square" onPress={onClose} />
       </header>
       {actions && <div className="actions">{actions}</div>}
-      <div className="detail-body">{children}</div>
+      <div className="detail-body grow">{children}</div>
     </section>
   );
 }
@@ -111,7 +109,7 @@ export function TabbedView(props: {
     <>
       <header className="tabbed-head">
         <h1>{title}</h1>
-        <nav className="tabs" aria-label={label}>
+        <nav className="chips" aria-label={label}>
           {tabs.map(({ id, title }) => (
             <ViewLink
               key={id}
@@ -148,8 +146,8 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const { rows, selected, getKey } = table;
   const row = selected === undefined ? undefined : rows?.find((one) => getKey(one) === selected);
   return (
-    <div className="split">
-      <div className="page">
+    <div className="split grow">
+      <div className="page stack grow">
         {head}
         <LoadError error={error} />
         {kind && selected && rows && !row && <NotFound kind={kind} id={selected} />}

@@ -1,15 +1,15 @@
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
 export type Outcome = "ok" | "refused" | "failed" | "fault" | "other" | "waiting" | "off";
 
-/** SVG paths of 12 by 12. */
+/** SVG paths of 12 by 12 around the current point. */
 export const SHAPES: Record<Outcome, string> = {
-  ok: "M6 1.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
-  refused: "M6 1.2l5.2 9.3H.8z",
-  failed: "M1.5 1.5h9v9h-9z",
-  fault: "M6 .4l5.6 5.6L6 11.6 .4 6z",
-  other: "M6 2.2a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
-  waiting: "M2 2.5h8L6 6zM2 9.5h8L6 6z",
-  off: "M2 3.4L3.4 2 6 4.6 8.6 2 10 3.4 7.4 6 10 8.6 8.6 10 6 7.4 3.4 10 2 8.6 4.6 6z",
+  ok: "m0-4.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
+  refused: "m0-4.8l5.2 9.3h-10.4z",
+  failed: "m-4.5-4.5h9v9h-9z",
+  fault: "m0-5.6l5.6 5.6-5.6 5.6-5.6-5.6z",
+  other: "m0-3.8a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
+  waiting: "m-4-3.5h8l-4 3.5zm0 7h8l-4-3.5z",
+  off: "m-4-2.6l1.4-1.4 2.6 2.6 2.6-2.6 1.4 1.4-2.6 2.6 2.6 2.6-1.4 1.4-2.6-2.6-2.6 2.6-1.4-1.4 2.6-2.6z",
 };
 
 const WORDS: Record<Outcome, string> = {
@@ -22,19 +22,25 @@ const WORDS: Record<Outcome, string> = {
   off: "cancelled",
 };
 
+/** SVG attributes that draw a shape in the colour of its outcome. */
+export function outcomePaint(outcome: Outcome) {
+  if (outcome === "other") return { fill: "none", stroke: "var(--other)", strokeWidth: 1.6 };
+  return { fill: `var(--${outcome})` };
+}
+
 /** The shape alone; `word` is for screen readers, null if the text next to it says the same. */
 export function Mark({ outcome, word = WORDS[outcome] }: { outcome: Outcome; word?: string | null }) {
   return (
     <svg
-      className={`mark mark-${outcome}`}
-      viewBox="0 0 12 12"
+      className="mark"
+      viewBox="-6 -6 12 12"
       width="12"
       height="12"
       aria-hidden={word === null ? true : undefined}
       role={word === null ? undefined : "img"}
       aria-label={word ?? undefined}
     >
-      <path d={SHAPES[outcome]} />
+      <path d={SHAPES[outcome]} {...outcomePaint(outcome)} />
     </svg>
   );
 }
@@ -42,16 +48,11 @@ export function Mark({ outcome, word = WORDS[outcome] }: { outcome: Outcome; wor
 /** A label with the outcome's shape and colour. */
 export function Badge({ outcome, children }: { outcome: Outcome; children: React.ReactNode }) {
   return (
-    <span className={`badge badge-${outcome}`}>
+    <span className="badge">
       <Mark outcome={outcome} word={null} />
       {children}
     </span>
   );
-}
-
-/** Text without a mark, aligned with badges of the same column. */
-export function Unmarked({ children }: { children: React.ReactNode }) {
-  return <span className="unmarked">{children}</span>;
 }
 
 /** The outcome of a response; status 0 is none. */

@@ -7,11 +7,12 @@ export function Notice(props: { outcome: Outcome; children: ReactNode; action?: 
   const { outcome, children, action } = props;
   return (
     <div
-      className={`notice notice-${outcome}`}
+      className="notice"
+      style={{ background: `var(--${outcome}-soft, var(--raised))` }}
       role={outcome === "ok" || outcome === "other" ? "status" : "alert"}
     >
       <Mark outcome={outcome} word={null} />
-      <div className="notice-text">{children}</div>
+      <div className="grow">{children}</div>
       {action}
     </div>
   );
@@ -59,7 +60,7 @@ export function Loading() {
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="nothing">
-      <p className="nothing-title">{title}</p>
+      <strong>{title}</strong>
       {children && <div className="quiet">{children}</div>}
     </div>
   );

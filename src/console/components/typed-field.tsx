@@ -99,7 +99,6 @@ export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
     () => choices?.filter(({ title, detail = "" }) => containsWords(`${title} ${detail}`, typed)) ?? [],
     [choices, typed],
   );
-  const shown = new Set(items.map(({ id }) => id));
   return (
     <section className="field" aria-label={label}>
       <span className="field-name">
@@ -111,12 +110,13 @@ export const MultiSelect = memo(function MultiSelect(props: MultiSelectProps) {
         aria-label={listLabel}
         selectionMode="multiple"
         items={items}
-        selectedKeys={[...chosen].filter((id) => shown.has(id))}
-        onSelectionChange={(keys) => {
-          // Items that the filter hides stay selected.
-          const hidden = [...chosen].filter((id) => !shown.has(id));
-          onChange(new Set([...hidden, ...(keys === "all" ? shown : [...keys].map(String))]));
-        }}
+        selectedKeys={chosen}
+        escapeKeyBehavior="none"
+        onSelectionChange={(keys) =>
+          onChange(
+            new Set(keys === "all" ? [...chosen, ...items.map(({ id }) => id)] : [...keys].map(String)),
+          )
+        }
         renderEmptyState={() => (
           <p className="quiet">{choices === undefined ? "Loading …" : "No matches."}</p>
         )}

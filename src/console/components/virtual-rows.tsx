@@ -81,7 +81,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles support a name
     <div
       ref={scroller}
-      className="rows"
+      className="rows grow"
       role={props.role}
       aria-label={props.label}
       aria-rowcount={rows.length + (head ? 1 : 0)}

@@ -41,7 +41,7 @@ export function VirtualTable<Row>({ columns, rows = NONE, ...props }: VirtualTab
     [rows, sort, sorted],
   );
   return (
-    <div className="table panel" style={gridStyle(columns)}>
+    <div className="table panel grow" style={gridStyle(columns)}>
       <VirtualRows
         {...props}
         role="grid"

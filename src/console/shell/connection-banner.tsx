@@ -1,5 +1,5 @@
-import { Button } from "react-aria-components";
 import { useSandboxName } from "../address.ts";
+import { ActionButton } from "../components/button.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Notice } from "../components/notice.tsx";
 import { useWallClock } from "../components/time.tsx";
@@ -16,21 +16,15 @@ export function ConnectionBanner() {
   const stream = useLiveStream();
   const now = useWallClock();
   const seconds = Math.max(0, Math.round((now - since) / 1000));
-  const retry = (
-    <Button className="button" onPress={() => stream.retry()}>
-      Retry now
-    </Button>
-  );
+  const retry = <ActionButton label="Retry now" onPress={() => stream.retry()} />;
   if (connection === "gone") {
+    const open = (
+      <ViewLink className="button" view={HOME.id} sandbox="default">
+        Open default
+      </ViewLink>
+    );
     return (
-      <Notice
-        outcome="failed"
-        action={
-          <ViewLink className="button" view={HOME.id} sandbox="default">
-            Open default
-          </ViewLink>
-        }
-      >
+      <Notice outcome="failed" action={open}>
         Sandbox <strong>{sandbox}</strong> does not exist. It may have been deleted. This page reconnects if
         it is created.
       </Notice>

@@ -58,7 +58,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               <Header className="choices-head">{group}</Header>
               <Collection items={commands.filter((one) => one.group === group)}>
                 {({ id, title, detail }) => (
-                  <MenuItem id={id} textValue={title} className="choice">
+                  <MenuItem id={id} textValue={title} className="choice flow">
                     <span>{title}</span>
                     {detail && <span className="choice-detail quiet small">{detail}</span>}
                   </MenuItem>

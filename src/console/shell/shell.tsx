@@ -41,13 +41,14 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
       </a>
       <header className="top">
         <Button
-          className="button subtle menu-button"
+          className="button square menu-button"
+          aria-label="Menu"
           aria-expanded={menu}
           aria-controls="navigation"
           onPress={() => setMenu(!menu)}
         >
           <span className="head-word">Menu</span>
-          <HeadIcon path={LINES} />
+          <Icon path={LINES} className="icon head-icon" />
         </Button>
         <ViewLink className="brand" view={HOME.id}>
           Understudy
@@ -55,9 +56,13 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         <SandboxSwitcher />
         <Clock />
         <div className="top-end">
-          <Button className="button search-button" onPress={() => setPalette(true)}>
+          <Button
+            className="button search-button"
+            aria-label="Search Ctrl K"
+            onPress={() => setPalette(true)}
+          >
             <span className="head-word">Search</span> <kbd>Ctrl K</kbd>
-            <HeadIcon path={LENS} />
+            <Icon path={LENS} className="icon head-icon" />
           </Button>
           <ThemeButton />
         </div>
@@ -73,14 +78,12 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
             onFocus={() => void prepareView(id)}
             aria-current={id === view?.id ? "page" : undefined}
           >
-            <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
-              <path d={icon} />
-            </svg>
+            <Icon path={icon} />
             {title}
           </Link>
         ))}
       </nav>
-      <main id="view" className="view" tabIndex={-1}>
+      <main id="view" className="view grow" tabIndex={-1}>
         <ConnectionBanner />
         {children}
       </main>
@@ -96,10 +99,10 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
 const LINES = "M3 5.5h14M3 10h14M3 14.5h14";
 const LENS = "M13 13l4 4M14 8.5a5.5 5.5 0 1 1-11 0a5.5 5.5 0 1 1 11 0z";
 
-/** Replaces a button's text in narrow windows. */
-function HeadIcon({ path }: { path: string }) {
+/** `head-icon` replaces a button's text in narrow windows. */
+function Icon({ path, className = "icon" }: { path: string; className?: string }) {
   return (
-    <svg className="head-icon" viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
+    <svg className={className} viewBox="0 0 20 20" width="18" height="18" aria-hidden="true">
       <path d={path} />
     </svg>
   );

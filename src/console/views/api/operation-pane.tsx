@@ -20,7 +20,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
   const body = Object.entries(requestBody?.content ?? {})[0];
   return (
     <DetailPane title={summary} label={`Operation ${operationId}`} onClose={onClose}>
-      <div className="operation">
+      <div className="operation stack">
         <p>
           <code>
             <strong>{method}</strong> <PathText>{path}</PathText>
@@ -30,13 +30,13 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
           </span>
         </p>
         {description && <p>{description}</p>}
-        <section aria-label="Try it out">
+        <section className="stack" aria-label="Try it out">
           <h2>Try it out</h2>
           <TryOut operation={operation} components={components} />
         </section>
         <Assumptions id={operationId} ledger={ledger} />
         {body && (
-          <section aria-label="Request">
+          <section className="stack" aria-label="Request">
             <h2>Request</h2>
             <p className="quiet">{body[0]}</p>
             <SchemaTable lines={listFields(body[1].schema, components)} />
@@ -65,7 +65,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
     (one) => operation.assumptions.includes(one.id) || parts(one.id).length > 0,
   );
   return (
-    <section aria-label="Provenance">
+    <section className="stack" aria-label="Provenance">
       <h2>
         <Provenance word={operation.provenance} />
       </h2>
@@ -111,7 +111,7 @@ function Success({ responses, components }: { responses: Responses; components: 
   return Object.entries(responses)
     .filter(([status]) => status < "4")
     .map(([status, { description, content = {} }]) => (
-      <section key={status} aria-label={`Response ${status}`}>
+      <section key={status} className="stack" aria-label={`Response ${status}`}>
         <h2>
           <Badge outcome="ok">{status}</Badge> <span className="quiet">{description}</span>
         </h2>
@@ -127,7 +127,7 @@ function Success({ responses, components }: { responses: Responses; components: 
               {type === "application/json" && (
                 <details>
                   <summary>Example</summary>
-                  <pre>{JSON.stringify(makeExample(schema, components), null, 2)}</pre>
+                  <pre className="wire body">{JSON.stringify(makeExample(schema, components), null, 2)}</pre>
                 </details>
               )}
             </div>
@@ -144,7 +144,7 @@ function Errors({ responses }: { responses: Responses }) {
   );
   if (rows.length === 0) return null;
   return (
-    <section aria-label="Documented errors">
+    <section className="stack" aria-label="Documented errors">
       <h2>Documented errors</h2>
       <table className="errors">
         <tbody>

@@ -23,11 +23,12 @@ type Parts = Readonly<Record<string, string | File>>;
 
 /** A form with working values of this sandbox. Input stays if another user is selected. */
 export function TryOut(props: TryOutProps) {
-  const actors = useActors();
+  const { data: actors } = useActors();
   const { get, set } = useParameters();
-  const as = get("as") ?? actors?.find(({ role }) => role === "owner")?.id ?? NO_CREDENTIALS;
+  const as =
+    get("as") ?? actors?.find(({ role, unusable }) => role === "owner" && !unusable)?.id ?? NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
-  const samples = useSamples(props.operation, actor?.organization);
+  const samples = useSamples(props.operation, actor?.current);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
@@ -153,7 +154,7 @@ function MultipartFields(props: {
   const { properties = {}, required = [] } = resolved(schema, components);
   return Object.entries(properties).map(([name, { format }]) =>
     format === "binary" ? (
-      <label key={name} className="field file">
+      <label key={name} className="field field-name">
         {name}
         <input
           type="file"
@@ -187,8 +188,8 @@ function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAn
   const find = (name: string) => headers.find(([one]) => one === name)?.[1];
   const request = find("x-request-id");
   return (
-    <section className="answer stack" aria-label="Response" aria-live="polite">
-      <div className="answer-head">
+    <section className="stack" aria-label="Response" aria-live="polite">
+      <div className="flow">
         <Badge outcome={statusOutcome(status)}>{status}</Badge>
         <span className="quiet">{find("content-type") ?? "no body"}</span>
         {request && (
@@ -197,10 +198,12 @@ function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAn
           </ViewLink>
         )}
       </div>
-      {text !== "" && <pre>{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>}
+      {text !== "" && (
+        <pre className="wire body">{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>
+      )}
       <details>
         <summary>{pluralize(headers.length, "header")}</summary>
-        <pre>{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
+        <pre className="wire body">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
       </details>
     </section>
   );

@@ -1,6 +1,6 @@
 import "./coverage.css";
 import { useMemo } from "react";
-import { Button } from "react-aria-components";
+import { ToggleButton } from "react-aria-components";
 import type { CoverageMatrix } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
@@ -30,14 +30,14 @@ export default function Coverage() {
         <div className="page-head">
           <h1>Coverage</h1>
           <div className="actions">
-            <Button
+            <ToggleButton
               className="button"
-              aria-pressed={missing}
-              onPress={() => set({ only: missing ? undefined : "missing" })}
+              isSelected={missing}
+              onChange={(on) => set({ only: on ? "missing" : undefined })}
             >
               Only missing
-            </Button>
-            <ConfirmButton title="Reset counts?" verb="Reset counts" change={clear} className="button">
+            </ToggleButton>
+            <ConfirmButton title="Reset counts?" verb="Reset counts" change={clear} look="">
               All counts start at zero. Data and journal do not change.
             </ConfirmButton>
           </div>
@@ -59,12 +59,12 @@ export default function Coverage() {
 
 function Summary({ matrix: { percent, covered, total } }: { matrix: CoverageMatrix }) {
   return (
-    <div className="coverage-summary">
+    <div className="flow coverage-summary">
       <p>
         <strong>{percent}%</strong> of documented outcomes seen: {covered} of {total}.{" "}
         <span className="quiet">Kept across resets.</span>
       </p>
-      <ul className="legend" aria-label="Legend">
+      <ul className="flow" aria-label="Legend">
         {LEGEND.map(([hits, word]) => (
           <li key={word}>
             <HeatCell outcomes={[{ status: 200, code: null, hits }]} /> {word}

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { Button } from "react-aria-components";
 import type { FaultRule } from "../../../../types/control-api.ts";
 import { useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { Problem } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
@@ -13,17 +13,9 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
   const disarmAll = useSandboxChange((calls) => calls.clearRules());
   return (
     <section className="stack" aria-label="Armed rules">
-      <div className="armed-head">
+      <div className="section-head">
         <h2>Armed rules</h2>
-        {rules.length > 1 && (
-          <Button
-            className="button subtle"
-            isPending={disarmAll.isPending}
-            onPress={() => disarmAll.mutate()}
-          >
-            Disarm all
-          </Button>
-        )}
+        {rules.length > 1 && <ActionButton label="Disarm all" look="subtle" change={disarmAll} />}
       </div>
       <Problem error={disarmAll.error} />
       {rules.length === 0 ? (
@@ -43,57 +35,39 @@ function ArmedRule({ rule }: { rule: FaultRule }) {
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id));
   return (
     <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error}>
-      <Button
-        className="button subtle"
-        aria-label={`Disarm ${rule.id}`}
-        isPending={disarm.isPending}
-        onPress={() => disarm.mutate()}
-      >
-        Disarm
-      </Button>
+      <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
     </RuleLine>
   );
 }
 
-interface RuleLineProps {
+/** A rule with its hits (if active), and when its lease ends in sandbox time or how many hits are left. */
+export function RuleLine(props: {
   rule: FaultRule;
   title?: string;
-  /** Shows the hits. */
   isActive?: boolean;
   error?: unknown;
   children?: ReactNode;
-}
-
-/** A rule with its hits, and when its lease ends in sandbox time or how many hits are left. */
-export function RuleLine(props: RuleLineProps) {
+}) {
   const { rule, title = describeRule(rule), isActive = true, error, children } = props;
   const { id, hits, spent, lease } = rule;
   const state = spent ? "other" : hits > 0 ? "fault" : "waiting";
+  const count = spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits";
   const left = lease?.hits_left !== undefined && `${pluralize(lease.hits_left, "hit")} left`;
   return (
-    <li className="armed-rule">
-      {isActive && (
-        <Badge outcome={state}>
-          {spent ? `Used up (${hits})` : hits > 0 ? pluralize(hits, "hit") : "no hits"}
-        </Badge>
-      )}
+    <li className="armed-rule flow">
+      {isActive && <Badge outcome={state}>{count}</Badge>}
       <div className="armed-words">
         {title} <code className="quiet">{id}</code>
         <Problem error={error} />
       </div>
-      <span className="armed-lease small quiet">
-        {lease && !spent && (
-          <>
-            {lease.ends_at && (
-              <>
-                expires <RelativeTime at={lease.ends_at} />
-              </>
-            )}
-            {lease.ends_at && left && ", "}
-            {left}
-          </>
-        )}
-      </span>
+      {lease && !spent && (
+        <span className="small quiet">
+          {lease.ends_at && "expires "}
+          {lease.ends_at && <RelativeTime at={lease.ends_at} />}
+          {lease.ends_at && left && ", "}
+          {left}
+        </span>
+      )}
       {children}
     </li>
   );

@@ -53,7 +53,7 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           value={response}
           choices={responses}
         />
-        <div className="compose-pair">
+        <div className="field-grid compose-pair">
           <ChoiceField label="Delay" {...field("delay")} name="effect.delay" choices={DELAYS} />
           <ChoiceField label="Frequency" {...field("schedule")} name="times" choices={SCHEDULES} />
           <ChoiceField label="Phase" {...field("phase")} choices={PHASES} />
@@ -62,14 +62,16 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
         {doesNothing ? (
           <Notice outcome="refused">This rule has no effect. Select a response or a delay.</Notice>
         ) : (
-          <p className="compose-words">{describeRule(rule)}.</p>
+          <p className="wire compose-words">{describeRule(rule)}.</p>
         )}
         {arm.data && !arm.isPending && <Notice outcome="ok">Rule {arm.data.id} armed.</Notice>}
       </Form>
-      <details className="compose-document">
-        <summary>Rule as JSON</summary>
-        <pre className="wire">{JSON.stringify(rule, null, 2)}</pre>
-        <CopyButton text={JSON.stringify(rule)} />
+      <details className="section">
+        <summary className="quiet">Rule as JSON</summary>
+        <pre className="wire body">{JSON.stringify(rule, null, 2)}</pre>
+        <div className="actions">
+          <CopyButton text={JSON.stringify(rule)} />
+        </div>
       </details>
     </DetailPane>
   );

@@ -89,12 +89,12 @@ const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
 function Explained({ explanation }: { explanation: Explanation }) {
   const { steps, rules } = explanation;
   return (
-    <div className="explained" role="region" aria-label="Explanation">
+    <div className="section" role="region" aria-label="Explanation">
       <Notice outcome={toOutcome(explanation)}>{describeExplanation(explanation)}</Notice>
       <Section title="Steps">
-        <ol className="explained-list lines" aria-label="Steps">
+        <ol className="lines" aria-label="Steps">
           {steps.map(({ step, outcome, says }) => (
-            <li key={step}>
+            <li key={step} className="line">
               <Badge outcome={outcome === "decides" && step === "rule" ? "ok" : STEPS[outcome][0]}>
                 {step}
               </Badge>
@@ -107,9 +107,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
         </ol>
       </Section>
       <Section title={rules.length === 0 ? "No active rules" : "Rules, in order of evaluation"}>
-        <ul className="explained-list lines" aria-label="Rules">
+        <ul className="lines" aria-label="Rules">
           {rules.map(({ rule, strikes, why }) => (
-            <li key={rule}>
+            <li key={rule} className="line">
               <Badge outcome={strikes ? "fault" : "off"}>{strikes ? "applies" : "skipped"}</Badge>
               <span>
                 <code>{rule}</code> <span className="quiet">{why}</span>

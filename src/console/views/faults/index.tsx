@@ -1,6 +1,6 @@
-import { Button } from "react-aria-components";
-import { useParameters } from "../../address.ts";
+import { type Parameters, useParameters } from "../../address.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { LoadError } from "../../components/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
 import { ComposePane } from "./compose.tsx";
@@ -17,24 +17,17 @@ export default function Faults() {
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { everyMs: FILES_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
-  /** Opens one pane; without a change, none. */
-  const open = (pane: { explain?: string; compose?: string; scenario?: string } = {}) =>
+  /** Opens one pane, or none. */
+  const open = (pane: Parameters) =>
     set({ explain: undefined, compose: undefined, scenario: undefined, ...pane });
-  const close = () => {
-    open();
-    set({ by: undefined });
-  };
+  const close = () => open({ by: undefined });
   return (
-    <div className="split">
-      <div className="page faults">
+    <div className="split grow">
+      <div className="page stack grow faults">
         <div className="page-head">
           <h1>Faults</h1>
-          <Button className="button" onPress={() => open({ explain: "models.list" })}>
-            Explain a call
-          </Button>
-          <Button className="button primary" onPress={() => open({ compose: "*" })}>
-            New rule
-          </Button>
+          <ActionButton label="Explain a call" onPress={() => open({ explain: "models.list" })} />
+          <ActionButton label="New rule" look="primary" onPress={() => open({ compose: "*" })} />
         </div>
         <LoadError error={rules.error ?? scenarios.error} />
         {rules.data && <ArmedRules rules={rules.data.items} />}

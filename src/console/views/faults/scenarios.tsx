@@ -1,8 +1,9 @@
 import { useMemo } from "react";
-import { Button, Switch, ToggleButton } from "react-aria-components";
+import { Switch, ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
@@ -68,27 +69,20 @@ export function ScenarioList(props: {
   );
   const switching = useScenarioSwitch();
   const allOff = useSandboxChange((calls) => calls.activate([]));
-  const activeCount = rows.filter(({ active }) => active).length;
   const broken = rows.filter(({ problem }) => problem !== undefined);
   return (
     <section className="switchboard stack" aria-label="Scenarios">
-      <div className="armed-head">
+      <div className="section-head">
         <h2>Scenarios</h2>
-        {activeCount > 0 && (
-          <Button className="button subtle" isPending={allOff.isPending} onPress={() => allOff.mutate()}>
-            Deactivate all
-          </Button>
+        {rows.some(({ active }) => active) && (
+          <ActionButton label="Deactivate all" look="subtle" change={allOff} />
         )}
       </div>
       <Problem error={allOff.error ?? switching.error} />
       {broken.length > 0 && group !== "broken" && (
         <Notice
           outcome="failed"
-          action={
-            <Button className="button" onPress={() => set({ group: "broken" })}>
-              Show
-            </Button>
-          }
+          action={<ActionButton label="Show" onPress={() => set({ group: "broken" })} />}
         >
           {broken.length === 1
             ? `The file of ${broken[0]!.name} is invalid.`
@@ -102,7 +96,7 @@ export function ScenarioList(props: {
           value={find}
           onChange={(text) => set({ find: text }, { replace: true })}
         />
-        <div className="groups-list" role="group" aria-label="Show only">
+        <div className="chips groups" role="group" aria-label="Show only">
           {listGroups(rows).map(({ id, title, count }) => (
             <ToggleButton
               key={id}
@@ -125,9 +119,10 @@ export function ScenarioList(props: {
         empty={
           <EmptyState title={find || group ? "No matching scenarios" : "No scenarios"}>
             {find || group ? (
-              <Button className="button" onPress={() => set({ find: undefined, group: undefined })}>
-                Clear filters
-              </Button>
+              <ActionButton
+                label="Clear filters"
+                onPress={() => set({ find: undefined, group: undefined })}
+              />
             ) : (
               <p>Save a YAML file in your scenarios folder to add one.</p>
             )}
@@ -210,13 +205,13 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
   const switching = useScenarioSwitch();
   return (
     <DetailPane title={name} label={`Scenario ${name}`} onClose={onClose}>
-      <div className="scenario-about stack">
+      <div className="stack">
         {problem && <Notice outcome="failed">{problem}</Notice>}
         <ScenarioSwitch scenario={scenario} switching={switching} label={active ? "Active" : "Inactive"} />
         <Problem error={switching.error} />
         {description && <p>{description}</p>}
         <h3>{rules.length === 1 ? "Rule" : `${rules.length} rules`}</h3>
-        <ul className="armed-list panel lines">
+        <ul className="panel lines">
           {rules.map((rule) => (
             <RuleLine key={rule.id} rule={rule} isActive={active} />
           ))}
@@ -224,9 +219,9 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
         {expect.length > 0 && (
           <>
             <h3>Expectations</h3>
-            <ul className="armed-list panel lines">
+            <ul className="panel lines">
               {expect.map((one) => (
-                <li key={JSON.stringify(one)} className="armed-rule">
+                <li key={JSON.stringify(one)} className="armed-rule flow">
                   {one.description ?? <code>{JSON.stringify(one.match)}</code>}
                 </li>
               ))}
@@ -234,7 +229,7 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
           </>
         )}
         <h3>{shipped ? "Built-in" : "Custom"}</h3>
-        <p className="mono small scenario-file">{file}</p>
+        <p className="mono small">{file}</p>
         <div className="actions">
           <CopyButton text={name} label="Copy name" />
           <CopyButton text={`understudy scenario on ${name}`} label="Copy command" />

@@ -1,11 +1,10 @@
-import { Button } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
-import type { ApiKey, User } from "../../api/actors.ts";
 import { givenInputs } from "../../api/form-fields.ts";
-import { useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Notice } from "../../components/notice.tsx";
+import { LoadError, Notice } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
@@ -19,14 +18,10 @@ const EXPIRIES: readonly Choice[] = [
   { id: AT, title: "At …" },
 ];
 
-interface CreateKeyProps {
-  users: readonly User[];
-  organizations: readonly StateRecord<"organizations">[];
-  onClose: () => void;
-}
-
 /** Creates a key and shows it until the pane is closed. */
-export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
+export function CreateKey({ onClose }: { onClose: () => void }) {
+  const { data: users, error } = useRecords("users");
+  const { data: organizations } = useRecords("organizations");
   const { inputs, field, change } = useInputs({
     user_id: "",
     current: "",
@@ -35,47 +30,47 @@ export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
     expires_at: "",
   });
   const { name, expiry } = inputs;
-  const user_id = inputs.user_id || (users[0]?.id ?? "");
+  const user = users?.items.find(({ id }) => id === inputs.user_id) ?? users?.items[0];
   const now = useSandboxNow();
-  const memberships = Object.entries(users.find(({ id }) => id === user_id)?.memberships ?? {});
+  const memberships = Object.entries(user?.memberships ?? {});
   // Another user may not be a member of the selected organization.
-  const current = memberships.some(([id]) => id === inputs.current)
-    ? inputs.current
-    : (memberships[0]?.[0] ?? "");
+  const [current = ""] = memberships.find(([id]) => id === inputs.current) ?? memberships[0] ?? [];
   const create = useSandboxChange((calls) => {
     const expires_at =
       expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
-    return calls.addRecord("api_keys", { user_id, ...givenInputs({ current, name, expires_at }) });
+    return calls.addRecord("api_keys", { user_id: user!.id, ...givenInputs({ current, name, expires_at }) });
   });
   if (create.data) return <CreatedKey apiKey={create.data} onClose={onClose} onMore={create.reset} />;
   return (
     <DetailPane title="Create key" label="Create key" onClose={onClose}>
-      <Form submit="Create" change={create} waiting={users.length === 0}>
+      <LoadError error={error} />
+      <Form submit="Create" change={create} waiting={user === undefined}>
         <ChoiceField
           label="Owner"
           {...field("user_id")}
-          value={user_id}
-          choices={users.map(({ id, name, account }) => ({
+          value={user?.id ?? ""}
+          choices={users?.items.map(({ id, name, account }) => ({
             id,
             title: name,
             detail: account === "active" ? id : `${id}, ${account}`,
           }))}
         />
-        {memberships.length > 0 ? (
+        {memberships.length > 0 && (
           <ChoiceField
             label="Organization"
             {...field("current")}
             value={current}
             choices={memberships.map(([id, role]) => ({
               id,
-              title: organizations.find((one) => one.id === id)?.name ?? id,
+              title: organizations?.items.find((one) => one.id === id)?.name ?? id,
               detail: `${role} of ${id}`,
             }))}
             hint="Used by calls that do not name an organization. The user can change it later."
           />
-        ) : (
+        )}
+        {users && memberships.length === 0 && (
           <Notice outcome="refused">
-            {users.length === 0
+            {user === undefined
               ? "This sandbox has no users. Create one under World first."
               : "This user is not a member of any organization. Calls with the key will be rejected."}
           </Notice>
@@ -96,7 +91,7 @@ export function CreateKey({ users, organizations, onClose }: CreateKeyProps) {
   );
 }
 
-function CreatedKey(props: { apiKey: ApiKey; onClose: () => void; onMore: () => void }) {
+function CreatedKey(props: { apiKey: StateRecord<"api_keys">; onClose: () => void; onMore: () => void }) {
   const { apiKey, onClose, onMore } = props;
   const { data: sandbox } = useSandbox();
   const line = `curl -s -H 'api-key: ${apiKey.key}' ${sandbox?.base_url ?? ""}/v1/models`;
@@ -111,12 +106,8 @@ function CreatedKey(props: { apiKey: ApiKey; onClose: () => void; onMore: () => 
         </div>
         <pre className="wire">{line}</pre>
         <div className="actions">
-          <Button className="button" onPress={onClose}>
-            Done
-          </Button>
-          <Button className="button subtle" onPress={onMore}>
-            Create another
-          </Button>
+          <ActionButton label="Done" onPress={onClose} />
+          <ActionButton label="Create another" look="subtle" onPress={onMore} />
         </div>
       </div>
     </DetailPane>

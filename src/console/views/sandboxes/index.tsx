@@ -1,8 +1,8 @@
-import { Button } from "react-aria-components";
 import type { SandboxState } from "../../../../types/control-api.ts";
 import { useGo, useSandboxName, useSelection } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
@@ -76,9 +76,7 @@ export default function Sandboxes() {
       head={
         <div className="page-head">
           <h1>Sandboxes</h1>
-          <Button className="button primary" onPress={create}>
-            Create sandbox
-          </Button>
+          <ActionButton label="Create sandbox" look="primary" onPress={create} />
           <p className="quiet">
             Each sandbox has its own data, clock, keys, fault rules, webhooks and journal. Clients select one
             by its base URL or the <code>X-Sandbox</code> header.

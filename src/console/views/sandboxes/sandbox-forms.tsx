@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo, useState } from "react";
-import { Button } from "react-aria-components";
 import type { ClockChange, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useGo } from "../../address.ts";
 import { sandboxCalls, server } from "../../api/calls.ts";
 import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
@@ -163,9 +163,7 @@ export function ResetButton({ sandbox }: { sandbox: SandboxState }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button className="button" onPress={() => setOpen(true)}>
-        Reset …
-      </Button>
+      <ActionButton label="Reset …" onPress={() => setOpen(true)} />
       {isOpen && <ResetDialog sandbox={sandbox} onClose={() => setOpen(false)} />}
     </>
   );
@@ -184,7 +182,7 @@ function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   );
   return (
     <Dialog title={`Reset ${name}?`} onClose={onClose}>
-      <Form submit="Reset" dangerous change={reset} onSuccess={onClose} onCancel={onClose}>
+      <Form submit="Reset" look="danger" change={reset} onSuccess={onClose} onCancel={onClose}>
         <p>
           Resets data, credentials, rate limits, pending retries, rules, active scenarios, journal and
           history. This cannot be undone. Settings and snapshots stay; take a snapshot first to keep the
@@ -202,9 +200,7 @@ export function ForkButton({ sandbox: { name } }: { sandbox: SandboxState }) {
   const go = useGo();
   return (
     <>
-      <Button className="button" onPress={() => setOpen(true)}>
-        Fork …
-      </Button>
+      <ActionButton label="Fork …" onPress={() => setOpen(true)} />
       {isOpen && (
         <CopyDialog
           title={`Fork ${name}`}

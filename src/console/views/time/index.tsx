@@ -1,4 +1,3 @@
-import { useMemo } from "react";
 import type { HistoryEntry } from "../../../../types/control-api.ts";
 import { useGo } from "../../address.ts";
 import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
@@ -13,37 +12,6 @@ import "./time.css";
 
 const MAX_RAN = 500;
 
-function useHistory(kind: "timer" | "delivery") {
-  return useSandboxQuery(
-    ["history", kind],
-    (calls) => calls.history({ kind, limit: MAX_RAN }),
-    useWhileRunning(),
-  );
-}
-
-/** Clock, pending timers, recent timers. */
-export default function Time() {
-  const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
-  const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), useWhileRunning());
-  const timers = useHistory("timer");
-  const attempts = useHistory("delivery");
-  return (
-    <div className="page time-page">
-      <div className="page-head">
-        <h1>Time</h1>
-      </div>
-      <LoadError error={clock.error ?? pending.error ?? timers.error ?? attempts.error} />
-      {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
-      <div className="time-lists">
-        {pending.data && <PendingPanel pending={pending.data} />}
-        {timers.data && attempts.data && (
-          <RecentTable timers={timers.data.entries} attempts={attempts.data.entries} />
-        )}
-      </div>
-    </div>
-  );
-}
-
 const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
     id: "title",
@@ -55,29 +23,45 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
   { id: "sequence", title: "Time", show: ({ at }) => <RelativeTime at={at} />, width: "6.5rem" },
 ];
 
-interface RecentProps {
-  timers: readonly HistoryEntry[];
-  attempts: readonly HistoryEntry[];
-}
-
-/** Timers and delivery attempts, newest first; each opens its timeline entry. */
-function RecentTable({ timers, attempts }: RecentProps) {
+/** Clock, pending timers, recent timers. */
+export default function Time() {
   const go = useGo();
-  const rows = useMemo(
-    () => [...timers, ...attempts].sort((a, b) => b.sequence - a.sequence),
-    [timers, attempts],
+  const whileRunning = useWhileRunning();
+  const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
+  const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), whileRunning);
+  // Timers and delivery attempts, newest first.
+  const recent = useSandboxQuery(
+    ["recent"],
+    async (calls) => {
+      const kinds = ["timer", "delivery"] as const;
+      const pages = await Promise.all(kinds.map((kind) => calls.history({ kind, limit: MAX_RAN })));
+      return pages.flatMap(({ entries }) => entries).sort((a, b) => b.sequence - a.sequence);
+    },
+    whileRunning,
   );
   return (
-    <section className="time-list stack" aria-label="Recent">
-      <h2>Recent</h2>
-      <VirtualTable
-        label="Recent"
-        columns={COLUMNS}
-        rows={rows}
-        getKey={({ id }) => id}
-        onSelect={({ seq }) => go("timeline", { entry: String(seq) })}
-        empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
-      />
-    </section>
+    <div className="page stack grow time-page">
+      <div className="page-head">
+        <h1>Time</h1>
+      </div>
+      <LoadError error={clock.error ?? pending.error ?? recent.error} />
+      {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
+      <div className="time-lists grow">
+        {pending.data && <PendingPanel pending={pending.data} />}
+        {recent.data && (
+          <section className="time-list stack" aria-label="Recent">
+            <h2>Recent</h2>
+            <VirtualTable
+              label="Recent"
+              columns={COLUMNS}
+              rows={recent.data}
+              getKey={({ id }) => id}
+              onSelect={({ seq }) => go("timeline", { entry: String(seq) })}
+              empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
+            />
+          </section>
+        )}
+      </div>
+    </div>
   );
 }

@@ -36,9 +36,8 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
       {pending.length > 0 && (
         <div className="axis" aria-hidden="true">
-          <span className="axis-now">now</span>
-          {ticks.map(({ at, word }) => (
-            <span key={word} className="axis-tick" style={{ left: `${at * 100}%` }}>
+          {[{ at: 0, word: "now" }, ...ticks].map(({ at, word }) => (
+            <span key={word} className="axis-tick small quiet" style={{ left: `${at * 100}%` }}>
               {word}
             </span>
           ))}
@@ -55,7 +54,7 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
           {clusters.map((cluster, index) => (
             <span
               key={getKey(cluster.items[0]!)}
-              className={`axis-name axis-name-${index % 2} clip`}
+              className={`axis-name axis-name-${index % 2} small clip`}
               style={labelPosition(clusters, index)}
             >
               {clusterName(cluster)}

@@ -1,17 +1,19 @@
 import { useMemo, useState } from "react";
-import { Button } from "react-aria-components";
 import type { Bundle } from "../../../../types/control-api.ts";
-import { Message } from "../../components/exchange.tsx";
+import { parseJson } from "../../api/form-fields.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge, Mark } from "../../components/mark.tsx";
+import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
 import { EmptyState, Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { absolute, timeOfDay } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
-import { type Node, toOutcome } from "./nodes.ts";
+import { decisionOutcome } from "./nodes.ts";
 
 const ROW_HEIGHT = 34;
 const getKey = ({ id }: StepRow) => id;
+const getClassName = () => "entry-row";
 
 export interface OpenedBundle {
   file: string;
@@ -20,17 +22,15 @@ export interface OpenedBundle {
 
 /** The steps of a bundle, read-only. `understudy replay` runs them again. */
 export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClose: () => void }) {
-  const rows = useMemo(() => bundleRows(bundle), [bundle]);
+  const rows = useMemo(() => bundle.steps.map(toRow), [bundle]);
   const [selected, setSelected] = useState<string>();
   const chosen = rows.find(({ id }) => id === selected);
   return (
-    <div className="split">
-      <div className="timeline">
+    <div className="split grow">
+      <div className="timeline stack grow">
         <div className="page-head">
           <h1>Bundle</h1>
-          <Button className="button" onPress={onClose}>
-            Back to timeline
-          </Button>
+          <ActionButton label="Back to timeline" onPress={onClose} />
         </div>
         <Notice outcome="other">
           <b>{file}</b>: recorded in sandbox {bundle.sandbox} by Understudy {bundle.understudy}, from fixture{" "}
@@ -42,12 +42,12 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
           role="grid"
           rows={rows}
           getKey={getKey}
+          getClassName={getClassName}
           selected={selected}
           onSelect={({ id }) => setSelected(id)}
           rowHeight={ROW_HEIGHT}
           columns={3}
           draw={(row) => <Step row={row} />}
-          getClassName={() => "entry-row step-row"}
           empty={<EmptyState title="This bundle has no steps" />}
         />
       </div>
@@ -58,26 +58,36 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
           label={`Step ${chosen.id}`}
           onClose={() => setSelected(undefined)}
         >
-          <StepDetail row={chosen} />
+          <p className="flow quiet">
+            <Badge outcome={chosen.outcome}>{chosen.status || "no response"}</Badge>
+            <span>{absolute(chosen.at)}</span>
+          </p>
+          {chosen.messages.map((message) => (
+            <Message key={message.title} {...message} />
+          ))}
+          {chosen.operation && (
+            <p className="quiet">
+              Status {chosen.status}. Bundles do not contain the responses of control calls.
+            </p>
+          )}
         </DetailPane>
       )}
     </div>
   );
 }
 
-function Step({ row: { step, title, status, outcome, at } }: { row: StepRow }) {
-  const isControl = "control" in step;
+function Step({ row: { title, status, outcome, operation, at } }: { row: StepRow }) {
   return (
     <>
       <div role="gridcell" className="cell entry-what">
         <Mark outcome={outcome} />
-        <span className={isControl ? "entry-kind quiet" : "entry-status"}>
-          {isControl ? "control call" : status === 0 ? "no response" : status}
+        <span className={operation ? "entry-kind quiet" : "entry-status"}>
+          {operation ? "control call" : status || "no response"}
         </span>
         <span className="clip mono">{title}</span>
       </div>
       <div role="gridcell" className="cell from-medium quiet">
-        {isControl ? step.control.operation : ""}
+        {operation}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
         {timeOfDay(at)}
@@ -86,119 +96,69 @@ function Step({ row: { step, title, status, outcome, at } }: { row: StepRow }) {
   );
 }
 
-function StepDetail({ row: { step, at, status, outcome } }: { row: StepRow }) {
-  const facts = (
-    <p className="entry-facts">
-      <Badge outcome={outcome}>{status === 0 ? "no response" : status}</Badge>
-      <span>{absolute(at)}</span>
-    </p>
-  );
-  if ("control" in step) {
-    const { method, path, body, status: answered } = step.control;
-    return (
-      <>
-        {facts}
-        <Message
-          title="Control call"
-          line={`${method} ${path}`}
-          headers={[]}
-          body={bodyText(body === undefined ? body : { text: body })}
-          isOpen={false}
-        />
-        <p className="quiet">Status {answered}. Bundles do not contain the responses of control calls.</p>
-      </>
-    );
-  }
-  const { request, answer } = step;
-  return (
-    <>
-      {facts}
-      <Message
-        title="Request"
-        line={`${request.method} ${request.target}`}
-        headers={namedHeaders(request.headers)}
-        body={bodyText(request.body)}
-        isOpen={false}
-      />
-      <Message
-        title="Response"
-        line={status === 0 ? "No response reached the client" : String(status)}
-        headers={namedHeaders(answer.headers)}
-        body={
-          answer.digest
-            ? `${pluralize(answer.digest.bytes, "byte")}, too large for the bundle; SHA-256 ${answer.digest.sha256}`
-            : bodyText(answer.body)
-        }
-        isOpen={false}
-      />
-    </>
-  );
-}
-
-function namedHeaders(headers: readonly (readonly string[])[]) {
-  return headers.map(([name, value]) => ({ name: name!, value: value! }));
-}
-
+type BundleStep = Bundle["steps"][number];
 type Body = Extract<BundleStep, { request: unknown }>["request"]["body"];
 
-/** Formats JSON; binary data is only counted. */
-function bodyText(body: Body): unknown {
-  if (body === undefined) return undefined;
-  if ("latin1" in body) return `${pluralize(body.latin1.length, "byte")} of binary data`;
-  try {
-    return JSON.parse(body.text);
-  } catch {
-    return body.text;
-  }
-}
-
-export type BundleStep = Bundle["steps"][number];
-
 /** A step of a bundle as a row. */
-export interface StepRow {
+interface StepRow {
   /** Position in the bundle, from 1. */
   id: string;
   at: string;
   /** Method and target of the request or control call. */
   title: string;
   status: number;
-  outcome: Node["outcome"];
-  step: BundleStep;
+  outcome: Outcome;
+  /** Of a control call. */
+  operation?: string | null;
+  messages: MessageProps[];
+}
+
+function toRow(step: BundleStep, place: number): StepRow {
+  const id = String(place + 1);
+  if ("control" in step) {
+    const { method, path, status, now: at, operation, body: value } = step.control;
+    const title = `${method} ${path}`;
+    const body = value === undefined ? undefined : formatBody({ text: value });
+    const messages = [{ title: "Control call", line: title, headers: [], body }];
+    return { id, at, title, status, outcome: "other", operation, messages };
+  }
+  const { request, answer } = step;
+  const { status, digest } = answer;
+  const title = `${request.method} ${request.target}`;
+  const decision = answer.headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1] ?? "";
+  const messages = [
+    { title: "Request", line: title, headers: nameHeaders(request.headers), body: formatBody(request.body) },
+    {
+      title: "Response",
+      line: status === 0 ? "No response reached the client" : String(status),
+      headers: nameHeaders(answer.headers),
+      body: digest
+        ? `${pluralize(digest.bytes, "byte")}, too large for the bundle; SHA-256 ${digest.sha256}`
+        : formatBody(answer.body),
+    },
+  ];
+  return { id, at: request.at, title, status, outcome: decisionOutcome(status, decision), messages };
+}
+
+function nameHeaders(headers: readonly (readonly string[])[]) {
+  return headers.map(([name, value]) => ({ name: name!, value: value! }));
+}
+
+/** Formats JSON; binary data is only counted. */
+function formatBody(body: Body): unknown {
+  if (body === undefined) return undefined;
+  if ("latin1" in body) return `${pluralize(body.latin1.length, "byte")} of binary data`;
+  return parseJson(body.text) ?? body.text;
 }
 
 /**
- * Parses the text of a bundle file.
+ * Reads a bundle file.
  * @throws Error for other files
  */
-export function parseBundle(text: string): Bundle {
-  let document: Partial<Bundle> | null;
-  try {
-    document = JSON.parse(text);
-  } catch {
-    throw new Error("This file is not a bundle: it is not valid JSON.");
-  }
+export async function readBundle(file: File): Promise<OpenedBundle> {
+  const document = parseJson(await file.text()) as Partial<Bundle> | null | undefined;
+  if (document === undefined) throw new Error("This file is not a bundle: it is not valid JSON.");
   if (document?.format !== "understudy-bundle" || !Array.isArray(document.steps))
     throw new Error("This file is not a bundle. Create one with “Export bundle” or `understudy bundle`.");
-  return document as Bundle;
-}
-
-export function bundleRows({ steps }: Bundle): StepRow[] {
-  return steps.map((step, place) => {
-    const id = String(place + 1);
-    if ("control" in step) {
-      const { method, path, status, now } = step.control;
-      return { id, at: now, title: `${method} ${path}`, status, outcome: "other", step };
-    }
-    const { method, target, at } = step.request;
-    const { status, headers } = step.answer;
-    const decision = headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1] ?? "";
-    return {
-      id,
-      at,
-      title: `${method} ${target}`,
-      status,
-      outcome: toOutcome({ status, decision } as Node["request"], undefined),
-      step,
-    };
-  });
+  return { file: file.name, bundle: document as Bundle };
 }

@@ -1,10 +1,10 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
 import { asCurl, asFetch, copyRequest, type RequestCopy } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
@@ -12,16 +12,14 @@ import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { nodeTitle } from "./words.ts";
 
-type Opened = "fail" | "rewind" | "branch" | undefined;
-
 /** Copy, repeat, fail the next call, rewind, branch. */
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry } = node;
   const title = nodeTitle(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
-  const [opened, setOpened] = useState<Opened>();
-  const repeat = useSandboxChange((calls, seq: number) => calls.repeatRequest(seq));
+  const [opened, setOpened] = useState<"fail" | "rewind" | "branch">();
+  const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq));
   const close = () => setOpened(undefined);
   const copy = async (as: (request: RequestCopy) => string) => {
     const calls = sandboxCalls(sandbox!.name);
@@ -33,27 +31,19 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         <>
           <CopyButton label="Copy as curl" text={() => copy(asCurl)} />
           <CopyButton label="Copy as fetch" text={() => copy(asFetch)} />
-          <Button className="button" isPending={repeat.isPending} onPress={() => repeat.mutate(journal.seq)}>
-            Repeat
-          </Button>
-          <Button className="button" onPress={() => setOpened("fail")}>
-            Fail the next call
-          </Button>
+          <ActionButton label="Repeat" change={repeat} />
+          <ActionButton label="Fail the next call" onPress={() => setOpened("fail")} />
         </>
       )}
-      {entry?.kind === "delivery" && sandbox && (
+      {entry?.kind === "delivery" && (
         <ViewLink className="button" view="webhooks" query={{ delivery: entry.subject ?? "" }}>
           Request and response
         </ViewLink>
       )}
       {entry?.kept && (
         <>
-          <Button className="button" onPress={() => setOpened("rewind")}>
-            Rewind to before this
-          </Button>
-          <Button className="button" onPress={() => setOpened("branch")}>
-            Branch from here
-          </Button>
+          <ActionButton label="Rewind to before this" onPress={() => setOpened("rewind")} />
+          <ActionButton label="Branch from here" onPress={() => setOpened("branch")} />
         </>
       )}
       <Problem error={repeat.error} />
@@ -83,25 +73,24 @@ function formatSide(value: unknown): string {
 
 function RepeatedNotice({ repeated, onShow }: { repeated: Repeated; onShow: () => void }) {
   const { same, differences } = repeated;
-  const show = (
-    <Button className="button" onPress={onShow}>
-      Show
-    </Button>
-  );
+  const show = <ActionButton label="Show" onPress={onShow} />;
+  if (same) {
+    return (
+      <Notice outcome="ok" action={show}>
+        The response is the same.
+      </Notice>
+    );
+  }
   return (
-    <Notice outcome={same ? "ok" : "other"} action={show}>
-      {same
-        ? "The response is the same."
-        : `The response differs in ${pluralize(differences.length, "place")}:`}
-      {!same && (
-        <ul className="places">
-          {differences.slice(0, 8).map(({ what, before, after }) => (
-            <li key={what}>
-              <code>{what}</code>: {formatSide(before)} → {formatSide(after)}
-            </li>
-          ))}
-        </ul>
-      )}
+    <Notice outcome="other" action={show}>
+      The response differs in {pluralize(differences.length, "place")}:
+      <ul className="places">
+        {differences.slice(0, 8).map(({ what, before, after }) => (
+          <li key={what}>
+            <code>{what}</code>: {formatSide(before)} → {formatSide(after)}
+          </li>
+        ))}
+      </ul>
     </Notice>
   );
 }

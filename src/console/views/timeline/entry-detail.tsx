@@ -46,7 +46,7 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
       label={`Entry ${node.seq}`}
       onClose={onClose}
     >
-      <p className="entry-facts">
+      <p className="flow quiet">
         <Badge outcome={outcome}>
           {request
             ? `${request.status === 0 ? "no response" : request.status} ${request.code ?? ""}`

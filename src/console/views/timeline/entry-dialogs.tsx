@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { HistoryEntry, JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
 import { useGo, useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -70,9 +70,7 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
           {pluralize(restarted.length, "upload")} in progress at that time lost their data:{" "}
           {restarted.join(", ")}. Restart them from the beginning.
         </Notice>
-        <Button className="button" onPress={onClose}>
-          Close
-        </Button>
+        <ActionButton label="Close" onPress={onClose} />
       </Dialog>
     );
   }

@@ -1,10 +1,9 @@
-import { memo } from "react";
+import { type CSSProperties, memo } from "react";
 import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
 import { changeSummary, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
 
-const MAX_LEVEL = 6;
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
@@ -15,7 +14,12 @@ export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait:
   const at = timeOfDay((request ?? entry)!.at);
   return (
     <>
-      <div role="gridcell" className={`cell entry-what level-${Math.min(level, MAX_LEVEL)}`}>
+      <div role="gridcell" className="cell entry-what" style={{ "--level": level } as CSSProperties}>
+        {level > 0 && (
+          <span className="quiet" aria-hidden="true">
+            ↳
+          </span>
+        )}
         <Mark outcome={outcome} />
         {request ? (
           <span className="entry-status">{request.status === 0 ? "no response" : request.status}</span>

@@ -1,7 +1,8 @@
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
-import { Button, ToggleButton } from "react-aria-components";
+import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { useSandbox } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
@@ -11,7 +12,7 @@ import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { makeFilter, OUTCOMES, readFilter } from "./filter.ts";
-import { BundleDropZone, type BundleOpening, Exports, OpenBundleButton } from "./import-export.tsx";
+import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
 import { causalRows, EMPTY_CACHE, findNode, type Node, updateNodes } from "./nodes.ts";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
@@ -22,10 +23,10 @@ const getLevel = ({ level }: Node) => level;
 const getClassName = ({ entry }: Node) => (entry?.undone ? "entry-row undone" : "entry-row");
 
 export default function Timeline() {
-  return <BundleDropZone>{(opening) => <Live opening={opening} />}</BundleDropZone>;
+  return <BundleDropZone>{(open) => <Live openBundle={open} />}</BundleDropZone>;
 }
 
-function Live({ opening }: { opening: BundleOpening }) {
+function Live({ openBundle }: { openBundle: OpenFile }) {
   // Typing and scrolling take precedence over bursts of entries.
   const timeline = useDeferredValue(useLive((state) => state.timeline));
   const parameters = useParameters();
@@ -55,12 +56,12 @@ function Live({ opening }: { opening: BundleOpening }) {
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const chosen = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
   return (
-    <div className="split">
-      <div className="timeline">
+    <div className="split grow">
+      <div className="timeline stack grow">
         <div className="page-head">
           <h1>Timeline</h1>
           <Exports />
-          <OpenBundleButton {...opening} />
+          <OpenBundleButton open={openBundle} />
         </div>
         <Strip
           nodes={nodes}
@@ -69,7 +70,7 @@ function Live({ opening }: { opening: BundleOpening }) {
           isBrushed={filter.from !== undefined}
           getWait={getWait}
         />
-        <div className="filters">
+        <div className="chips filters">
           <FilterField
             label="Filter the timeline"
             placeholder="Filter entries"
@@ -112,12 +113,10 @@ function Live({ opening }: { opening: BundleOpening }) {
           empty={
             nodes.length > 0 ? (
               <EmptyState title="No matching entries">
-                <Button
-                  className="button"
+                <ActionButton
+                  label="Clear filters"
                   onPress={() => set({ find: undefined, show: undefined, from: undefined, to: undefined })}
-                >
-                  Clear filters
-                </Button>
+                />
               </EmptyState>
             ) : (
               timeline.isLoaded && <NoRequestsYet />
@@ -144,7 +143,7 @@ function NoRequestsYet() {
   return (
     <EmptyState title="No requests yet">
       <p>Send requests to the base URL with an API key from Keys. They appear here immediately.</p>
-      <pre>
+      <pre className="wire">
         {"curl -s -H 'api-key: …' "}
         <span className="whole">
           <PathText>{`${data?.base_url ?? ""}/v1/models`}</PathText>

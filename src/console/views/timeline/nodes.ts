@@ -103,9 +103,12 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
 
 export function toOutcome(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
   if (request === undefined) return deliveryOutcome(entry?.delivered);
-  const { status, decision } = request;
-  if (decision.startsWith("fault:")) return "fault";
-  return statusOutcome(status);
+  return decisionOutcome(request.status, request.decision);
+}
+
+/** `decision` of the response, as in `X-Sandbox-Decision`. */
+export function decisionOutcome(status: number, decision: string | null): Outcome {
+  return decision?.startsWith("fault:") ? "fault" : statusOutcome(status);
 }
 
 /** `delivered` is null for entries that are not delivery attempts. */

@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
 import { Exchange } from "../../components/exchange.tsx";
-import { Badge, Mark, type Outcome, SHAPES } from "../../components/mark.tsx";
+import { Badge, Mark, type Outcome, outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
 import { Ago, absolute, useSandboxNow } from "../../components/time.tsx";
 import {
@@ -44,14 +44,15 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
   return (
     <svg
       className={wide ? "attempts attempts-wide" : "attempts"}
+      fill="var(--quiet)"
       viewBox={`0 0 ${width} ${wide ? 46 : 14}`}
       role="img"
       aria-label={describeMarks(marks)}
     >
-      <path className="attempts-line" d={`M${MARK / 2} ${middle}H${width - MARK / 2}`} />
+      <path stroke="var(--line-strong)" d={`M${MARK / 2} ${middle}H${width - MARK / 2}`} />
       {wide && now > from && now < last && (
-        <g className="attempts-now">
-          <path d={`M${place(now)} 4V${middle + 12}`} />
+        <g>
+          <path stroke="var(--accent)" strokeDasharray="3 2" d={`M${place(now)} 4V${middle + 12}`} />
           <text x={place(now)} y={3} dominantBaseline="hanging" dx={4}>
             now
           </text>
@@ -61,8 +62,10 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
         <g
           // biome-ignore lint/suspicious/noArrayIndexKey: two attempts may start at the same time
           key={index}
-          className={`attempt-${state}`}
-          transform={`translate(${place(at) - MARK / 2} ${middle - MARK / 2})`}
+          transform={`translate(${place(at)} ${middle})`}
+          {...outcomePaint(OUTCOMES[state])}
+          // Hides the line behind the shape.
+          {...(state === "expected" && { fill: "var(--raised)" })}
         >
           <title>{`${state}, ${absolute(new Date(at).toISOString())}`}</title>
           <path d={SHAPES[OUTCOMES[state]]} />
@@ -70,7 +73,7 @@ export function AttemptAxis({ delivery, wide = false }: { delivery: Delivery; wi
       ))}
       {wide &&
         makeTicks(marks, from, place).map(({ at, x }) => (
-          <text key={at} className="attempts-tick" x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
+          <text key={at} x={x} y={44} textAnchor={x > width - 24 ? "end" : "start"}>
             {at === from ? "0" : formatSpan(at - from)}
           </text>
         ))}
@@ -112,7 +115,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
           const line = (
             <>
               <Badge outcome={OUTCOMES[mark.state]}>{mark.state}</Badge>
-              <span className="attempt-words">{describeAttempt(mark)}</span>
+              <span>{describeAttempt(mark)}</span>
               <Ago at={new Date(mark.at).toISOString()} />
             </>
           );
@@ -121,7 +124,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
             <li key={index}>
               {mark.made ? (
                 <details>
-                  <summary className="attempt-line">{line}</summary>
+                  <summary className="line">{line}</summary>
                   <AttemptExchange
                     entry={exchanges.get(unlogged + delivery.attempt_log.indexOf(mark.made) + 1)}
                     isLoading={data === undefined}
@@ -130,7 +133,7 @@ export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: 
                   />
                 </details>
               ) : (
-                <div className="attempt-line">{line}</div>
+                <div className="line">{line}</div>
               )}
             </li>
           );

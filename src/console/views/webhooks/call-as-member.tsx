@@ -1,11 +1,11 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { Triggered } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import { useActors } from "../../api/actors.ts";
 import { ControlError } from "../../api/fetch-control.ts";
 import { fetchService } from "../../api/fetch-service.ts";
 import { useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ActorField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
@@ -19,7 +19,7 @@ type Attempted = Omit<Triggered["deliveries"][number], "webhook_id">;
 export function CallAsMember(props: { organization: string; verb: string; path: string; offered?: boolean }) {
   const { organization, verb, path, offered = true } = props;
   const sandbox = useSandboxName();
-  const actors = useActors()?.filter((one) => one.organization === organization && !one.unusable);
+  const actors = useActors().data?.filter((one) => one.current === organization && !one.unusable);
   const [chosen, setChosen] = useState<string>();
   const actor = actors?.find(({ id }) => id === chosen) ?? actors?.[0];
   const call = useSandboxChange(async (_calls, key: string) => {
@@ -42,9 +42,7 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
       {offered && actor && (
         <div className="tools">
           <ActorField actors={actors} value={actor.id} onChange={setChosen} allowAnonymous={false} />
-          <Button className="button" isPending={call.isPending} onPress={() => call.mutate(actor.key)}>
-            {verb}
-          </Button>
+          <ActionButton label={verb} isPending={call.isPending} onPress={() => call.mutate(actor.key)} />
         </div>
       )}
       <Problem error={call.error} />

@@ -1,6 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { Button } from "react-aria-components";
 import type {
   CheckReport,
   ReceiverReport,
@@ -11,6 +10,7 @@ import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
 import { givenInputs } from "../../api/form-fields.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -31,7 +31,7 @@ export function ReceiverTest() {
   const { url, secret, probe } = inputs;
   const mutate = () => run.mutate({ url: url.trim(), secret: secret.trim(), ...givenInputs({ probe }) });
   return (
-    <div className="page receiver-test">
+    <div className="page stack grow measure">
       <p className="quiet">
         Sends valid, forged, malformed and repeated deliveries to a receiver and checks its responses against
         the spec (section 6). Takes about a minute. Do not run against production.
@@ -56,14 +56,7 @@ export function ReceiverTest() {
         </div>
       </Form>
       {run.isPending && (
-        <Notice
-          outcome="waiting"
-          action={
-            <Button className="button" onPress={stop}>
-              Stop
-            </Button>
-          }
-        >
+        <Notice outcome="waiting" action={<ActionButton label="Stop" onPress={stop} />}>
           {progress ? `${progress.index} of ${progress.total}: ${progress.title}` : "Connecting …"}
         </Notice>
       )}
@@ -119,24 +112,20 @@ function TestReport({ report }: { report: ReceiverReport }) {
     <section className="stack" aria-label="Report">
       <Notice
         outcome={verdict === "pass" ? "ok" : "failed"}
-        action={
-          <Button className="button" onPress={() => saveJson("receiver-test.json", report)}>
-            Download JSON
-          </Button>
-        }
+        action={<ActionButton label="Download JSON" onPress={() => saveJson("receiver-test.json", report)} />}
       >
         <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of{" "}
         {pluralize(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not
         observable, {summary.error} errors, in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
       </Notice>
-      <ul className="checks panel lines" aria-label="Checks">
+      <ul className="panel lines" aria-label="Checks">
         {ordered.map((check) => (
           <Check key={check.id} check={check} />
         ))}
       </ul>
       <details className="graded">
         <summary>Checks to make by hand</summary>
-        <ul className="unseen-list">
+        <ul>
           {unseen.map(({ what, how }) => (
             <li key={what}>
               <strong>{what}.</strong> {how}
@@ -154,7 +143,7 @@ function Check({ check }: { check: CheckReport }) {
   return (
     <li>
       <details className="graded" open={open}>
-        <summary>
+        <summary className="line">
           <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
           <span>{title}</span>
           <span className="quiet small">{severity}</span>

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { ReceivedRequest, Receiver, ReceiverOptions } from "../../../../types/control-api.ts";
 import { useSelection } from "../../address.ts";
 import { givenInputs, inputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { BodyText } from "../../components/exchange.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
@@ -37,9 +37,7 @@ export function Receivers() {
           <span className="quiet">
             Test endpoints inside this server. They verify signatures and respond as you configure.
           </span>
-          <Button className="button primary" onPress={create}>
-            Create receiver
-          </Button>
+          <ActionButton label="Create receiver" look="primary" onPress={create} />
         </div>
       }
       error={error}
@@ -224,14 +222,14 @@ function Received({ id }: { id: string }) {
         {newest.map(({ request, number }) => (
           <li key={number}>
             <details>
-              <summary>
+              <summary className="line">
                 <Badge outcome={VERDICTS[request.verdict]}>{request.verdict}</Badge>
                 <span className="clip">{String(request.headers["x-service-event"] ?? request.method)}</span>
                 <span className="quiet">{request.answer}</span>
                 <Ago at={request.at} />
               </summary>
               <p>{capitalize(request.reason)}.</p>
-              <pre className="wire">
+              <pre className="wire body">
                 {`${request.method} /${request.path}\n`}
                 {Object.entries(request.headers)
                   .map(([name, value]) => `${name}: ${value}`)

@@ -43,7 +43,7 @@ export function Trigger() {
     });
   });
   return (
-    <div className="page trigger">
+    <div className="page stack grow measure trigger">
       <p className="quiet">
         Sent exactly like a real event: to each active webhook of the organization that subscribes to it, with
         retries.
@@ -79,7 +79,7 @@ export function Trigger() {
             ]}
           />
         </div>
-        <fieldset className="trigger-data field-grid">
+        <fieldset className="field-grid">
           <legend>Override data</legend>
           {fields.map((field) => (
             <TypedField
@@ -133,9 +133,9 @@ function Sent({ event, triggered: { deliveries } }: { event: string; triggered: 
   }
   return (
     <section aria-label="Deliveries">
-      <ul className="sent">
+      <ul>
         {deliveries.map(({ delivery_id, webhook_id, status, response_code }) => (
-          <li key={delivery_id}>
+          <li key={delivery_id} className="flow">
             <Badge outcome={status === "success" ? "ok" : "refused"}>{response_code || "no response"}</Badge>
             <ViewLink view="webhooks" query={{ delivery: delivery_id }}>
               {webhook_id}

@@ -1,8 +1,8 @@
 import { useState } from "react";
-import { Button } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useParameters, useSelection } from "../../address.ts";
 import { useOrganizations, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
@@ -51,9 +51,7 @@ export function WebhookList() {
       head={
         <div className="tools">
           <span className="quiet">Each has its own secret; failures are retried; a 410 disables it.</span>
-          <Button className="button primary" onPress={create}>
-            Register webhook
-          </Button>
+          <ActionButton label="Register webhook" look="primary" onPress={create} />
         </div>
       }
       error={error}
@@ -98,9 +96,7 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
             Deliveries
           </ViewLink>
           <CopyButton text={secret} label="Copy secret" />
-          <Button className="button" isPending={activate.isPending} onPress={() => activate.mutate()}>
-            {active ? "Deactivate" : "Activate"}
-          </Button>
+          <ActionButton label={active ? "Deactivate" : "Activate"} change={activate} />
           <ConfirmButton title="Delete this webhook?" verb="Delete" change={remove}>
             Also deletes its deliveries and pending retries. To keep them, deactivate it instead.
           </ConfirmButton>

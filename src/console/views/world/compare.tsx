@@ -29,7 +29,7 @@ export function Compare() {
   const isKnown = sandboxes !== undefined && own.data !== undefined;
   if (isKnown && (of === undefined || to === undefined)) return <NothingToCompare />;
   return (
-    <div className="page">
+    <div className="page stack grow">
       <div className="tools">
         <ChoiceField
           label={`State of ${here}`}

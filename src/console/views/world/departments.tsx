@@ -20,7 +20,7 @@ export function Departments() {
   const { actors, as, move } = useMove(chosen);
   const selected = departments.find(({ id }) => id === get("department"));
   return (
-    <div className="page">
+    <div className="page stack grow">
       <div className="tools">
         <ChoiceField
           label="Organization"
@@ -34,7 +34,7 @@ export function Departments() {
       <LoadError error={organizations.error ?? query.error} />
       <Problem error={move.error} />
       {move.data && <MoveResult {...move.data} />}
-      <div className="tree-and-move">
+      <div className="tree-and-move grow">
         <DepartmentTree
           // Users must be loaded before a move.
           tree={actors ? tree : NONE}
@@ -74,8 +74,8 @@ const NONE: readonly never[] = [];
 function useMove(organization: string) {
   const sandbox = useSandboxName();
   const { get } = useParameters();
-  const actors = useActors();
-  const owner = actors?.find((actor) => actor.organization === organization && actor.role === "owner");
+  const { data: actors } = useActors();
+  const owner = actors?.find((one) => one.current === organization && one.role === "owner" && !one.unusable);
   const as = get("as") ?? owner?.id ?? NO_CREDENTIALS;
   const key = actors?.find(({ id }) => id === as)?.key;
   const move = useSandboxChange(async (_calls, { department, parent }: Move) => {
@@ -110,10 +110,10 @@ function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnsw
         {answer.status} {answer.json?.error?.code}
       </strong>{" "}
       {department.name} was not moved: {message}
-      <button type="button" className="bare more" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" className="bare link-button" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? "Hide response" : "Show response"}
       </button>
-      {open && <pre>{JSON.stringify(answer.json ?? answer.text, null, 2)}</pre>}
+      {open && <pre className="wire body">{JSON.stringify(answer.json ?? answer.text, null, 2)}</pre>}
     </Notice>
   );
 }
@@ -133,7 +133,7 @@ function MoveForm({ department, departments, isPending, onMove }: MoveFormProps)
   const mutate = () => onMove({ department, parent: departments.find(({ id }) => id === parent) ?? null });
   return (
     <section className="move panel stack" aria-label={`Move ${department.name}`}>
-      <div className="move-head">
+      <div className="section-head">
         <h2>{department.name}</h2>
         <ViewLink view="world" query={{ collection: "departments", record: department.id }}>
           Open record

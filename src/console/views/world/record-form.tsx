@@ -1,5 +1,4 @@
 import { type ComponentProps, useCallback, useState } from "react";
-import { Checkbox } from "react-aria-components";
 import {
   type Fields,
   type FormField,
@@ -39,10 +38,10 @@ export function RecordForm<T>({ fields, draft, silent, onSilent, ...form }: Reco
           hint="Same as the form. Omitted fields do not change."
         />
       </div>
-      <Checkbox className="check" isSelected={silent} onChange={onSilent}>
-        <span className="check-box" aria-hidden="true" />
-        Don’t emit events or audit entries
-      </Checkbox>
+      <label>
+        <input type="checkbox" checked={silent} onChange={() => onSilent(!silent)} /> Don’t emit events or
+        audit entries
+      </label>
     </Form>
   );
 }

@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo } from "react";
-import { Button } from "react-aria-components";
 import { useGo, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, formFields } from "../../api/form-fields.ts";
 import type { ControlDescription } from "../../api/open-api.ts";
 import { useCollections, useDescription, useRecords } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { ListView, ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
@@ -24,7 +24,7 @@ export function Records() {
   const wanted = useParameters().get("collection") ?? "organizations";
   const chosen = collections.find(({ name }) => name === wanted);
   return (
-    <div className="world-records">
+    <div className="world-records grow">
       <LoadError error={error} />
       <Collections collections={collections} chosen={wanted} />
       {chosen && <Collection key={chosen.name} collection={chosen} />}
@@ -40,11 +40,11 @@ function Collections({ collections, chosen }: { collections: readonly Collection
   const go = useGo();
   return (
     <>
-      <nav className="collections" aria-label="Collections">
+      <nav className="collections stack" aria-label="Collections">
         {collections.map(({ name, records }) => (
           <ViewLink
             key={name}
-            className="collection"
+            className="tab collection"
             view="world"
             query={{ collection: name }}
             aria-current={name === chosen ? "page" : undefined}
@@ -99,13 +99,9 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
             {formatCount(all.length)}
           </span>
           {records > MAX_LIVE_RECORDS && (
-            <Button className="button" isPending={query.isFetching} onPress={() => query.refetch()}>
-              Reload
-            </Button>
+            <ActionButton label="Reload" isPending={query.isFetching} onPress={query.refetch} />
           )}
-          <Button className="button" onPress={() => select(NEW)}>
-            New record
-          </Button>
+          <ActionButton label="New record" onPress={() => select(NEW)} />
         </div>
       }
       error={query.error}

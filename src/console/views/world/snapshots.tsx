@@ -16,7 +16,7 @@ export function Snapshots() {
   const { inputs, field, change } = useInputs({ name: "" });
   const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()));
   return (
-    <div className="page">
+    <div className="page stack grow">
       <LoadError error={error} />
       <div className="take">
         <Form submit="Take snapshot" change={take} onSuccess={() => change({ name: "" })}>
@@ -44,8 +44,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
   const restore = useSandboxChange((calls) => calls.restoreSnapshot(name));
   const remove = useSandboxChange((calls) => calls.removeSnapshot(name));
   return (
-    <li className="snapshot">
-      <span className="snapshot-name">{name}</span>
+    <li className="snapshot flow">
+      <strong>{name}</strong>
       <span className="quiet">
         {pluralize(records, "record")}, <RelativeTime at={taken_at} />
       </span>
@@ -62,8 +62,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           title={`Restore ${name}?`}
           verb="Restore"
           change={restore}
-          label={`Restore ${name}`}
-          className="button"
+          name={`Restore ${name}`}
+          look=""
         >
           Replaces data, credentials, clock, timers and pending deliveries by those of {name}. Settings,
           scenarios, rules and the journal do not change. To undo this, rewind in the timeline.
@@ -72,8 +72,8 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           title={`Delete ${name}?`}
           verb="Delete"
           change={remove}
-          label={`Delete ${name}`}
-          className="button subtle"
+          name={`Delete ${name}`}
+          look="subtle"
         >
           This cannot be undone.
         </ConfirmButton>

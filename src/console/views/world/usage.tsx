@@ -2,7 +2,7 @@ import { Meter } from "react-aria-components";
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { useSandboxQuery } from "../../api/queries.ts";
 import { ViewLink } from "../../components/layout.tsx";
-import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Badge, type Outcome, outcomePaint } from "../../components/mark.tsx";
 import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
@@ -19,7 +19,7 @@ export function Usage() {
   });
   const all = data ? collectUsage(data.usage, data.organizations, data.keys, month) : [];
   return (
-    <div className="page">
+    <div className="page stack grow">
       <LoadError error={error} />
       <p className="quiet">
         Spending in {month}, sandbox time. Select an entry to change its limit or spending.
@@ -31,7 +31,7 @@ export function Usage() {
       )}
       <div className="usage">
         {all.map(({ id, name, gauges }) => (
-          <section key={id} className="usage-organization panel" aria-label={name}>
+          <section key={id} className="usage-organization panel stack" aria-label={name}>
             <h2>
               {name} <code className="quiet">{id}</code>
             </h2>
@@ -58,13 +58,12 @@ function GaugeLine({ gauge, record }: { gauge: Gauge; record: string }) {
       </span>
       {gauge.limit !== null && (
         <Meter
-          className="meter"
           aria-label={`${gauge.title} spent`}
           value={Math.min(100, share * 100)}
           valueLabel={`${Math.floor(share * 100)}%`}
         >
-          <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-            <rect className={`meter-fill mark-${outcome}`} width={Math.min(100, share * 100)} height="4" />
+          <svg className="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+            <rect {...outcomePaint(outcome)} width={Math.min(100, share * 100)} height="4" />
           </svg>
         </Meter>
       )}
