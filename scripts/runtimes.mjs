@@ -15,6 +15,14 @@ const RUNTIMES = {
   php: { probe: ["php", ["--version"]], packages: ["php-cli"] },
   "ruby -r webrick": { probe: ["ruby", ["-r", "webrick", "-e", "1"]], packages: ["ruby", "ruby-webrick"] },
   "python3 -c 'import flask'": { probe: ["python3", ["-c", "import flask"]], packages: ["python3-flask"] },
+  "python3 -c 'import requests'": {
+    probe: ["python3", ["-c", "import requests"]],
+    packages: ["python3-requests"],
+  },
+  "php with curl": {
+    probe: ["php", ["-r", "exit((int) !function_exists('curl_init'));"]],
+    packages: ["php-cli", "php-curl"],
+  },
   "python3 -c 'import pydantic'": {
     probe: ["python3", ["-c", "import pydantic"]],
     packages: ["python3-pydantic"],

@@ -49,7 +49,7 @@ describe("audit_logs.export", () => {
   it("4.15 2.6 streams a CSV with the documented columns, type and file name", async () => {
     const answer = await exportLog(api);
     expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("text/csv");
+    expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toBe(
       'attachment; filename="audit-log-org_acme-2026-03-15.csv"',
     );

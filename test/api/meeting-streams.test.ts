@@ -31,7 +31,7 @@ describe("meeting streams", () => {
   it("a transcript stream sends existing entries, then new ones, until the session ends [G16]", async () => {
     const stream = await open("transcripts");
     expect(stream.status).toBe(200);
-    expect(stream.headers["content-type"]).toBe("text/event-stream");
+    expect(stream.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     expect(await stream.upTo(2)).toHaveLength(2);
     await say({ text: "Is this\nstreamed?", speaker: "Dan" });
     const [, , third] = await stream.upTo(3);

@@ -214,7 +214,10 @@ describe("journal stream", () => {
       signal: gone.signal,
       headers: last === undefined ? {} : { "Last-Event-ID": String(last) },
     });
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+    ]);
     const ids: number[] = [];
     const entries: Follower["entries"] = [];
     const waiting = new Set<() => void>();

@@ -48,7 +48,10 @@ describe("the receiver test of the control API", () => {
     // Answers 200 to whatever comes, forged or not.
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers")).body;
     const answer = await grade({ ...QUICK, url, only: ["signature-missing"], fail_on: "critical" });
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+    ]);
     const events = eventsOf(answer.text);
     const { report } = events.pop();
     expect(events.map(({ progress }) => [progress.index, progress.total])).toEqual([

@@ -74,7 +74,7 @@ async function collect(response: IncomingMessage): Promise<Judged> {
   for await (const chunk of response) {
     chunks.push(chunk);
     // A stream of a running session has no end; its beginning will do.
-    if (headers.get("content-type") === "text/event-stream") break;
+    if (headers.get("content-type")?.startsWith("text/event-stream")) break;
   }
   return { status: response.statusCode!, headers, text: Buffer.concat(chunks).toString() };
 }

@@ -79,5 +79,5 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
 
 async function heatMap(matrix: CoverageMatrix, subject: string, console?: string): Promise<RawBody> {
   const { coverageHtml } = await import("../../tools/reports/coverage-html.ts");
-  return new RawBody("text/html; charset=utf-8", coverageHtml(matrix, `Coverage of ${subject}`, console));
+  return new RawBody("text/html", coverageHtml(matrix, `Coverage of ${subject}`, console));
 }

@@ -57,8 +57,7 @@ function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: SpendingOf): 
 function toBody(body: unknown, headers: Readonly<Record<string, string>>) {
   const typed = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
   if (body === undefined) return { headers, body: undefined, content_type: undefined };
-  if (typeof body === "string")
-    return { headers, body, content_type: typed ? undefined : "text/plain; charset=utf-8" };
+  if (typeof body === "string") return { headers, body, content_type: typed ? undefined : "text/plain" };
   return {
     headers,
     body: JSON.stringify(body),

@@ -71,11 +71,16 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
 
 /** With the headers that describe the body. */
 export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
-  if (content_type !== undefined) headers.push("Content-Type", content_type);
+  if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? utf8Length(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
   return { status, headers, body, length, stream: stream as PlainAnswer["stream"], wire: undefined };
+}
+
+/** Clients such as Python's requests read text without a charset as Latin-1. */
+function withCharset(content_type: string): string {
+  return /^text\/[^;]+$/.test(content_type) ? `${content_type}; charset=utf-8` : content_type;
 }
 
 /** Neither a control character nor one beyond Latin-1. */

@@ -6,6 +6,7 @@ import type busboyType from "busboy";
 import type { Busboy } from "busboy";
 import type { TObject } from "typebox";
 import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
+import { toMediaType, UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { BodySpec, FileSpec, ReceivedFile } from "../../engine/contract/operation.ts";
 import type { FormSpace } from "../../engine/contract/services.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
@@ -67,6 +68,8 @@ class FormReader {
   private readonly outs: WriteStream[] = [];
   private readonly nameless: string[] = [];
   private readonly stop = new AbortController();
+  /** The headers of the part that busboy reads. */
+  private head = "";
   private fieldBytes = 0;
   private taken = 0;
   private released = false;
@@ -97,12 +100,12 @@ class FormReader {
       attempt(() => {
         const form = this.open(busboy);
         form.on("field", (name, value, info) => attempt(() => this.addField(name, value, info)));
-        form.on("file", (name, stream, info) =>
+        form.on("file", (name, stream, { filename }) =>
           attempt(() => {
             // The bytes of a file that is not stored have to flow all the same, for the form to go on.
             stream.on("error", () => {});
             stream.resume();
-            this.addFile(name, stream, info)?.catch(reject);
+            this.addFile(name, stream, filename)?.catch(reject);
           }),
         );
         for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
@@ -122,9 +125,10 @@ class FormReader {
   /** Ends early once the form is refused. */
   private async feed(form: Busboy): Promise<void> {
     const { signal } = this.stop;
-    for await (const chunk of this.request.body) {
+    for await (const { bytes, head } of cutAfterHeads(this.request)) {
       if (signal.aborted) return;
-      if (!form.write(chunk)) await once(form, "drain", { signal });
+      if (head !== undefined) this.head = head;
+      if (!form.write(bytes)) await once(form, "drain", { signal });
     }
     form.end();
   }
@@ -155,7 +159,7 @@ class FormReader {
   private addFile(
     name: string,
     stream: NodeJS.ReadableStream,
-    { filename, mimeType }: { filename?: string; mimeType: string },
+    filename: string | undefined,
   ): Promise<void> | undefined {
     if (Object.hasOwn((this.spec.fields as TObject).properties, name)) {
       throw invalidInput(name, filename ?? null, `${name} must be a text field, not a file`);
@@ -169,11 +173,13 @@ class FormReader {
     // `..` and `dir/` name no file.
     if (filename === "") return undefined;
     if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, `${name} was sent twice`);
-    requireType(name, mimeType, file);
+    // A part without a type is judged like one of an unknown type; busboy takes it for text/plain.
+    const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
+    requireType(name, mime_type, file);
     const path = join(this.place.folder, `file-${this.writing.length}`);
     const received: ReceivedFile = {
       filename: filename ?? name,
-      mime_type: mimeType,
+      mime_type,
       size: 0,
       read: (most) => readStart(path, Math.min(most, received.size)),
     };
@@ -226,6 +232,42 @@ class FormReader {
   }
 }
 
+const CONTENT_TYPE = /^content-type:[ \t]*(\S.*?)[ \t]*$/im;
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/**
+ * Cuts a multipart body after the headers of each part, whose text is `head`: busboy, which is given one piece after
+ * the other, does not report all that they say.
+ */
+async function* cutAfterHeads({
+  headers,
+  body,
+}: Received): AsyncGenerator<{ bytes: Uint8Array; head?: string }> {
+  const [, quoted, plain] =
+    /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(String(headers["content-type"])) ?? [];
+  const delimiter = Buffer.from(`\r\n--${quoted ?? plain}`);
+  const lineEnd = Buffer.from("\r\n");
+  // The first delimiter has no line end before it.
+  let before: Buffer = lineEnd;
+  let isInHead = false;
+  for await (const chunk of body) {
+    for (let rest = chunk; rest.length > 0; ) {
+      const seen = Buffer.concat([before, rest]);
+      const mark = isInHead ? "\r\n\r\n" : delimiter;
+      const at = seen.indexOf(mark);
+      const end = at < 0 ? rest.length : at + mark.length - before.length;
+      const bytes = rest.subarray(0, end);
+      yield isInHead && at >= 0 ? { bytes, head: seen.toString("latin1", 0, at) } : { bytes };
+      rest = rest.subarray(end);
+      if (at < 0) before = seen.subarray(isInHead ? -MAX_HEAD_BYTES : 1 - delimiter.length);
+      else {
+        isInHead = !isInHead;
+        before = isInHead ? Buffer.alloc(0) : lineEnd;
+      }
+    }
+  }
+}
+
 async function readStart(path: string, length: number): Promise<Uint8Array> {
   const file = await open(path, "r");
   try {
@@ -237,7 +279,7 @@ async function readStart(path: string, length: number): Promise<Uint8Array> {
 }
 
 function requireType(name: string, type: string, file: FileSpec): void {
-  if (file.types === undefined || file.types.includes(type.toLowerCase())) return;
+  if (file.types === undefined || file.types.includes(toMediaType(type))) return;
   throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
     details: { field: name, value: type },
     system_message: `${name} must be ${file.types.join(", ")}.`,

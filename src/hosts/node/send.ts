@@ -30,7 +30,7 @@ export function sendAnswer(
 
 function isEventStream(headers: readonly string[]): boolean {
   const name = headers.indexOf("Content-Type");
-  return name >= 0 && headers[name + 1] === "text/event-stream";
+  return name >= 0 && headers[name + 1]!.startsWith("text/event-stream");
 }
 
 /** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
+import { toMediaType } from "../../engine/contract/media-types.ts";
 import { type AnyOperation, listSuccesses, type Success } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedPlace, assumedStatus } from "../../engine/contract/provenance.ts";
 import { specifiedPrefixes } from "../../engine/contract/schema.ts";
@@ -60,9 +61,9 @@ function judgeContent(verdict: Verdict, exchange: Exchange, shape: Success): boo
   if (schema === undefined && content_types.length === 0) {
     return verdict.expect(text === "", `${path}: ${status} has a body: ${excerpt(text)}`, gap);
   }
-  const [type = ""] = (headers.get("content-type") ?? "").split(";");
+  const type = toMediaType(headers.get("content-type") ?? "");
   const allowed = [...content_types, ...(schema === undefined ? [] : ["application/json"])];
-  const fits = allowed.includes(type.trim().toLowerCase());
+  const fits = allowed.includes(type);
   if (
     !verdict.expect(fits, `${path}: the content type is ${excerpt(type)}, not ${allowed.join(" or ")}`, gap)
   )

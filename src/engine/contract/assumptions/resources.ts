@@ -128,7 +128,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream is judged by its bytes; animated images cannot be decoded.",
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. A mask is a field of provider_b alone; what is declared as octet-stream, or not at all, is judged by its bytes, and `image/jpg` is a JPEG; animated images cannot be decoded.",
     details: [
       "422 `INVALID_INPUT` with the field, also for a field of the other provider and a picture that cannot be decoded (`image_file`); another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
       "`provider_a` mirrors the picture beyond its borders, with a tint that follows from the seed. `provider_b` fills with the colours around the area and a tint that follows from the picture, the mask and the prompt.",
@@ -177,7 +177,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A file is judged by what it holds: one that is empty or not what its type says fails when parsing ends, one without text when chunking does, one without words when embedding does, with an error_message that says so.",
     details: [
-      "`application/octet-stream` takes the type that the file name says. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or the type's `charset` says. HTML and XML are read without their markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
+      "`application/octet-stream` takes the type that the file name says, and so does a form's file without a Content-Type. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or the type's `charset` says. HTML and XML are read without their markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
       "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced: which of a connection's jobs do follows from the seed, the connection and how many it has had. A connection may have a `failure_rate` of its own; those of the reference world have 0. A `reset` begins from nothing and brings again what the connection's jobs have brought since the last one.",
       "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines it slows down by half, so that a meeting of years stays small.",
     ],

@@ -59,9 +59,11 @@ type WithTurn = (kind: HeavyWork, work: () => Promise<Findings>) => Promise<Find
 
 async function readFindings(source: Source, signal: AbortSignal, withTurn: WithTurn): Promise<Findings> {
   if (source.size === 0) return failed("parsing", "the file is empty");
-  const kind = detectKind(effectiveType(source));
+  const type = effectiveType(source);
+  const kind = detectKind(type);
   if (kind === undefined) return { passages: [] };
-  const work = async () => READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, signal });
+  const work = async () =>
+    READERS[kind](await source.read(MAX_READ_BYTES[kind]), { ...source, type, signal });
   const heavy = HEAVY[kind];
   return heavy === undefined ? work() : withTurn(heavy, work);
 }
@@ -77,7 +79,7 @@ const HEAVY: Record<Kind, HeavyWork | undefined> = {
   container: undefined,
 };
 
-type ReadSource = Source & { signal: AbortSignal };
+type ReadSource = Source & { type: string; signal: AbortSignal };
 type Reader = (bytes: Uint8Array, source: ReadSource) => Findings | Promise<Findings>;
 
 const READERS: Record<Kind, Reader> = {
@@ -97,10 +99,10 @@ const READERS: Record<Kind, Reader> = {
     if (size > MAX_READ_BYTES.picture) return { passages: [] };
     return { passages: [], picture: await describePicture(bytes) };
   },
-  container(bytes, { mime_type }) {
+  container(bytes, { type }) {
     const signature = toLatin1(bytes);
     if (CONTAINERS.some((known) => signature.startsWith(known))) return { passages: [] };
-    return failed("parsing", `the file cannot be read as ${mime_type}`);
+    return failed("parsing", `the file cannot be read as ${type}`);
   },
 };
 
@@ -113,14 +115,12 @@ function textual(
     how: { isWhole: boolean; signal: AbortSignal },
   ) => Promise<string | readonly string[] | undefined> | string | readonly string[] | undefined,
 ): Reader {
-  return async (bytes, { size, mime_type, signal }) => {
+  return async (bytes, { size, mime_type, type, signal }) => {
     const isWhole = bytes.length >= size;
     const text = decodeText(bytes, { mime_type, isWhole });
     if (text === undefined) return failed("parsing", "the text is not valid UTF-8");
     const found = await read(text, { isWhole, signal });
-    return found === undefined
-      ? failed("parsing", `the file cannot be read as ${mime_type}`)
-      : foundIn(found);
+    return found === undefined ? failed("parsing", `the file cannot be read as ${type}`) : foundIn(found);
   };
 }
 
@@ -141,16 +141,25 @@ function failed(step: ProcessingFailure["step"], message: string): Findings {
 const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^application\/pdf$/, "pdf"],
   [/^(application\/json|.+\+json)$/, "json"],
-  [/^(text|application)\/csv$/, "rows"],
+  [/^text\/(csv|tab-separated-values)$/, "rows"],
   [/^(text\/html|application\/xhtml\+xml)$/, "markup"],
-  [/^(text\/xml|application\/(xml|.+\+xml))$/, "xml"],
-  [/^(text\/.+|application\/(x-ndjson|yaml|x-yaml))$/, "text"],
+  [/^application\/(xml|.+\+xml)$/, "xml"],
+  [/^(text\/.+|message\/rfc822|application\/(x-ndjson|yaml|toml|mbox))$/, "text"],
+  // Programs, scripts and markup of other languages.
+  [/^application\/(x-)?(sql|ecmascript|typescript|graphql|sh|shellscript|csh|perl|php|httpd-php)$/, "text"],
+  [/^application\/(x-)?(ruby|python|python-code|tex|latex|texinfo|troff|subrip|diff|patch)$/, "text"],
   [/^image\/.+$/, "picture"],
   [/^application\/(rtf|msword|vnd\.(ms-|oasis\.opendocument|openxmlformats-officedocument).+)$/, "container"],
 ];
 
 function detectKind(type: string): Kind | undefined {
   return KINDS.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+/** Whether a store can process the file by its type: a document, but no picture, archive or unknown bytes. */
+export function isReadable(file: { mime_type: string; filename: string }): boolean {
+  const kind = detectKind(effectiveType(file));
+  return kind !== undefined && kind !== "picture";
 }
 
 /** The overhead of a passage beyond its characters. */

@@ -1,70 +1,51 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
+import { toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contract/media-types.ts";
 import { firstRecord } from "../../contract/references.ts";
 import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
-/** Names and types of made-up files. */
-export const SAMPLE_FILES = [
-  { filename: "onboarding-guide.pdf", mime_type: "application/pdf" },
-  { filename: "travel-policy.md", mime_type: "text/markdown" },
-  { filename: "release-notes.txt", mime_type: "text/plain" },
-  { filename: "price-list.csv", mime_type: "text/csv" },
-  { filename: "security-checklist.pdf", mime_type: "application/pdf" },
-  { filename: "product-catalog.json", mime_type: "application/json" },
-  { filename: "support-macros.md", mime_type: "text/markdown" },
-  { filename: "quarterly-report.pdf", mime_type: "application/pdf" },
+/** Names of made-up files. */
+const SAMPLE_FILES = [
+  "onboarding-guide.pdf",
+  "travel-policy.md",
+  "release-notes.txt",
+  "price-list.csv",
+  "security-checklist.pdf",
+  "product-catalog.json",
+  "support-macros.md",
+  "quarterly-report.pdf",
 ] as const;
 
-/** Other types by extension, with the name of a made-up file of that type. */
-const OTHER_TYPES: Readonly<Record<string, { mime_type: string; filename: string }>> = {
-  ".png": { mime_type: "image/png", filename: "floor-plan.png" },
-  ".jpg": { mime_type: "image/jpeg", filename: "team-photo.jpg" },
-  ".jpeg": { mime_type: "image/jpeg", filename: "team-photo.jpeg" },
-  ".webp": { mime_type: "image/webp", filename: "banner.webp" },
-  ".gif": { mime_type: "image/gif", filename: "assembly-steps.gif" },
-  ".svg": { mime_type: "image/svg+xml", filename: "logo.svg" },
-  ".html": { mime_type: "text/html", filename: "newsletter.html" },
-  ".xml": { mime_type: "application/xml", filename: "parts-catalog.xml" },
-  ".zip": { mime_type: "application/zip", filename: "drawings.zip" },
-  ".mp3": { mime_type: "audio/mpeg", filename: "interview.mp3" },
-  ".wav": { mime_type: "audio/wav", filename: "interview.wav" },
-  ".mp4": { mime_type: "video/mp4", filename: "safety-training.mp4" },
-  ".docx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    filename: "meeting-minutes.docx",
-  },
-  ".xlsx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    filename: "budget.xlsx",
-  },
-  ".pptx": {
-    mime_type: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    filename: "roadmap.pptx",
-  },
-};
+/** Names of made-up files of other types. */
+const OTHER_FILES = [
+  "floor-plan.png",
+  "team-photo.jpg",
+  "banner.webp",
+  "assembly-steps.gif",
+  "logo.svg",
+  "newsletter.html",
+  "parts-catalog.xml",
+  "settings.yaml",
+  "drawings.zip",
+  "interview.mp3",
+  "interview.wav",
+  "safety-training.mp4",
+  "meeting-minutes.docx",
+  "budget.xlsx",
+  "roadmap.pptx",
+];
 
-/** The media type in lower case, without parameters; octet-stream is replaced by the type of the name (G34). */
+/** The type by which a file is judged: that of its name if its own says nothing (G34). */
 export function effectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
-  const type = mime_type.split(";")[0]!.trim().toLowerCase();
-  return type === "application/octet-stream" ? detectType(filename) : type;
+  const type = toMediaType(mime_type);
+  return type === UNKNOWN_TYPE ? typeOfName(filename) : type;
 }
 
-/** The media type of a file name, by its extension. */
-export function detectType(filename: string): string {
-  const extension = /\.[^.]+$/.exec(filename)?.[0].toLowerCase() ?? "";
-  const known = SAMPLE_FILES.find((sample) => extension !== "" && sample.filename.endsWith(extension));
-  const other = Object.hasOwn(OTHER_TYPES, extension) ? OTHER_TYPES[extension] : undefined;
-  return (known ?? other)?.mime_type ?? "application/octet-stream";
-}
-
-/** A file name for a media type. */
-export function suggestName(mime_type: string): string {
-  const known = [...SAMPLE_FILES, ...Object.values(OTHER_TYPES)].find(
-    (sample) => sample.mime_type === mime_type,
-  );
-  return known?.filename ?? "attachment.bin";
+function suggestName(mime_type: string): string {
+  const type = toMediaType(mime_type);
+  return [...SAMPLE_FILES, ...OTHER_FILES].find((name) => typeOfName(name) === type) ?? "attachment.bin";
 }
 
 const DAY_MS = 86_400_000;
@@ -74,12 +55,12 @@ export const makeFile: Factory<FileObject> = (given, context) => {
   const { random, world, past, now } = context;
   const sample = random.pick(SAMPLE_FILES);
   const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
-  const filename = given.filename ?? (given.mime_type ? suggestName(given.mime_type) : sample.filename);
+  const filename = given.filename ?? (given.mime_type ? suggestName(given.mime_type) : sample);
   return {
     id: given.id ?? context.newId("file_"),
     object: "file",
     filename,
-    mime_type: given.mime_type ?? detectType(filename),
+    mime_type: given.mime_type ?? typeOfName(filename),
     file_size: given.file_size ?? random.int(2_000, 900_000),
     organization_id,
     status: "uploaded",

@@ -1,6 +1,6 @@
 import type MiniSearch from "minisearch";
 import type { WorldReader } from "../../state/transaction.ts";
-import { sampleTexts } from "./fixtures.ts";
+import { effectiveType, sampleTexts } from "./fixtures.ts";
 import { type FileObject, files, fileTexts } from "./schema.ts";
 
 /** Characters of one file that are stored: about a hundred pages. */
@@ -93,7 +93,7 @@ export interface Passage {
 }
 
 /** Media types of documents: a file without bytes of such a type has a sample text. */
-const DOCUMENT_TYPE = /^(text\/|application\/(pdf|json))/;
+const DOCUMENT_TYPE = /^(text\/|application\/(pdf|json|yaml|toml|xml))/;
 
 /** Finds the passage of a file that fits a question best (G20); undefined for a file without text. */
 export async function quoteFile(
@@ -109,7 +109,7 @@ export async function quoteFile(
 /** The passages of the uploaded text, or of a sample text that fits the name if there were no bytes. */
 function listPassages(file: FileObject, world: WorldReader): readonly string[] {
   const uploaded = world.get(fileTexts, file.id)?.passages;
-  return uploaded ?? (DOCUMENT_TYPE.test(file.mime_type) ? sampleTexts(file.filename) : []);
+  return uploaded ?? (DOCUMENT_TYPE.test(effectiveType(file)) ? sampleTexts(file.filename) : []);
 }
 
 /**

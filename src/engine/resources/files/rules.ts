@@ -1,5 +1,6 @@
 import { invalidInput } from "../../contract/errors.ts";
 import { aboutRecords, emit, event } from "../../contract/event.ts";
+import { toMediaType } from "../../contract/media-types.ts";
 import type { ReceivedFile } from "../../contract/operation.ts";
 import type { StateRules } from "../../contract/resource.ts";
 import { type Transaction, type WorldReader, writesTo } from "../../state/transaction.ts";
@@ -108,7 +109,11 @@ export function requireCompleted(
   }
   if (upload.status !== "complete") throw invalidInput("gcs_path", gcs_path, INCOMPLETE[upload.status]);
   for (const field of ["filename", "file_size", "mime_type"] as const) {
-    if (registration[field] !== upload[field]) {
+    const isSame =
+      field === "mime_type"
+        ? toMediaType(registration.mime_type) === toMediaType(upload.mime_type)
+        : registration[field] === upload[field];
+    if (!isSame) {
       throw invalidInput(
         field,
         registration[field],

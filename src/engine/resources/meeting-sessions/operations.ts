@@ -39,8 +39,7 @@ const Params = Type.Object({ session_id: Id("mbsess_") });
 const EXPORT_FORMATS = ["txt", "srt", "json"] as const;
 type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-// Without a charset text/plain means ASCII (RFC 2046).
-const PLAIN_TEXT = "text/plain; charset=utf-8";
+const PLAIN_TEXT = "text/plain";
 
 /** Writes a transcript in each format (4.1). */
 const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>) => unknown> = {

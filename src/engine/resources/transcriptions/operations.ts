@@ -136,8 +136,7 @@ function subtitles(extension: "srt" | "vtt", { title, type, write }: Format) {
     ],
     handle({ world, headers }, transcription) {
       const text = write(requireSentences(world, transcription));
-      const body = new RawBody(`${type}; charset=utf-8`, text);
-      return replyUnlessCurrent(headers, cacheHeaders(transcription, text, world), body, {
+      return replyUnlessCurrent(headers, cacheHeaders(transcription, text, world), new RawBody(type, text), {
         "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
       });
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isReadable, nextStepEnd, progressAt } from "./rules.ts";
+import { isReadable } from "../files/examine-file.ts";
+import { nextStepEnd, progressAt } from "./rules.ts";
 
 const minute = { started_at: 1000, processing_ms: 60_000 };
 const at = (seconds: number) => progressAt(minute, 1000 + seconds * 1000);
@@ -46,10 +47,10 @@ describe("progress of a file", () => {
       "application/pdf",
       "application/json",
     ]) {
-      expect(isReadable(type), type).toBe(true);
+      expect(isReadable({ mime_type: type, filename: "a" }), type).toBe(true);
     }
     for (const type of ["application/octet-stream", "image/png", "application/zip", "video/mp4", "text/"]) {
-      expect(isReadable(type), type).toBe(false);
+      expect(isReadable({ mime_type: type, filename: "a" }), type).toBe(false);
     }
   });
 });

@@ -7,7 +7,8 @@ import type { Settings } from "../../contract/settings.ts";
 import type { Timer } from "../../state/timers.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { changedFields, recordStateAudit } from "../audit-logs/rules.ts";
-import { effectiveType, makeFile } from "../files/fixtures.ts";
+import { isReadable } from "../files/examine-file.ts";
+import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
 import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import {
@@ -59,14 +60,6 @@ export function processingEnd({ started_at, processing_ms }: Processing): number
 export function stepEnd({ started_at, processing_ms }: Processing, step: Step): number {
   const { percent } = STEP_ENDS.find((one) => one.step === step)!;
   return started_at + Math.ceil((processing_ms * percent) / 100);
-}
-
-const READABLE =
-  /^(text\/.+|application\/(pdf|json|.+\+json|xml|.+\+xml|csv|rtf|msword|x-ndjson|yaml|x-yaml|vnd\.(ms-|oasis\.opendocument|openxmlformats-officedocument).+))$/;
-
-/** Whether a store can process the type: documents, but not pictures, archives and unknown bytes. */
-export function isReadable(mime_type: string): boolean {
-  return READABLE.test(mime_type.split(";")[0]!.trim().toLowerCase());
 }
 
 export const UNSUPPORTED = "unsupported file type";
@@ -130,7 +123,7 @@ export function advanceFile(tx: Transaction, { key, due }: Timer): void {
 /** Finds the failure of a file by its content, or by its type if it has no bytes (G34). */
 function findFailure(world: WorldReader, file: FileObject): ProcessingFailure | undefined {
   if (file.file_size === 0) return { step: "parsing", message: "the file is empty" };
-  if (!isReadable(effectiveType(file))) return { step: "parsing", message: UNSUPPORTED };
+  if (!isReadable(file)) return { step: "parsing", message: UNSUPPORTED };
   return world.get(fileTexts, file.id)?.failure;
 }
 
