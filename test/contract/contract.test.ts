@@ -45,8 +45,9 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
   it(`${operation.section} ${operation.id} is documented in the OpenAPI document`, () => {
     const documented = DOCUMENT.paths[operation.path][operation.method.toLowerCase()];
     expect(documented.operationId).toBe(operation.id);
-    const codes = Object.values(documented.responses).flatMap(
-      (response) => (response as { "x-error-codes"?: string[] })["x-error-codes"] ?? [],
+    const shared = DOCUMENT.components.responses as Record<string, { "x-error-codes"?: string[] }>;
+    const codes = Object.values(documented.responses as Record<string, { $ref?: string }>).flatMap(
+      ({ $ref }) => shared[$ref?.split("/").at(-1) ?? ""]?.["x-error-codes"] ?? [],
     );
     expect(codes).toEqual(expect.arrayContaining([...listErrorCodes(operation)]));
   });

@@ -15,6 +15,23 @@ const DOCUMENTS: [name: string, declared: readonly AnyDeclaration[], document: J
   ["the control API", CONTROL_OPERATIONS, controlApiDocument(CONTROL_OPERATIONS, "1.2.3")],
 ];
 
+/** Of TypeScript's own library and the DOM's, which Node does not have at run time. */
+const TYPESCRIPT_NAMES = [
+  ...[
+    "Record",
+    "Partial",
+    "Required",
+    "Readonly",
+    "Pick",
+    "Omit",
+    "Exclude",
+    "Extract",
+    "Parameters",
+    "File",
+  ],
+  ...["Document", "Element", "Node", "Location", "Window", "default", "class", "delete", "new", "package"],
+];
+
 interface Documented {
   operationId: string;
   summary: string;
@@ -85,6 +102,16 @@ describe.each(DOCUMENTS)("interfaces 11 the OpenAPI document of %s", (_name, dec
     expect(lost).toEqual([]);
   });
 
+  it("names no component like a global type, a keyword or another component, for generated code [interfaces 9]", () => {
+    const globals = new Set([...Object.getOwnPropertyNames(globalThis), ...TYPESCRIPT_NAMES]);
+    const components = document["components"] as Record<string, Json>;
+    const names = ["schemas", "responses", "parameters"].flatMap((kind) =>
+      Object.keys(components[kind] ?? {}),
+    );
+    expect(names.filter((name) => globals.has(name) || globals.has(name.toLowerCase()))).toEqual([]);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
   it("has examples that fit their schemas", () => {
     const ajv = makeAjv({ allErrors: true });
     ajv.addSchema(document, "document:/");
@@ -99,6 +126,34 @@ describe.each(DOCUMENTS)("interfaces 11 the OpenAPI document of %s", (_name, dec
       }
     }
     expect(examples).toBeGreaterThan(20);
+  });
+});
+
+describe("the emulated API's document", () => {
+  const [, , document] = DOCUMENTS[0]!;
+
+  it("gives the details of each error code their types [7.1]", () => {
+    const untyped = [...objectsIn(document)].flatMap(([pointer, schema]) => {
+      const details = (schema["properties"] as Record<string, Json> | undefined)?.["details"];
+      const required = (details?.["required"] ?? []) as string[];
+      const typed = Object.entries((details?.["properties"] ?? {}) as Json);
+      return required
+        .filter(
+          (name) =>
+            !typed.some(
+              ([one, type]) => one === name && (name === "value" || Object.keys(type as Json).length > 0),
+            ),
+        )
+        .map((name) => `${pointer} ${name}`);
+    });
+    expect(untyped).toEqual([]);
+  });
+
+  it("describes each response that operations share once, so that a generated client stays small [interfaces 9]", () => {
+    const { responses } = document["components"] as Record<string, Json>;
+    const texts = Object.values(responses!).map((response) => JSON.stringify(response));
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(JSON.stringify(document).length).toBeLessThan(500_000);
   });
 });
 

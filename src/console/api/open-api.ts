@@ -22,6 +22,8 @@ export interface JsonSchema {
 
 export interface SchemaComponents {
   schemas: Readonly<Record<string, JsonSchema>>;
+  /** Responses that operations share. */
+  responses?: Readonly<Record<string, DocumentedResponse>>;
 }
 
 /** The parts of the control API's document that the console reads. */
@@ -95,6 +97,7 @@ interface Parameter {
 }
 
 interface DocumentedResponse {
+  $ref?: string;
   description: string;
   "x-error-codes"?: readonly string[];
   content?: Content<{ schema?: JsonSchema }>;
@@ -105,10 +108,13 @@ export interface Operation extends DocumentedOperation {
   path: string;
 }
 
-export function listOperations({ paths }: OpenApi): Operation[] {
+export function listOperations({ paths, components }: OpenApi): Operation[] {
+  const resolve = ([status, response]: [string, DocumentedResponse]) =>
+    [status, components.responses?.[response.$ref?.split("/").at(-1) ?? ""] ?? response] as const;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      responses: Object.fromEntries(Object.entries(operation.responses).map(resolve)),
       method: method.toUpperCase(),
       path,
     })),

@@ -50,7 +50,7 @@ function inPascalCase(name: string): string {
 
 const AnyRecord = Type.Unsafe<Fields>({
   anyOf: Object.values(RECORDS),
-  $id: "Record",
+  $id: "CollectionRecord",
   description: "A record of the collection that the path names, with the specification's field names",
   examples: [
     {
@@ -67,7 +67,7 @@ const byCollection = (schemas: Readonly<Record<string, TSchema>>) => ({ paramete
 /** Which of a record's fields are given; the collection's schema judges the rest. */
 const SomeFields = Type.Unsafe<Fields>({
   type: "object",
-  description: "fields of a `Record`",
+  description: "fields of a `CollectionRecord`",
   examples: [{ title: "Plans for the summer" }],
 });
 

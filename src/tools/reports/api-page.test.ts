@@ -4,7 +4,9 @@ import { type ApiDocument, apiPage } from "./api-page.ts";
 import { openApiDocument } from "./openapi.ts";
 
 const document = openApiDocument(API, "0.0.0") as unknown as ApiDocument;
-type Paths = Record<string, Record<string, { responses: Record<string, { "x-error-codes"?: string[] }> }>>;
+type Responses = Record<string, { $ref?: string; "x-error-codes"?: string[] }>;
+type Paths = Record<string, Record<string, { responses: Responses }>>;
+const shared = document.components.responses as Responses;
 const USUAL = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXCEEDED"];
 const IN_THE_HEAD = new Set([
   ...USUAL,
@@ -26,7 +28,10 @@ describe("the API's page [interfaces 9]", () => {
       expect(text).toContain(`\`${method} ${path}\``);
       for (const [, name] of path.matchAll(/\{(\w+)\}/g)) expect(head, id).toContain(`\`${name}\` (`);
       const { responses } = (document.paths as Paths)[path]![method.toLowerCase()]!;
-      const codes = Object.values(responses).flatMap((answer) => answer["x-error-codes"] ?? []);
+      const codes = Object.values(responses).flatMap(
+        ({ $ref, "x-error-codes": own = [] }) =>
+          shared[$ref?.split("/").at(-1) ?? ""]?.["x-error-codes"] ?? own,
+      );
       for (const code of codes.filter((one) => !IN_THE_HEAD.has(one)))
         expect(text, id).toContain(`\`${code}\``);
       const never = USUAL.filter((code) => !codes.includes(code));

@@ -1,7 +1,7 @@
 /** The parts of the OpenAPI document that the page shows. */
 export interface ApiDocument {
   paths: object;
-  components: { schemas: object };
+  components: { schemas: object; responses: object };
 }
 
 interface Shape {
@@ -47,8 +47,11 @@ interface Call {
     description?: string;
   }[];
   requestBody?: Content;
-  responses: Record<string, Content & { description: string; "x-error-codes"?: string[] }>;
+  responses: Record<string, Answer>;
 }
+
+/** `$ref` names one that operations share. */
+type Answer = Content & { $ref?: string; "x-error-codes"?: string[] };
 
 /** Any operation can answer these; the head of the page says so once. */
 const COMMON_CODES = new Set([
@@ -63,7 +66,11 @@ const USUAL_CODES = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXC
 /** The OpenAPI document of the emulated API as the page docs/api.md: a section per operation, then the records. */
 export function apiPage({ paths, components }: ApiDocument): string {
   const calls = Object.entries(paths as Record<string, Record<string, Call>>).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, call]) => ({ method: method.toUpperCase(), path, call })),
+    Object.entries(methods).map(([method, { responses, ...call }]) => ({
+      method: method.toUpperCase(),
+      path,
+      call: { ...call, responses: resolveShared(responses, components.responses as Call["responses"]) },
+    })),
   );
   const tags = [...new Set(calls.map(({ call }) => call.tags[0]!))];
   const sections = tags.map((tag) => {
@@ -86,6 +93,15 @@ ${sections.join("\n")}
 ## Records
 
 ${records.join("\n")}`;
+}
+
+function resolveShared(responses: Call["responses"], shared: Call["responses"]): Call["responses"] {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, answer]) => [
+      status,
+      answer.$ref === undefined ? answer : shared[answer.$ref.split("/").at(-1)!]!,
+    ]),
+  );
 }
 
 /** A name means the same in every path. */

@@ -6,7 +6,14 @@ import {
   ProblemBody,
   type ProblemKind,
 } from "../../engine/contract/problems.ts";
-import { type DocumentComponents, headerRefs, type Json, toOpenApi } from "./openapi-document.ts";
+import {
+  type DocumentComponents,
+  headerRefs,
+  inPascalCase,
+  type Json,
+  shareResponse,
+  toOpenApi,
+} from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
@@ -56,14 +63,9 @@ function problemResponses(call: Call, { schemas, responses }: DocumentComponents
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]) => {
       const name = kinds.map(inPascalCase).join("Or");
-      responses[name] ??= problemResponse(problem, status, kinds);
-      return [status, { $ref: `#/components/responses/${name}` }];
+      return [status, shareResponse(responses, name, problemResponse(problem, status, kinds))];
     }),
   );
-}
-
-function inPascalCase(kind: string): string {
-  return kind.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function problemResponse(problem: Json, status: number, kinds: readonly ProblemKind[]): Json {

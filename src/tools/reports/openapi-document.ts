@@ -62,6 +62,20 @@ export function getTag({ id }: AnyDeclaration): string {
   return id.slice(0, id.indexOf("."));
 }
 
+/** Refers to a response that many operations share; `name` gets a number where another response has it. */
+export function shareResponse(responses: Json, name: string, response: Json): Json {
+  const text = JSON.stringify(response);
+  let key = name;
+  for (let at = 2; responses[key] !== undefined && JSON.stringify(responses[key]) !== text; at++)
+    key = `${name}${at}`;
+  responses[key] = response;
+  return { $ref: `#/components/responses/${key}` };
+}
+
+export function inPascalCase(words: string): string {
+  return words.toLowerCase().replaceAll(/(?:^|[-_])(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 export function headerRefs(headers: Json): Json {
   return Object.fromEntries(
     Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]),

@@ -1,11 +1,20 @@
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envelopes.ts";
-import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
+import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyEvent, type DeclaredApi, dataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
-import { headerRefs, type Json, type SchemaComponents, toOpenApi } from "./openapi-document.ts";
+import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
+import {
+  type DocumentComponents,
+  headerRefs,
+  inPascalCase,
+  type Json,
+  type SchemaComponents,
+  shareResponse,
+  toOpenApi,
+} from "./openapi-document.ts";
 
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
 
@@ -68,8 +77,8 @@ function describeAssumed(operation: AnyOperation): Json {
   };
 }
 
-/** One response per status, with the codes that it can carry. */
-function errorResponses(operation: AnyOperation): Json {
+/** One response per status, with the codes that it can carry; many operations share them. */
+function errorResponses(operation: AnyOperation, { responses }: DocumentComponents): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of listErrorCodes(operation)) {
     const { status } = CATALOGUE[code];
@@ -79,7 +88,10 @@ function errorResponses(operation: AnyOperation): Json {
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [status, errorResponse(operation, status, codes)]),
+      .map(([status, codes]) => {
+        const name = codes.map(inPascalCase).join("Or");
+        return [status, shareResponse(responses, name, errorResponse(operation, status, codes))];
+      }),
   );
 }
 
@@ -113,16 +125,41 @@ function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json 
 function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
   const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
   const reasons = refusals.map(({ code, details }): Json => {
-    const names = Object.keys(details);
-    return {
-      properties: { code: { const: code }, ...(names.length > 0 ? { details: { required: names } } : {}) },
-    };
+    const required = Object.keys(details);
+    const properties = Object.fromEntries(
+      Object.entries(details).map(([name, source]) => [name, detailSchema(name, source)]),
+    );
+    const schema = { type: "object", required, properties };
+    return { properties: { code: { const: code }, ...(required.length > 0 ? { details: schema } : {}) } };
   });
   if (reasons.length === 0) return { properties: { code: { enum: codes } } };
   return reasons.length === 1 ? reasons[0]! : { anyOf: reasons };
 }
 
+/** The type of a detail, by its source. */
+function detailSchema(name: string, source: DetailSource): Json {
+  if (typeof source === "object") return "always" in source ? { const: source.always } : SENT;
+  if (source === "sent") return SENT;
+  return (SOURCE_SCHEMAS[source] as Record<string, Json>)[name] ?? (SOURCE_SCHEMAS[source] as Json);
+}
+
 const text = { type: "string" };
+
+/** An id of the request; null where a fault refuses a request that lacks it. */
+const SENT = { type: ["string", "null"] };
+
+const SOURCE_SCHEMAS = {
+  organization: SENT,
+  // Whatever was sent.
+  input: { field: text, value: {} },
+  rate: { type: "integer" },
+  spending: {
+    scope: { enum: BUDGET_SCOPES },
+    monthly_limit: { type: "number" },
+    current_usage: { type: "number" },
+  },
+  now: { type: "string", format: "date-time" },
+};
 const ERROR_SCHEMAS: Json = {
   ErrorA: {
     type: "object",
@@ -208,12 +245,12 @@ const header = (name: string, description: string): Json => ({
 
 /** Section 6.2. */
 const DELIVERY_PARAMETERS: Json = {
-  Event: header("X-Service-Event", "The event"),
-  Signature: header(
+  DeliveryEvent: header("X-Service-Event", "The event"),
+  DeliverySignature: header(
     "X-Service-Signature",
     "`sha256=` and the lower-case hex HMAC-SHA256 of the body's bytes, keyed with the webhook's secret",
   ),
-  Delivery: header("X-Service-Delivery", "The delivery's id"),
+  DeliveryId: header("X-Service-Delivery", "The delivery's id"),
 };
 
 /** The requests to receivers, by event: the `webhooks` of OpenAPI 3.1. */

@@ -155,7 +155,7 @@ const {
     properties: { delivered_at: _delivered, last_attempt: _last, next_retry, ...always },
   },
 } = publicView(Delivery, {
-  $id: "Delivery",
+  $id: "WebhookDelivery",
   omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
 });
 
@@ -169,7 +169,7 @@ export const DeliveryBody = Type.Object(
     last_attempt: Type.Optional(Timestamp()),
     next_retry: Type.Optional(next_retry),
   },
-  { $id: "Delivery" },
+  { $id: "WebhookDelivery" },
 );
 
 const about = aboutRecords(webhooks, {});
