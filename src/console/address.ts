@@ -12,7 +12,6 @@ export function toAddress(sandbox: string, view: string, parameters: Parameters 
   return withQuery(`/s/${encodeURIComponent(sandbox)}/${view}`, parameters);
 }
 
-/** Name of the sandbox in the address. */
 export function useSandboxName(): string {
   return useParams<{ sandbox: string }>().sandbox;
 }
@@ -23,7 +22,6 @@ export interface ViewParameters {
   set(change: Parameters, options?: { replace?: boolean }): void;
 }
 
-/** Query parameters of the address. */
 export function useParameters(): ViewParameters {
   const [search, setSearch] = useSearchParams();
   const get = useCallback((name: string) => search.get(name) ?? undefined, [search]);

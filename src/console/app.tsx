@@ -64,7 +64,7 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error: E
     if (error === undefined) return this.props.children;
     return (
       <Notice outcome="failed" action={<ActionButton label="Reload" onPress={() => location.reload()} />}>
-        This view failed to load: {error.message}. Reload the page, for example after an update of the server.
+        This view failed to load: {error.message}. Reload the page; the server may have been updated.
       </Notice>
     );
   }

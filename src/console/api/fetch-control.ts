@@ -59,7 +59,7 @@ export async function fetchControl(
     signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ControlError(0, "Cannot reach the server.");
+    throw new ControlError(0, "Cannot reach the server. Check that it is running.");
   });
   if (response.ok) return response;
   const problem: ProblemDocument | undefined = await response.json().catch(() => undefined);

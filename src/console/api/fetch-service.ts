@@ -15,7 +15,7 @@ export interface ServiceCall {
 
 export interface ServiceAnswer {
   status: number;
-  headers: readonly (readonly [string, string])[];
+  headers: { name: string; value: string }[];
   text: string;
   /** Undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
@@ -27,12 +27,12 @@ export interface ServiceAnswer {
  * @throws ControlError if there is no complete response
  */
 export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
-  const { sandbox, method, path, key, body, headers } = call;
+  const { sandbox, method, path, key, body } = call;
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
     credentials: "omit",
-    headers: { ...headers, ...(key === undefined ? {} : { "api-key": key }) },
+    headers: { ...call.headers, ...(key === undefined ? {} : { "api-key": key }) },
     body: body ?? null,
   }).catch(() => {
     throw new ControlError(0, "No response: the server is not reachable, or a fault closed the connection.");
@@ -42,7 +42,8 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   const text = await (endless ? readStart(response) : response.text()).catch(() => {
     throw new ControlError(0, `The connection was lost before the response (${status}) was complete.`);
   });
-  return { status, headers: [...response.headers], text, json: parseJson(text) };
+  const headers = [...response.headers].map(([name, value]) => ({ name, value }));
+  return { status, headers, text, json: parseJson(text) };
 }
 
 const STREAM_MS = 2000;

@@ -31,6 +31,27 @@ export function Dialog({ title, isOpen = true, onClose, dismissable = true, chil
   );
 }
 
+interface DialogButtonProps {
+  label: string;
+  look?: "danger" | "subtle" | "";
+  /** Accessible name of the button, if other buttons say the same. */
+  name?: string | undefined;
+}
+
+/** `offered: false` hides the button; a dialog that is open stays. */
+export function DialogButton(
+  props: DialogButtonProps & { offered?: boolean; children: (close: () => void) => ReactNode },
+) {
+  const { children, offered = true, ...button } = props;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      {offered && <ActionButton {...button} onPress={() => setOpen(true)} />}
+      {isOpen && children(() => setOpen(false))}
+    </>
+  );
+}
+
 /** A button that asks before an irreversible change, and shows its error. */
 export function ConfirmButton(props: {
   /** A question, such as "Delete usr_dan?". */
@@ -38,27 +59,29 @@ export function ConfirmButton(props: {
   /** Label of both buttons. */
   verb: string;
   change: Change<unknown>;
-  look?: "danger" | "subtle" | "";
-  /** Accessible name of the button, if other buttons say the same. */
+  look?: DialogButtonProps["look"];
   name?: string;
   /** The consequences. */
   children: ReactNode;
 }) {
   const { title, verb, change, look = "danger", name, children } = props;
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const confirm = () => change.mutate(undefined, { onSuccess: close });
   return (
-    <>
-      <ActionButton label={`${verb} …`} look={look} name={name} onPress={() => setOpen(true)} />
-      <Dialog title={title} isOpen={isOpen} onClose={close}>
-        <p>{children}</p>
-        <Problem error={change.error} />
-        <div className="actions">
-          <ActionButton label={verb} look="danger" isPending={change.isPending} onPress={confirm} />
-          <ActionButton label="Cancel" onPress={close} />
-        </div>
-      </Dialog>
-    </>
+    <DialogButton label={`${verb} …`} look={look} name={name}>
+      {(close) => (
+        <Dialog title={title} onClose={close}>
+          <p>{children}</p>
+          <Problem error={change.error} />
+          <div className="actions">
+            <ActionButton
+              label={verb}
+              look="danger"
+              isPending={change.isPending}
+              onPress={() => change.mutate(undefined, { onSuccess: close })}
+            />
+            <ActionButton label="Cancel" onPress={close} />
+          </div>
+        </Dialog>
+      )}
+    </DialogButton>
   );
 }

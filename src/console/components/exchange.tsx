@@ -32,7 +32,6 @@ function statusLine({ status, delivery }: JournalEntry): string {
 
 export type MessageProps = JournalEntry["response"] & { title: string; line: string; isOpen?: boolean };
 
-/** First line, collapsible headers and body of a request or response. */
 export function Message({ title, line, headers, body, isOpen }: MessageProps) {
   const text = typeof body === "string" ? body : JSON.stringify(body, null, 2);
   return (

@@ -165,7 +165,6 @@ function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | unde
   );
 }
 
-/** A search field that filters a list while the user types. */
 export function FilterField(props: {
   label: string;
   placeholder: string;
@@ -186,7 +185,6 @@ export interface Choice {
   detail?: string | undefined;
 }
 
-/** An item of a list. */
 export function ChoiceItem({ id, title, detail }: Choice) {
   return (
     <ListBoxItem id={id} textValue={title} className="choice flow">
@@ -196,7 +194,6 @@ export function ChoiceItem({ id, title, detail }: Choice) {
   );
 }
 
-/** The list that a select opens. */
 export function ChoicePopover({ choices }: { choices: readonly Choice[] }) {
   return (
     <Popover className="popover">
@@ -236,7 +233,6 @@ export function ChoiceField({ label, name, value, onChange, choices, hint }: Cho
   );
 }
 
-/** A call without credentials. */
 export const NO_CREDENTIALS = "none";
 
 /** Selects the calling user by one of their keys, or a call without credentials. */
@@ -249,7 +245,7 @@ export function ActorField(props: {
   /** Also offers a call without credentials. */
   allowAnonymous?: boolean;
 }) {
-  const { actors, label = "As", allowAnonymous = true, ...field } = props;
+  const { actors, label = "Call as", allowAnonymous = true, ...field } = props;
   const choices = actors?.map(({ id, user_id, user, role, current, unusable }): Choice => {
     const detail = [role ? `${role} of ${current}` : current, id, unusable];
     return { id, title: user?.name ?? user_id, detail: detail.filter(Boolean).join(", ") };

@@ -140,7 +140,6 @@ interface ListViewProps<Row> extends VirtualTableProps<Row> {
   kind?: string;
 }
 
-/** A table with the details of its selected row. */
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { head, error, pane, otherPane, kind, ...table } = props;
   const { rows, selected, getKey } = table;

@@ -45,7 +45,6 @@ export function Mark({ outcome, word = WORDS[outcome] }: { outcome: Outcome; wor
   );
 }
 
-/** A label with the outcome's shape and colour. */
 export function Badge({ outcome, children }: { outcome: Outcome; children: React.ReactNode }) {
   return (
     <span className="badge">

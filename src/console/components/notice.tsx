@@ -2,7 +2,6 @@ import type { ReactNode } from "react";
 import { ControlError } from "../api/fetch-control.ts";
 import { Mark, type Outcome } from "./mark.tsx";
 
-/** A message with an optional action. */
 export function Notice(props: { outcome: Outcome; children: ReactNode; action?: ReactNode }) {
   const { outcome, children, action } = props;
   return (

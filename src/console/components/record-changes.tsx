@@ -14,7 +14,6 @@ const USUAL = { before: "Before", after: "After", added: "added", removed: "remo
 /** Names of the two sides and of each kind of change. */
 export type ChangeWords = typeof USUAL;
 
-/** Changed records of each collection, with their changed fields. */
 export function RecordChangeLists(props: {
   changes: RecordChanges;
   words?: ChangeWords;

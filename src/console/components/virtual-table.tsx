@@ -7,8 +7,8 @@ interface ColumnLook<Row> {
   title: string;
   /** The content; the sort key by default. */
   show?: (row: Row) => ReactNode;
-  /** CSS grid track size, such as `8rem` or `minmax(8rem, 1fr)`. */
-  width: string;
+  /** CSS grid track size, such as `8rem`; by default an equal share of the free space. */
+  width?: string;
   number?: boolean;
   /** Hidden if the table is narrower than 40 (`medium`) or 64 rem (`wide`). */
   from?: "medium" | "wide" | undefined;
@@ -100,7 +100,7 @@ function gridStyle<Row>(columns: readonly Column<Row>[]): React.CSSProperties {
   const widths = (keep: (column: Column<Row>) => boolean) =>
     columns
       .filter(keep)
-      .map(({ width }) => width)
+      .map(({ width = "minmax(0, 1fr)" }) => width)
       .join(" ");
   return {
     "--columns-narrow": widths(({ from }) => from === undefined),

@@ -31,7 +31,7 @@ export function Login() {
           onChange={setTyped}
           required
           autoFocus
-          hint="Stored for this tab only."
+          hint="The server prints it when it starts. Stored for this tab only."
         />
       </Form>
     </Dialog>

@@ -108,7 +108,6 @@ function Icon({ path, className = "icon" }: { path: string; className?: string }
   );
 }
 
-/** The sandbox's time and clock mode. */
 function Clock() {
   const { data } = useSandbox();
   const isLive = useLive((state) => state.connection === "live");

@@ -7,7 +7,6 @@ const STORAGE_KEY = "understudy-theme";
 const stored = localStorage.getItem(STORAGE_KEY);
 const theme = createStore<Theme>(stored === "light" || stored === "dark" ? stored : "system");
 
-/** Follows the user's choice. */
 export function applyTheme(): void {
   document.documentElement.dataset["theme"] = theme.get();
 }

@@ -9,8 +9,6 @@ export interface View {
   about: string;
   /** Outline of 20 by 20, drawn in the text colour. */
   icon: string;
-  /** Loads the view on first use: its folder's `index.tsx`. */
-  load: () => Promise<{ default: ComponentType }>;
 }
 
 /** In the order of the navigation; the first is the home view. */
@@ -20,68 +18,62 @@ export const VIEWS: readonly View[] = [
     title: "Timeline",
     about: "Requests, changes and why they happened",
     icon: "M3 5h9M3 10h14M6 15h8",
-    load: () => import("./timeline/index.tsx"),
   },
   {
     id: "faults",
     title: "Faults",
     about: "Scenarios and fault rules",
     icon: "M11 2.5L4.5 11.5H10L9 17.5l6.5-9H10z",
-    load: () => import("./faults/index.tsx"),
   },
   {
     id: "time",
     title: "Time",
     about: "The sandbox clock, pending and recent timers",
     icon: "M10 2.5a7.5 7.5 0 1 1 0 15a7.5 7.5 0 1 1 0-15zM10 6v4.3l3 1.7",
-    load: () => import("./time/index.tsx"),
   },
   {
     id: "webhooks",
     title: "Webhooks",
     about: "Deliveries, retries, test events and receivers",
     icon: "M10 3.5a3.5 3.5 0 0 1 2 6.4l2.4 4.1M7.5 14.5a3.5 3.5 0 1 1-3.3-4.4M8.2 8.6l-3 5M16 11.2a3.5 3.5 0 1 1-3.8 5.2H9",
-    load: () => import("./webhooks/index.tsx"),
   },
   {
     id: "world",
     title: "World",
     about: "Records, departments, usage, snapshots",
     icon: "M10 3a7 7 0 1 1 0 14a7 7 0 1 1 0-14zM3 10h14M10 3c5 4 5 10 0 14M10 3c-5 4-5 10 0 14",
-    load: () => import("./world/index.tsx"),
   },
   {
     id: "api",
     title: "API",
     about: "Every operation: schemas, assumptions, try it out",
     icon: "M7 5l-4 5l4 5M13 5l4 5l-4 5M11 4l-2 12",
-    load: () => import("./api/index.tsx"),
   },
   {
     id: "coverage",
     title: "Coverage",
     about: "Which documented outcomes have been seen",
     icon: "M3 3h5v5h-5zM12 3h5v5h-5zM3 12h5v5h-5zM12 12h5v5h-5z",
-    load: () => import("./coverage/index.tsx"),
   },
   {
     id: "keys",
     title: "Keys",
     about: "Create and revoke API keys",
     icon: "M7 4a4 4 0 1 1 0 8a4 4 0 1 1 0-8zM9.8 10.8l6.7 6.7M13.5 14.5l2-2",
-    load: () => import("./keys/index.tsx"),
   },
   {
     id: "sandboxes",
     title: "Sandboxes",
     about: "Create, reset, fork and delete sandboxes",
     icon: "M3 6l7-3.5L17 6l-7 3.5zM3 10l7 3.5L17 10M3 14l7 3.5L17 14",
-    load: () => import("./sandboxes/index.tsx"),
   },
 ];
 export const HOME = VIEWS[0]!;
 
-const COMPONENTS = new Map<string, ComponentType>(VIEWS.map(({ id, load }) => [id, lazy(load)]));
+/** Loads a view on first use: its folder's `index.tsx`. */
+const LOADERS = import.meta.glob<{ default: ComponentType }>("./*/index.tsx");
+const load = (id: string) => LOADERS[`./${id}/index.tsx`]!();
+const COMPONENTS = new Map<string, ComponentType>(VIEWS.map(({ id }) => [id, lazy(() => load(id))]));
 
 export function findComponent(id: string): ComponentType | undefined {
   return COMPONENTS.get(id);
@@ -89,9 +81,9 @@ export function findComponent(id: string): ComponentType | undefined {
 
 /** Loads a view before React renders it: a suspended view shows its fallback for at least 300 ms. */
 export async function prepareView(id: string): Promise<void> {
-  const view = VIEWS.find((one) => one.id === id);
+  if (!COMPONENTS.has(id)) return;
   // If loading fails, rendering the view reports the error.
-  const loaded = await view?.load().catch(() => undefined);
+  const loaded = await load(id).catch(() => undefined);
   if (loaded) COMPONENTS.set(id, loaded.default);
 }
 

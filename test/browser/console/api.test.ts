@@ -22,7 +22,7 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
 
   it("shows the assumptions of an operation and the settings that change them [interfaces 2]", async () => {
     const { page, complaints } = await open("?operation=store_files.retrieve_status");
-    const provenance = page.getByRole("region", { name: "Provenance" });
+    const provenance = page.getByRole("region", { name: "Source" });
     await see(provenance).toContainText("specified");
     await see(provenance).toContainText("G11");
     await see(provenance).toContainText(/Setting processing_seconds: \d+/);
@@ -39,7 +39,7 @@ describe("the console's API", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("button", { name: "Send" }).click();
     const response = page.getByRole("region", { name: "Response", exact: true });
     await see(response).toContainText("403");
-    await choose(page, "As", /^Ada Osei.*apikey_ada(,|$)/);
+    await choose(page, "Call as", /^Ada Osei.*apikey_ada(,|$)/);
     await page.getByRole("button", { name: "Send" }).click();
     await see(response).toContainText(/20[04]/);
     await see(page.getByRole("textbox", { name: "thread_id" })).toHaveValue("thread_welcome");

@@ -79,7 +79,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     const { page } = await open("?make=key");
     await page.getByRole("textbox", { name: "Name" }).fill("Until then");
     await choose(page, "Expires", /^At/);
-    const at = page.getByRole("textbox", { name: "At", exact: true });
+    const at = page.getByRole("textbox", { name: "Expires at", exact: true });
     await at.fill("tomorrow");
     const make = page.getByRole("button", { name: "Create", exact: true });
     await make.click();

@@ -119,18 +119,18 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it("branches into a second sandbox, and shows an invalid name at its field [interfaces 10]", async () => {
+  it("forks into a second sandbox, and shows an invalid name at its field [interfaces 10]", async () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await rowOf(page, /DELETE/).click();
-    await detail(page).getByRole("button", { name: "Branch from here" }).click();
+    await detail(page).getByRole("button", { name: "Fork from here" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Not A Name");
-    await dialog.getByRole("button", { name: "Branch" }).click();
+    await dialog.getByRole("button", { name: "Fork" }).click();
     await see(dialog.getByRole("alert")).toContainText("lower-case");
     await see(dialog.getByLabel("Name")).toHaveValue("Not A Name");
     await dialog.getByLabel("Name").fill("what-if");
-    await dialog.getByRole("button", { name: "Branch" }).click();
+    await dialog.getByRole("button", { name: "Fork" }).click();
     await see(page).toHaveURL(`${api.url}/_console/s/what-if/timeline`);
     const there = await api.call(undefined, "GET", "/_control/sandboxes/what-if/state/threads/thread_ada");
     expect(there.status).toBe(200);
@@ -240,17 +240,17 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const { page } = await open();
     await rowOf(page, /DELETE/).click();
-    await detail(page).getByRole("button", { name: "Branch from here" }).click();
+    await detail(page).getByRole("button", { name: "Fork from here" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("too-late");
     api.understudy.sandboxes.get("default")!.history.releaseStates(0);
-    await dialog.getByRole("button", { name: "Branch" }).click();
+    await dialog.getByRole("button", { name: "Fork" }).click();
     await see(dialog.getByRole("alert")).toContainText(/let go|no longer/);
     await see(dialog.getByLabel("Name")).toHaveValue("too-late");
     await page.reload();
     await see(detail(page)).toContainText("only the counts remain");
     await see(detail(page).getByRole("button", { name: "Rewind to before this" })).toHaveCount(0);
-    await see(detail(page).getByRole("button", { name: "Branch from here" })).toHaveCount(0);
+    await see(detail(page).getByRole("button", { name: "Fork from here" })).toHaveCount(0);
   });
 
   it("opens a selected or dropped bundle, and rejects other files [interfaces 2]", async () => {

@@ -99,7 +99,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     const { delivery_id } = await trigger();
     const { page } = await open(`?delivery=${delivery_id}`);
     const pane = page.getByRole("region", { name: `Delivery ${delivery_id}` });
-    await choose(page, "As", /^Dan/);
+    await choose(page, "Call as", /^Dan/);
     await pane.getByRole("button", { name: "Redeliver now" }).click();
     await see(pane).toContainText("Not delivered: the receiver returned 503.");
     await see(pane.getByRole("listitem").nth(1)).toContainText("redelivery: returned 503");
@@ -133,7 +133,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
       .getByRole("link", { name: webhook.url })
       .click();
     const pane = page.getByRole("region", { name: `Webhook ${webhook.webhook_id}` });
-    await see(pane.getByRole("alert")).toContainText(/Inactive: .*410.*receives no events/);
+    await see(pane.getByRole("alert")).toContainText(/inactive: .*410.*receives no events/);
     expect(await page.content()).not.toContain(webhook.secret);
     await expectAccessible(page);
     await pane.getByRole("button", { name: "Activate" }).click();
@@ -199,8 +199,8 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await fetch(receiver.url, { method: "POST", body: "{}" });
     await page.goto(`${api.url}/_console/s/default/webhooks?show=receivers&receiver=${receiver.id}`);
     const received = page.getByRole("list", { name: "Received" }).getByRole("listitem");
-    await see(received).toHaveText([/^missingPOST503/, /^validuser\.created503/, /^validwebhook\.test201/]);
-    await received.first().getByText("missing", { exact: true }).click();
+    await see(received).toHaveText([/^unsignedPOST503/, /^validuser\.created503/, /^validwebhook\.test201/]);
+    await received.first().getByText("unsigned", { exact: true }).click();
     await see(received.first()).toContainText("The X-Service-Signature header is missing.");
     await expectAccessible(page);
     expect(complaints).toEqual([]);

@@ -188,7 +188,7 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     expect(complaints).toEqual([]);
   });
 
-  it("branches from before a mistake and compares both sandboxes [interfaces 10]", async () => {
+  it("forks from before a mistake and compares both sandboxes [interfaces 10]", async () => {
     // Snapshots and branches survive a reset.
     await api.call(undefined, "DELETE", `${S}/snapshots/before`);
     await api.call(undefined, "DELETE", "/_control/sandboxes/spared");
@@ -197,9 +197,9 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await see(page.getByText("Nothing to compare with")).toBeVisible();
     await page.getByRole("link", { name: "timeline", exact: true }).click();
     await page.getByRole("row", { name: /DELETE \/v1\/threads\/thread_ada/ }).click();
-    await page.getByRole("button", { name: /^Branch from here/ }).click();
+    await page.getByRole("button", { name: /^Fork from here/ }).click();
     await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("spared");
-    await page.getByRole("dialog").getByRole("button", { name: "Branch" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Fork" }).click();
     await see(page).toHaveURL(/\/s\/spared\/timeline/);
     await api.call(undefined, "POST", `${S}/state/threads?silent=true`, { id: "thread_later" });
     await page.goto(`${api.url}/_console/s/default/sandboxes?sandbox=spared`);

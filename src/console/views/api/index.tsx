@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { id: "x-section", title: "Section", width: "5rem", from: "wide" },
   {
     id: "provenance",
-    title: "Provenance",
+    title: "Source",
     show: ({ provenance }) => <Provenance word={provenance} />,
     width: "8rem",
   },
@@ -59,7 +59,7 @@ export default function Api() {
           <h1>API</h1>
           <FilterField
             label="Filter"
-            placeholder="Filter by name, method, path, provenance"
+            placeholder="Filter by name, method, path, source"
             value={typed}
             onChange={(filter) => set({ filter }, { replace: true })}
           />

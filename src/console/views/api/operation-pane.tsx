@@ -14,7 +14,6 @@ interface PaneProps {
   onClose: () => void;
 }
 
-/** Documentation of an operation, and a form that calls it. */
 export function OperationPane({ operation, components, ledger, onClose }: PaneProps) {
   const { operationId, method, path, summary, description, requestBody, responses } = operation;
   const body = Object.entries(requestBody?.content ?? {})[0];
@@ -65,7 +64,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
     (one) => operation.assumptions.includes(one.id) || parts(one.id).length > 0,
   );
   return (
-    <section className="stack" aria-label="Provenance">
+    <section className="stack" aria-label="Source">
       <h2>
         <Provenance word={operation.provenance} />
       </h2>
@@ -73,7 +72,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
         {operation.provenance === "assumed"
           ? "The reference does not document this endpoint."
           : "The reference documents this endpoint."}
-        {assumptions.length > 0 && " Assumptions where it is silent:"}
+        {assumptions.length > 0 && " Where it is silent, Understudy assumes:"}
       </p>
       <dl className="assumptions">
         {assumptions.map(({ id: assumption, topic, chosen, settings }) => (
@@ -137,7 +136,6 @@ function Success({ responses, components }: { responses: Responses; components: 
     ));
 }
 
-/** Documented error codes with their status and description. */
 function Errors({ responses }: { responses: Responses }) {
   const rows = Object.entries(responses).flatMap(([status, { description, "x-error-codes": codes = [] }]) =>
     codes.map((code) => ({ status, code, about: errorText(code, description) })),

@@ -29,7 +29,6 @@ function exampleObject(schema: JsonSchema, components: SchemaComponents, depth: 
   );
 }
 
-/** A property of a schema as a row. */
 interface SchemaLine {
   path: string;
   name: string;

@@ -7,10 +7,11 @@ import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
 import type { Fields } from "../../api/form-fields.ts";
 import { type JsonSchema, type Operation, resolved, type SchemaComponents } from "../../api/open-api.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, statusOutcome } from "../../components/mark.tsx";
-import { CopyButton, pluralize } from "../../components/text.tsx";
+import { CopyButton } from "../../components/text.tsx";
 import { makeExample } from "./schema.tsx";
 
 interface TryOutProps {
@@ -127,7 +128,6 @@ function exampleBody(
   return organization ? example.replaceAll("org_example", organization) : example;
 }
 
-/** Names and values of the parameters that have a value. */
 function givenParameters(
   { parameters = [] }: Operation,
   place: "query" | "header",
@@ -143,7 +143,6 @@ function fillPath(operation: Operation, read: (name: string) => string): string 
   return withQuery(filled, Object.fromEntries(givenParameters(operation, "query", read)));
 }
 
-/** Fields of a multipart form. */
 function MultipartFields(props: {
   schema: JsonSchema;
   components: SchemaComponents;
@@ -183,29 +182,20 @@ function toFormData(parts: Parts): FormData {
   return data;
 }
 
-/** The response, with a link to its timeline entry. */
 function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAnswer }) {
-  const find = (name: string) => headers.find(([one]) => one === name)?.[1];
-  const request = find("x-request-id");
+  const request = headers.find(({ name }) => name === "x-request-id")?.value;
   return (
-    <section className="stack" aria-label="Response" aria-live="polite">
-      <div className="flow">
+    <div aria-live="polite">
+      <p className="flow">
         <Badge outcome={statusOutcome(status)}>{status}</Badge>
-        <span className="quiet">{find("content-type") ?? "no body"}</span>
         {request && (
           <ViewLink view="timeline" query={{ entry: request }}>
             Open in timeline
           </ViewLink>
         )}
-      </div>
-      {text !== "" && (
-        <pre className="wire body">{json === undefined ? text : JSON.stringify(json, null, 2)}</pre>
-      )}
-      <details>
-        <summary>{pluralize(headers.length, "header")}</summary>
-        <pre className="wire body">{headers.map(([name, value]) => `${name}: ${value}`).join("\n")}</pre>
-      </details>
-    </section>
+      </p>
+      <Message title="Response" line={String(status)} headers={headers} body={json ?? (text || undefined)} />
+    </div>
   );
 }
 

@@ -35,7 +35,7 @@ export default function Coverage() {
               isSelected={missing}
               onChange={(on) => set({ only: on ? "missing" : undefined })}
             >
-              Only missing
+              Only incomplete
             </ToggleButton>
             <ConfirmButton title="Reset counts?" verb="Reset counts" change={clear} look="">
               All counts start at zero. Data and journal do not change.
@@ -150,7 +150,6 @@ function short(hits: number): string {
   return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
 }
 
-/** Documented outcomes of an operation, and other responses. */
 function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
   return (
@@ -196,11 +195,14 @@ function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => v
       {other.length > 0 && (
         <p className="quiet">
           Other responses:{" "}
-          {other
-            .map(({ outcome, hits }) => `${outcome === "0" ? "no response" : outcome} (${hits})`)
-            .join(", ")}
+          {other.map(({ outcome, hits }) => `${describeOutcome(outcome)} (${hits})`).join(", ")}
         </p>
       )}
     </DetailPane>
   );
+}
+
+/** `HTTP_503` is a status without an error code. */
+function describeOutcome(outcome: string): string {
+  return outcome === "0" ? "no response" : outcome.replace(/^HTTP_/, "");
 }

@@ -8,7 +8,6 @@ import { pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { describeRule } from "./rules.ts";
 
-/** Inline rules, in order of evaluation. */
 export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
   const disarmAll = useSandboxChange((calls) => calls.clearRules());
   return (
@@ -19,7 +18,7 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
       </div>
       <Problem error={disarmAll.error} />
       {rules.length === 0 ? (
-        <p className="quiet">No armed rules. A rule that you create appears here.</p>
+        <p className="quiet">No armed rules. Create one with “New rule”.</p>
       ) : (
         <ul className="armed-list panel lines">
           {rules.map((rule) => (

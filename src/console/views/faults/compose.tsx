@@ -17,7 +17,6 @@ import {
   useCallerChoices,
 } from "./rules.ts";
 
-/** Builds a rule from selections, with a description and the JSON that is sent. */
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
   const { inputs, field } = useInputs(BLANK);

@@ -18,32 +18,28 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
   const operation = get("explain") ?? "";
   const chosen = coverage?.operations.find((one) => one.operation === operation);
   const places = [...(chosen?.path ?? "").matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const { inputs, change } = useInputs<string>({});
+  const { inputs, change: type } = useInputs<string>({});
   const [body, setBody] = useState("");
-  const [asked, setAsked] = useState<ExplainInput>();
-  const [unreadable, setUnreadable] = useState<unknown>();
   const principal = get("by") ?? NO_CREDENTIALS;
+  const call = {
+    operation,
+    params: givenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
+    ...(principal !== NO_CREDENTIALS && { principal }),
+  } as ExplainInput;
+  const [asked, setAsked] = useState<{ call: ExplainInput; body: string }>();
   // Live: rules and calls change the result.
-  const explanation = useSandboxQuery(["explain", asked], (calls) => calls.explain(asked!), {
-    enabled: asked !== undefined,
-  });
-  const ask = () => {
-    try {
-      setAsked({
-        operation: operation as NonNullable<ExplainInput["operation"]>,
-        params: givenInputs(Object.fromEntries(places.map((name) => [name, inputs[name] ?? ""]))),
-        ...(principal !== NO_CREDENTIALS && { principal }),
-        ...(body.trim() && { body: requireJson(body, "body") }),
-      } as ExplainInput);
-      setUnreadable(undefined);
-    } catch (error) {
-      setUnreadable(error);
-    }
-  };
-  const isPending = explanation.isFetching && explanation.data === undefined;
+  const { data, error, isFetching } = useSandboxQuery(
+    ["explain", asked],
+    async (calls) => {
+      const { call, body } = asked!;
+      return calls.explain({ ...call, ...(body.trim() && { body: requireJson(body, "body") }) });
+    },
+    { enabled: asked !== undefined },
+  );
+  const change = { isPending: isFetching && !data, error, mutate: () => setAsked({ call, body }) };
   return (
     <DetailPane title="Explain a call" label="Explain a call" onClose={onClose}>
-      <Form submit="Explain" change={{ isPending, error: unreadable ?? explanation.error, mutate: ask }}>
+      <Form submit="Explain" change={change}>
         <ChoiceField
           label="Operation"
           name="operation"
@@ -64,7 +60,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
             label={name}
             name={`params.${name}`}
             value={inputs[name] ?? ""}
-            onChange={(text) => change({ [name]: text })}
+            onChange={(text) => type({ [name]: text })}
             hint="If empty, checks that need it are skipped."
           />
         ))}
@@ -72,7 +68,7 @@ export function ExplainPane({ onClose }: { onClose: () => void }) {
           <Field label="Body as JSON" name="body" value={body} onChange={setBody} lines={4} />
         )}
       </Form>
-      {explanation.data && <Explained explanation={explanation.data} />}
+      {data && <Explained explanation={data} />}
     </DetailPane>
   );
 }

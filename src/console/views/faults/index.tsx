@@ -11,7 +11,6 @@ import "./faults.css";
 /** No stream reports changed scenario files. */
 const FILES_MS = 3000;
 
-/** Armed rules and scenarios, with panes to create a rule and to explain a call. */
 export default function Faults() {
   const { get, set } = useParameters();
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { everyMs: FILES_MS });

@@ -15,10 +15,10 @@ export const BLANK = {
 };
 
 export const SCHEDULES: readonly Choice[] = [
-  { id: "times 1", title: "The next call" },
-  { id: "times 2", title: "The next 2 calls" },
-  { id: "times 3", title: "The next 3 calls" },
-  { id: "times 5", title: "The next 5 calls" },
+  { id: "times 1", title: "The first call" },
+  { id: "times 2", title: "The first 2 calls" },
+  { id: "times 3", title: "The first 3 calls" },
+  { id: "times 5", title: "The first 5 calls" },
   { id: "", title: "Every call" },
   { id: "every 2", title: "Every second call" },
   { id: "every 3", title: "Every third call" },
@@ -34,12 +34,12 @@ export const DELAYS: readonly Choice[] = [
   { id: "1s", title: "1 s" },
   { id: "5s", title: "5 s" },
   { id: "30s", title: "30 s" },
-  { id: "300ms 2s", title: "300 ms, p99 2 s" },
+  { id: "300ms 2s", title: "300 ms (p99 2 s)" },
 ];
 
 export const PHASES: readonly Choice[] = [
-  { id: "before", title: "Before it runs", detail: "changes nothing" },
-  { id: "after", title: "After it runs", detail: "the change is made, only the response is lost" },
+  { id: "before", title: "Before it runs", detail: "nothing is changed" },
+  { id: "after", title: "After it runs", detail: "the change is made, the response is lost" },
 ];
 
 export const LEASES: readonly Choice[] = [
@@ -121,7 +121,6 @@ export function responseChoices(coverage: CoverageMatrix | undefined, pattern: s
   return [...errors.sort((a, b) => (a.title < b.title ? -1 : 1)), ...ANYWHERE];
 }
 
-/** The rule for the control API. */
 export function toRule(draft: typeof BLANK): RuleDefinition {
   const { operation, principal, response, delay, schedule, phase, lease } = draft;
   const [p50, p99] = delay.split(" ");

@@ -33,7 +33,6 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
     id: "description",
     title: "Description",
     show: ({ description }) => <span className="quiet">{description}</span>,
-    width: "minmax(0, 1fr)",
     from: "medium",
   },
   {
@@ -46,7 +45,6 @@ const makeColumns = (switching: ReturnType<typeof useScenarioSwitch>): readonly 
   },
 ];
 
-/** All scenarios with a switch, filtered by the kind of failure. */
 export function ScenarioList(props: {
   scenarios: readonly ScenarioState[];
   onSelect: (name: string) => void;
@@ -85,8 +83,8 @@ export function ScenarioList(props: {
           action={<ActionButton label="Show" onPress={() => set({ group: "broken" })} />}
         >
           {broken.length === 1
-            ? `The file of ${broken[0]!.name} is invalid.`
-            : `${broken.length} files are invalid.`}
+            ? `The file of scenario ${broken[0]!.name} is invalid.`
+            : `${broken.length} scenario files are invalid.`}
         </Notice>
       )}
       <div className="stack">
@@ -228,7 +226,7 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
             </ul>
           </>
         )}
-        <h3>{shipped ? "Built-in" : "Custom"}</h3>
+        <h3>{shipped ? "Built-in file" : "Custom file"}</h3>
         <p className="mono small">{file}</p>
         <div className="actions">
           <CopyButton text={name} label="Copy name" />

@@ -71,7 +71,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
         {users && memberships.length === 0 && (
           <Notice outcome="refused">
             {user === undefined
-              ? "This sandbox has no users. Create one under World first."
+              ? "This sandbox has no users. Create one under World first, in the collection users."
               : "This user is not a member of any organization. Calls with the key will be rejected."}
           </Notice>
         )}
@@ -84,7 +84,7 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
           choices={EXPIRIES}
         />
         {expiry === AT && (
-          <Field label="At" {...field("expires_at")} placeholder="2026-12-31T23:59:59Z" required />
+          <Field label="Expires at" {...field("expires_at")} placeholder="2026-12-31T23:59:59Z" required />
         )}
       </Form>
     </DetailPane>

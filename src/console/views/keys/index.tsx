@@ -29,14 +29,13 @@ const COLUMNS: readonly Column<Actor>[] = [
     show: ({ unusable }) => <Badge outcome={unusable ? "refused" : "ok"}>{unusable ?? "active"}</Badge>,
     width: "7.5rem",
   },
-  { id: "name", title: "Name", width: "minmax(0, 1fr)" },
+  { id: "name", title: "Name" },
   {
     id: "user",
     title: "Owner",
     value: ({ user, user_id }) => user?.name ?? user_id,
-    width: "minmax(0, 1fr)",
   },
-  { id: "current", title: "Organization", width: "minmax(0, 1fr)", from: "medium" },
+  { id: "current", title: "Organization", from: "medium" },
   { id: "id", title: "Key", show: (key) => <code>{maskKey(key)}</code>, width: "6.5rem", from: "medium" },
   {
     id: "expires",
@@ -79,7 +78,6 @@ export default function Keys() {
   );
 }
 
-/** One key: owner, state, revoke and delete. */
 function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
   const { id, name, revoked, user, user_id, current, role, unusable } = apiKey;
   const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }));
@@ -124,7 +122,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
             Expires: <Expiry at={apiKey.expires_at} />,
             Activity: (
               <ViewLink view="timeline" query={{ find: user_id }}>
-                Owner in timeline
+                Show the owner in the timeline
               </ViewLink>
             ),
           }}
@@ -135,6 +133,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
+  "no user": "its owner does not exist.",
   revoked: "it was revoked.",
   expired: "it has expired.",
   suspended: "its owner is suspended.",

@@ -3,13 +3,13 @@ import { useGo, useSandboxName, useSelection } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { useChange, useSandboxes } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
-import { ConfirmButton } from "../../components/dialog.tsx";
+import { ConfirmButton, DialogButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { absolute, formatClock, RelativeTime, useWallClock } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { CreateSandbox, ForkButton, ResetButton } from "./sandbox-forms.tsx";
+import { CopyDialog, CreateSandbox, ResetDialog } from "./sandbox-forms.tsx";
 
 const COLUMNS: readonly Column<SandboxState>[] = [
   {
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<SandboxState>[] = [
     show: ({ name }) => <SandboxTitle name={name} />,
     width: "minmax(0, 1.4fr)",
   },
-  { id: "fixture", title: "Fixture", width: "minmax(0, 1fr)", from: "medium" },
+  { id: "fixture", title: "Fixture", from: "medium" },
   { id: "seed", title: "Seed", width: "5rem", number: true, from: "wide" },
   {
     id: "clock",
@@ -100,10 +100,16 @@ export default function Sandboxes() {
 /** Always exists, so it cannot be deleted. */
 const ALWAYS = "default";
 
-/** One sandbox: base URL, fixture, clock, records, settings, and actions. */
 function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
   const here = useSandboxName();
+  const go = useGo();
+  const remove = useChange(async () => {
+    await sandboxCalls(name).remove();
+    // Navigate before the queries refetch: this sandbox no longer exists.
+    if (name === here) go("sandboxes", {}, ALWAYS);
+    else onClose();
+  });
   return (
     <DetailPane
       title={name}
@@ -121,9 +127,26 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
               </ViewLink>
             </>
           )}
-          <ForkButton sandbox={sandbox} />
-          <ResetButton sandbox={sandbox} />
-          {name !== ALWAYS && <DeleteSandbox name={name} onDeleted={onClose} />}
+          <DialogButton label="Fork …">
+            {(close) => (
+              <CopyDialog
+                title={`Fork ${name}`}
+                copy={sandboxCalls(name).fork}
+                onCopied={(created) => go("sandboxes", { sandbox: created }, created)}
+                onClose={close}
+              >
+                Creates a sandbox in the current state of {name}, which does not change.
+              </CopyDialog>
+            )}
+          </DialogButton>
+          <DialogButton label="Reset …">
+            {(close) => <ResetDialog sandbox={sandbox} onClose={close} />}
+          </DialogButton>
+          {name !== ALWAYS && (
+            <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
+              Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.
+            </ConfirmButton>
+          )}
         </>
       }
     >
@@ -168,20 +191,4 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
 
 function formatSetting(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") || "none" : String(value);
-}
-
-function DeleteSandbox({ name, onDeleted }: { name: string; onDeleted: () => void }) {
-  const here = useSandboxName();
-  const go = useGo();
-  const remove = useChange(async () => {
-    await sandboxCalls(name).remove();
-    // Navigate before the queries refetch: this sandbox no longer exists.
-    if (name === here) go("sandboxes", {}, ALWAYS);
-    else onDeleted();
-  });
-  return (
-    <ConfirmButton title={`Delete ${name}?`} verb="Delete" change={remove}>
-      Deletes its data, journal, history and snapshots permanently. Calls to its base URL will fail.
-    </ConfirmButton>
-  );
 }

@@ -1,10 +1,9 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { type ComponentProps, type ReactNode, useMemo, useState } from "react";
 import type { ClockChange, SandboxOptions, SandboxState } from "../../../../types/control-api.ts";
 import { useGo } from "../../address.ts";
 import { sandboxCalls, server } from "../../api/calls.ts";
 import { givenInputs, parseNumber, requireJson } from "../../api/form-fields.ts";
 import { useChange, useSandboxes, useSandboxQuery } from "../../api/queries.ts";
-import { ActionButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
@@ -81,10 +80,8 @@ function toClock(mode: string, now: string, rate: string): ClockChange {
   };
 }
 
-type ScenariosProps = { chosen: ReadonlySet<string>; onChange: (chosen: ReadonlySet<string>) => void };
-
 /** Scenarios that are active from the start. */
-function ScenariosField(props: ScenariosProps) {
+function ScenariosField(props: Pick<ComponentProps<typeof MultiSelect>, "chosen" | "onChange">) {
   const { data } = useSandboxQuery(["scenarios"], (calls) => calls.scenarios());
   const choices = useMemo(
     () =>
@@ -146,7 +143,7 @@ function FixtureField(props: {
           value={draft.document}
           onChange={(document) => onChange({ ...draft, document })}
           lines={8}
-          hint="Collections as lists of records; a number instead of a list generates that many."
+          hint="Each collection is a list of records, or a number of records to generate."
         />
       )}
     </>
@@ -159,18 +156,7 @@ function toFixture({ choice, document }: FixtureDraft): Pick<SandboxOptions, "fi
   return { fixture: choice === DOCUMENT ? requireJson(document, "fixture") : choice } as never;
 }
 
-export function ResetButton({ sandbox }: { sandbox: SandboxState }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <>
-      <ActionButton label="Reset …" onPress={() => setOpen(true)} />
-      {isOpen && <ResetDialog sandbox={sandbox} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-/** Resets a sandbox to its fixture or to another one. */
-function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
+export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () => void }) {
   const { name, seed, fixture: current } = sandbox;
   const { inputs, field } = useInputs({ seed: "" });
   const [fixture, setFixture] = useState(NO_FIXTURE);
@@ -195,42 +181,20 @@ function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   );
 }
 
-export function ForkButton({ sandbox: { name } }: { sandbox: SandboxState }) {
-  const [isOpen, setOpen] = useState(false);
-  const go = useGo();
-  return (
-    <>
-      <ActionButton label="Fork …" onPress={() => setOpen(true)} />
-      {isOpen && (
-        <CopyDialog
-          title={`Fork ${name}`}
-          submit="Fork"
-          copy={sandboxCalls(name).fork}
-          onCopied={(created) => go("sandboxes", { sandbox: created }, created)}
-          onClose={() => setOpen(false)}
-        >
-          Creates a sandbox in the current state of {name}, which does not change.
-        </CopyDialog>
-      )}
-    </>
-  );
-}
-
 /** Creates a sandbox with the state of another one, now or earlier. */
 export function CopyDialog(props: {
   title: string;
-  submit: string;
   copy: (options: { name?: string }) => Promise<{ name: string }>;
   onCopied: (name: string) => void;
   onClose: () => void;
   children: ReactNode;
 }) {
-  const { title, submit, copy, onCopied, onClose, children } = props;
+  const { title, copy, onCopied, onClose, children } = props;
   const { inputs, field } = useInputs({ name: "" });
   const create = useChange(() => copy(givenInputs(inputs)));
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form submit={submit} change={create} onSuccess={({ name }) => onCopied(name)} onCancel={onClose}>
+      <Form submit="Fork" change={create} onSuccess={({ name }) => onCopied(name)} onCancel={onClose}>
         <p>{children}</p>
         <Field label="Name" {...field("name")} autoFocus hint={NAME_HINT} />
       </Form>

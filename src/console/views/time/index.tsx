@@ -18,12 +18,10 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     title: "Event",
     show: ({ title, undone }) =>
       undone ? <Badge outcome="other">undone: {shortTitle(title)}</Badge> : shortTitle(title),
-    width: "minmax(0, 1fr)",
   },
   { id: "sequence", title: "Time", show: ({ at }) => <RelativeTime at={at} />, width: "6.5rem" },
 ];
 
-/** Clock, pending timers, recent timers. */
 export default function Time() {
   const go = useGo();
   const whileRunning = useWhileRunning();

@@ -27,7 +27,6 @@ const COLUMNS: readonly Column<Pending>[] = [
 ];
 const getKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
 
-/** Pending timers, on an axis and as a list. */
 export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
   const now = useSandboxNow();
   const { ticks, clusters } = useMemo(() => buildAxis(pending, now), [pending, now]);

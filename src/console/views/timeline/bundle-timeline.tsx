@@ -99,7 +99,6 @@ function Step({ row: { title, status, outcome, operation, at } }: { row: StepRow
 type BundleStep = Bundle["steps"][number];
 type Body = Extract<BundleStep, { request: unknown }>["request"]["body"];
 
-/** A step of a bundle as a row. */
 interface StepRow {
   /** Position in the bundle, from 1. */
   id: string;

@@ -1,26 +1,23 @@
-import { useState } from "react";
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
 import { asCurl, asFetch, copyRequest, type RequestCopy } from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { DialogButton } from "../../components/dialog.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
-import { BranchDialog, FailDialog, RewindDialog } from "./entry-dialogs.tsx";
+import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { nodeTitle } from "./words.ts";
 
-/** Copy, repeat, fail the next call, rewind, branch. */
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
   const { entry } = node;
   const title = nodeTitle(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
-  const [opened, setOpened] = useState<"fail" | "rewind" | "branch">();
   const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq));
-  const close = () => setOpened(undefined);
   const copy = async (as: (request: RequestCopy) => string) => {
     const calls = sandboxCalls(sandbox!.name);
     return as(copyRequest(journal!, sandbox!.base_url, await getKey(calls, journal!)));
@@ -32,7 +29,9 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           <CopyButton label="Copy as curl" text={() => copy(asCurl)} />
           <CopyButton label="Copy as fetch" text={() => copy(asFetch)} />
           <ActionButton label="Repeat" change={repeat} />
-          <ActionButton label="Fail the next call" onPress={() => setOpened("fail")} />
+          <DialogButton label="Fail the next call">
+            {(close) => <FailDialog entry={journal} onClose={close} />}
+          </DialogButton>
         </>
       )}
       {entry?.kind === "delivery" && (
@@ -40,19 +39,20 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           Request and response
         </ViewLink>
       )}
-      {entry?.kept && (
+      {entry && (
         <>
-          <ActionButton label="Rewind to before this" onPress={() => setOpened("rewind")} />
-          <ActionButton label="Branch from here" onPress={() => setOpened("branch")} />
+          <DialogButton label="Rewind to before this" offered={entry.kept}>
+            {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
+          </DialogButton>
+          <DialogButton label="Fork from here" offered={entry.kept}>
+            {(close) => <ForkDialog entry={entry} title={title} onClose={close} />}
+          </DialogButton>
         </>
       )}
       <Problem error={repeat.error} />
       {repeat.data && (
         <RepeatedNotice repeated={repeat.data} onShow={() => set({ entry: repeat.data.request })} />
       )}
-      {opened === "fail" && journal && <FailDialog entry={journal} onClose={close} />}
-      {opened === "rewind" && entry && <RewindDialog entry={entry} title={title} onClose={close} />}
-      {opened === "branch" && entry && <BranchDialog entry={entry} title={title} onClose={close} />}
     </>
   );
 }

@@ -21,7 +21,6 @@ interface EntryDetailProps {
   onClose: () => void;
 }
 
-/** One entry: why it happened, its request and response, its changes, and actions. */
 export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetailProps) {
   const isRequest = node !== undefined && (node.request ?? node.entry?.request ?? null) !== null;
   const journal = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
@@ -92,7 +91,6 @@ function Why({ entry }: { entry: JournalEntry }) {
   );
 }
 
-/** Records that an entry changed, with their fields before and after. */
 export function Changes({ entry }: { entry: HistoryEntry }) {
   const { data, error } = useSandboxQuery(["changes", entry.id], (calls) => calls.changes(entry.id), {
     enabled: entry.kept,
@@ -117,7 +115,6 @@ export function Changes({ entry }: { entry: HistoryEntry }) {
   );
 }
 
-/** Links to the causes and effects of an entry. */
 export function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: readonly Node[] }) {
   const { data } = useSandboxQuery(["history", entry.id], (calls) => calls.historyEntry(entry.id));
   if (data === undefined || data.causes.length + data.effects.length === 0) return null;

@@ -19,7 +19,6 @@ const ANYWHERE: readonly Choice[] = [
   { id: "wire hang", title: "No response" },
 ];
 
-/** Arms a rule for the next similar call. */
 export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
   const { data: coverage } = useCoverage({ live: false });
   const choices = [...documentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
@@ -92,14 +91,12 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
   );
 }
 
-/** Creates a sandbox in the state before an entry. */
-export function BranchDialog({ entry, title, onClose }: EntryDialogProps) {
+export function ForkDialog({ entry, title, onClose }: EntryDialogProps) {
   const sandbox = useSandboxName();
   const go = useGo();
   return (
     <CopyDialog
-      title="Branch from here"
-      submit="Branch"
+      title="Fork from here"
       copy={(options) => sandboxCalls(sandbox).forkEntry(entry.id, { to: "before", ...options })}
       onCopied={(name) => go("timeline", {}, name)}
       onClose={onClose}

@@ -7,7 +7,6 @@ import { changeSummary, formatWait, nodeKind, nodeTitle, shortTitle } from "./wo
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-/** One row: outcome, title, changes, user, duration, time. */
 export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait: number | undefined }) {
   const { request, entry, outcome, level } = row;
   const changes = changeSummary(row);

@@ -49,7 +49,6 @@ export function OpenBundleButton({ open }: { open: OpenFile }) {
   );
 }
 
-/** Exports the journal as HAR, or the sandbox as a bundle for `understudy replay`. */
 export function Exports() {
   const sandbox = useSandboxName();
   const calls = sandboxCalls(sandbox);

@@ -34,7 +34,7 @@ export function CallAsMember(props: { organization: string; verb: string; path: 
         <Notice outcome="refused">
           No user of {organization} has an active key.{" "}
           <ViewLink view="keys" query={{ make: "key" }}>
-            Create one
+            Create a key
           </ViewLink>{" "}
           first.
         </Notice>

@@ -81,7 +81,6 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
 const MAX_DELIVERIES = 500;
 const ALL = "all";
 
-/** All deliveries with their attempts. */
 export function Deliveries() {
   const { get, set } = useParameters();
   const delays = useDelays();
@@ -103,7 +102,7 @@ export function Deliveries() {
           />
           {data && data.total > data.items.length && (
             <span className="quiet">
-              newest {MAX_DELIVERIES} of {formatCount(data.total)}
+              Newest {MAX_DELIVERIES} of {formatCount(data.total)}
             </span>
           )}
         </div>
@@ -142,7 +141,6 @@ interface DeliveryPaneProps {
   onClose: () => void;
 }
 
-/** One delivery: redelivery, attempts, payload, signature. */
 function DeliveryPane({ delivery, webhook, onClose }: DeliveryPaneProps) {
   const { delivery_id, webhook_id, event, status, body } = delivery;
   return (

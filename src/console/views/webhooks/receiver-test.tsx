@@ -116,7 +116,8 @@ function TestReport({ report }: { report: ReceiverReport }) {
       >
         <strong>{verdict === "pass" ? "Pass" : "Fail"}.</strong> {summary.passed} of{" "}
         {pluralize(summary.total, "check")} passed, {summary.failed} failed, {summary.not_observable} not
-        observable, {summary.error} errors, in {(report.duration_ms / 1000).toFixed(1)} s. {stopped}
+        observable, {pluralize(summary.error, "error")}, in {(report.duration_ms / 1000).toFixed(1)} s.{" "}
+        {stopped}
       </Notice>
       <ul className="panel lines" aria-label="Checks">
         {ordered.map((check) => (

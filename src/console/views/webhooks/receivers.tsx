@@ -5,7 +5,7 @@ import { givenInputs, inputError } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
-import { BodyText } from "../../components/exchange.tsx";
+import { Message } from "../../components/exchange.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
@@ -21,7 +21,6 @@ const COLUMNS: readonly Column<Receiver>[] = [
     id: "answers",
     title: "Responses",
     value: ({ answers }) => formatAnswers(answers),
-    width: "minmax(0, 1fr)",
   },
   { id: "served", title: "Requests", width: "5.5rem", number: true },
 ];
@@ -80,7 +79,6 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
   );
 }
 
-/** One receiver: responses, received requests, signature checks. */
 function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
   const { id, url, has_secret } = receiver;
   const remove = useSandboxChange(async (calls) => {
@@ -140,14 +138,13 @@ const USUAL: readonly Choice[] = [
   { id: "200", title: "200, always" },
   { id: "500, 500, 200", title: "500 twice, then 200", detail: "retries that succeed" },
   { id: "500", title: "500, always", detail: "until retries are exhausted" },
-  { id: "410", title: "410", detail: "disables the webhook" },
+  { id: "410", title: "410", detail: "deactivates the webhook" },
   { id: "200 after 5s", title: "200 after 5 s" },
   { id: "hang", title: "No response", detail: "hang" },
   { id: "reset", title: "Connection reset", detail: "reset" },
   { id: TYPED, title: "Custom …" },
 ];
 
-/** Selects the responses of a receiver, or edits them as text. */
 function AnswersField({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const isUsual = USUAL.some(({ id }) => id === value && id !== TYPED);
   return (
@@ -199,10 +196,11 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
   });
 }
 
-const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], Outcome>> = {
-  valid: "ok",
-  invalid: "failed",
-  missing: "refused",
+/** Of the signature. */
+const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], [Outcome, string]>> = {
+  valid: ["ok", "valid"],
+  invalid: ["failed", "invalid"],
+  missing: ["refused", "unsigned"],
 };
 const MAX_SHOWN = 100;
 
@@ -223,19 +221,22 @@ function Received({ id }: { id: string }) {
           <li key={number}>
             <details>
               <summary className="line">
-                <Badge outcome={VERDICTS[request.verdict]}>{request.verdict}</Badge>
+                <Badge outcome={VERDICTS[request.verdict][0]}>{VERDICTS[request.verdict][1]}</Badge>
                 <span className="clip">{String(request.headers["x-service-event"] ?? request.method)}</span>
                 <span className="quiet">{request.answer}</span>
                 <Ago at={request.at} />
               </summary>
               <p>{capitalize(request.reason)}.</p>
-              <pre className="wire body">
-                {`${request.method} /${request.path}\n`}
-                {Object.entries(request.headers)
-                  .map(([name, value]) => `${name}: ${value}`)
-                  .join("\n")}
-              </pre>
-              <BodyText text={request.body} />
+              <Message
+                title="Request"
+                line={`${request.method} /${request.path}`}
+                headers={Object.entries(request.headers).map(([name, value]) => ({
+                  name,
+                  value: `${value}`,
+                }))}
+                body={request.body}
+                isOpen
+              />
             </details>
           </li>
         ))}

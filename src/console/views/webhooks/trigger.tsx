@@ -45,8 +45,8 @@ export function Trigger() {
   return (
     <div className="page stack grow measure trigger">
       <p className="quiet">
-        Sent exactly like a real event: to each active webhook of the organization that subscribes to it, with
-        retries.
+        The event is sent exactly like a real one: to each active webhook of the organization that subscribes
+        to it, with retries.
       </p>
       <Form
         submit="Trigger event"

@@ -77,7 +77,6 @@ export function useSignature(secret: string | undefined, body: string): string |
   return data;
 }
 
-/** A shell command that computes the signature. */
 export function opensslCommand(secret: string, body: string): string {
   return `printf '%s' ${shellQuote(body)} | openssl dgst -sha256 -hmac ${shellQuote(secret)}`;
 }

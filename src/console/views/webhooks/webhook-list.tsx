@@ -29,7 +29,6 @@ const COLUMNS: readonly Column<Webhook>[] = [
     id: "events",
     title: "Events",
     value: ({ events }) => events.join(", "),
-    width: "minmax(0, 1fr)",
     from: "medium",
   },
   { id: "organization_id", title: "Organization", width: "7rem", from: "wide" },
@@ -50,7 +49,10 @@ export function WebhookList() {
     <ListView
       head={
         <div className="tools">
-          <span className="quiet">Each has its own secret; failures are retried; a 410 disables it.</span>
+          <span className="quiet">
+            Each webhook has its own secret. Failed deliveries are retried; a 410 response deactivates the
+            webhook.
+          </span>
           <ActionButton label="Register webhook" look="primary" onPress={create} />
         </div>
       }
@@ -75,7 +77,6 @@ export function WebhookList() {
 
 const SEEN = 4;
 
-/** One webhook: state, events, secret, test event. */
 function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhook_id, url, secret, events, description, active, created_at, last_delivery } = webhook;
   const activate = useSandboxChange((calls) =>
@@ -106,8 +107,8 @@ function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => vo
       <Problem error={activate.error} />
       {!active && (
         <Notice outcome="refused">
-          Inactive: {webhook.inactive_because ?? "created inactive"}. It receives no events, and its pending
-          retries were cancelled.
+          This webhook is inactive: {webhook.inactive_because ?? "it was created inactive"}. It receives no
+          events, and its pending retries were cancelled. Activate it to send events again.
         </Notice>
       )}
       <Section title="Test event">

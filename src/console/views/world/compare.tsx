@@ -8,12 +8,12 @@ import { ChoiceField } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { EmptyState, LoadError, NotFound } from "../../components/notice.tsx";
 import { type ChangeWords, changeKind, RecordChangeLists } from "../../components/record-changes.tsx";
-import { formatCount } from "../../components/text.tsx";
+import { formatCount, pluralize } from "../../components/text.tsx";
 
 /** The current state; no snapshot can have this name. */
 export const NOW = "now";
 
-/** Compares a state of this sandbox with a snapshot or with another sandbox, for example a branch. */
+/** Compares a state of this sandbox with a snapshot or with another sandbox, for example a fork. */
 export function Compare() {
   const { get, set } = useParameters();
   const here = useSandboxName();
@@ -74,7 +74,7 @@ function NothingToCompare() {
       <ViewLink view="world" query={{ show: "snapshots" }}>
         Take a snapshot
       </ViewLink>
-      , or branch from an entry of the <ViewLink view="timeline">timeline</ViewLink>.
+      , or fork from an entry of the <ViewLink view="timeline">timeline</ViewLink>.
     </EmptyState>
   );
 }
@@ -115,7 +115,6 @@ function inState({ title }: World): string {
   return title === NOW ? "now" : `in ${title}`;
 }
 
-/** Records that differ between two states. */
 function Comparison({ from, to }: { from: World; to: World }) {
   const { data, error, isPending } = useSandboxQuery(
     ["compare", from.at, to.sandbox, to.at],
@@ -142,7 +141,9 @@ function Comparison({ from, to }: { from: World; to: World }) {
   });
   return (
     <>
-      <p role="status">{counts.join(", ")}</p>
+      <p role="status">
+        {pluralize(all.length, "record")}: {counts.join(", ")}
+      </p>
       <RecordChangeLists changes={changes} words={words} heading="h2" className="panel compared" />
     </>
   );

@@ -169,7 +169,6 @@ export interface Move {
   parent: Department | null;
 }
 
-/** Departments of one organization as a tree, sorted by name. */
 export function buildTree(departments: readonly Department[]): readonly Branch[] {
   const below = new Map<string | null, Department[]>();
   for (const department of departments) {

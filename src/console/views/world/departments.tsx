@@ -92,7 +92,6 @@ function useMove(organization: string) {
   return { actors, as, move };
 }
 
-/** The response of the emulated API to a move. */
 function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnswer }) {
   const [open, setOpen] = useState(false);
   const where = parent ? `under ${parent.name}` : "to the top";
@@ -127,7 +126,6 @@ interface MoveFormProps {
   onMove: (move: Move) => void;
 }
 
-/** Moves a department without dragging. */
 function MoveForm({ department, departments, isPending, onMove }: MoveFormProps) {
   const [parent, setParent] = useState(department.parent_id ?? TOP);
   const mutate = () => onMove({ department, parent: departments.find(({ id }) => id === parent) ?? null });

@@ -15,12 +15,10 @@ const MAX_JSON_LINES = 30;
 type RecordFormProps<T> = Omit<ComponentProps<typeof Form<T>>, "children"> & {
   fields: readonly FormField[];
   draft: Draft;
-  silent: boolean;
-  onSilent: (silent: boolean) => void;
 };
 
 /** Edits a record by form fields or as JSON; both stay in sync. */
-export function RecordForm<T>({ fields, draft, silent, onSilent, ...form }: RecordFormProps<T>) {
+export function RecordForm<T>({ fields, draft, ...form }: RecordFormProps<T>) {
   return (
     <Form {...form}>
       <div className="record">
@@ -39,14 +37,13 @@ export function RecordForm<T>({ fields, draft, silent, onSilent, ...form }: Reco
         />
       </div>
       <label>
-        <input type="checkbox" checked={silent} onChange={() => onSilent(!silent)} /> Don’t emit events or
-        audit entries
+        <input type="checkbox" checked={draft.silent} onChange={() => draft.setSilent(!draft.silent)} /> Don’t
+        emit events or audit entries
       </label>
     </Form>
   );
 }
 
-/** Unsaved input of a form. */
 interface Typed {
   /** Text of each edited field. */
   texts: Readonly<Record<string, string>>;
@@ -71,10 +68,14 @@ interface Draft {
   json: string;
   typeJson(text: string): void;
   discard(): void;
+  /** Whether the change emits no events and audit entries. */
+  silent: boolean;
+  setSilent: (silent: boolean) => void;
 }
 
 export function useDraft(key: string, record: Fields): Draft {
   const [typed, setTyped] = useState(() => DRAFTS.get(key) ?? UNTOUCHED);
+  const [silent, setSilent] = useState(false);
   const keep = useCallback(
     (change: (before: Typed) => Typed) => {
       const next = change(DRAFTS.get(key) ?? UNTOUCHED);
@@ -100,6 +101,8 @@ export function useDraft(key: string, record: Fields): Draft {
     json: typed.json ?? JSON.stringify({ ...record, ...typed.values }, null, 2),
     typeJson: (text) => keep((before) => withJson(before, text, record)),
     discard: () => keep(() => UNTOUCHED),
+    silent,
+    setSilent,
   };
 }
 
@@ -125,7 +128,7 @@ function withJson({ texts, values }: Typed, json: string, record: Fields): Typed
 /** @throws ControlError */
 function requireReadable({ texts, json }: Typed, fields: readonly FormField[]): void {
   if (json !== undefined && parseObject(json) === undefined)
-    throw inputError("json", "The JSON is not valid JSON. Nothing was sent.");
+    throw inputError("json", "This is not a JSON object. Nothing was sent.");
   for (const field of fields) {
     const text = texts[field.name];
     if (text !== undefined) parseValue(text, field);

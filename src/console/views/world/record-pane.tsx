@@ -1,4 +1,3 @@
-import { useState } from "react";
 import type { CollectionName } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
 import type { Fields, FormField } from "../../api/form-fields.ts";
@@ -15,7 +14,6 @@ interface PaneProps {
   onClose: () => void;
 }
 
-/** Shows, edits and deletes a record. */
 export function RecordPane(props: PaneProps & { id: string }) {
   const { collection, id, onClose } = props;
   const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
@@ -50,9 +48,8 @@ export function RecordPane(props: PaneProps & { id: string }) {
 function EditRecord({ collection, id, fields, record }: PaneProps & { id: string; record: Fields }) {
   const sandbox = useSandboxName();
   const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
-  const [silent, setSilent] = useState(false);
   const save = useSandboxChange(async (calls) =>
-    calls.changeRecord(collection, id, draft.changes(fields), { silent }),
+    calls.changeRecord(collection, id, draft.changes(fields), { silent: draft.silent }),
   );
   const cancel = () => {
     draft.discard();
@@ -64,8 +61,6 @@ function EditRecord({ collection, id, fields, record }: PaneProps & { id: string
       <RecordForm
         fields={fields}
         draft={draft}
-        silent={silent}
-        onSilent={setSilent}
         submit="Save"
         change={save}
         onSuccess={draft.discard}
@@ -81,10 +76,9 @@ const NOTHING: Fields = {};
 export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: string) => void }) {
   const { collection, idField, fields, onClose, onCreated } = props;
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
-  const [silent, setSilent] = useState(false);
   const add = useSandboxChange(async (calls) => {
     const given = Object.entries(draft.changes(fields)).filter(([, value]) => value !== "" && value !== null);
-    return calls.addRecord(collection, Object.fromEntries(given), { silent });
+    return calls.addRecord(collection, Object.fromEntries(given), { silent: draft.silent });
   });
   return (
     <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
@@ -92,8 +86,6 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
       <RecordForm
         fields={fields}
         draft={draft}
-        silent={silent}
-        onSilent={setSilent}
         submit="Create"
         change={add}
         onSuccess={(made) => {

@@ -90,7 +90,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
         <div className="tools">
           <FilterField
             label="Filter"
-            placeholder="Filter by text or status:running"
+            placeholder="Text or status:running"
             value={typed}
             onChange={(filter) => set({ filter }, { replace: true })}
           />
@@ -137,7 +137,6 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
 const NONE: readonly never[] = [];
 const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
 
-/** Fields of a collection, from the control API's document. */
 function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {
   const content = paths[RECORD]!.get.responses["200"]!.content["application/json"]!;
   const schema = content["x-schema-by"]?.schemas[collection];

@@ -9,7 +9,6 @@ import { pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
-/** Takes, compares, restores and deletes snapshots. */
 export function Snapshots() {
   const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
   const snapshots = data?.items ?? [];
