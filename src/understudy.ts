@@ -11,6 +11,7 @@ import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/send-ans
 import type { ReplaySeams, Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";
+import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
 import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
@@ -54,8 +55,13 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   /** Answers and deliveries wait for it. */
   const durable = fleet ?? (persistence?.isDurable ? persistence : undefined);
 
-  const fixtures = new FixtureLibrary({ resources: RESOURCES });
-  const scenarios = new ScenarioLibrary({ api: API, folders: scenarioFolders(options.scenariosFolder) });
+  const warn = (problem: DocumentProblem) => log.warn(formatProblem(problem));
+  const fixtures = new FixtureLibrary({ resources: RESOURCES, warn });
+  const scenarios = new ScenarioLibrary({
+    api: API,
+    warn,
+    folders: scenarioFolders(options.scenariosFolder),
+  });
   const firstScenarios = scenarios.addAll(options.scenarios ?? []);
   const recordings = new Recordings();
   const engine = createEngine({

@@ -128,6 +128,7 @@ export type ErrorCode =
   | "ORGANIZATION_NOT_FOUND"
   | "METHOD_NOT_ALLOWED"
   | "INVALID_JSON"
+  | "INVALID_DIGEST"
   | "PAYLOAD_TOO_LARGE"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "DEPARTMENT_CYCLE_DETECTED"
@@ -617,6 +618,8 @@ export interface SettingsChange {
   v2_models?: "on" | "off" | true | false;
   /** whether the announced model listing of an organization answers (4.18) */
   preview?: "on" | "off" | true | false;
+  /** whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes */
+  upload_digests?: "check" | "ignore";
   /** the largest image file, in MiB */
   upload_limit_mb?: number;
   /** cells of exports that a spreadsheet would run */
@@ -778,6 +781,8 @@ export interface Settings {
   v2_models: "on" | "off";
   /** whether the announced model listing of an organization answers (4.18) */
   preview: "on" | "off";
+  /** whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes */
+  upload_digests: "check" | "ignore";
   /** the largest image file, in MiB */
   upload_limit_mb: number;
   /** cells of exports that a spreadsheet would run */

@@ -1,13 +1,14 @@
-import { readFileSync } from "node:fs";
 import Type, { type TSchema } from "typebox";
 import { checkSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
+import { readUserText } from "../documents/files.ts";
 import { Closed } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { checkDocument } from "../engine/documents/check-document.ts";
-import { DocumentError } from "../engine/documents/document-error.ts";
+import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { problemAt, readDocument } from "../engine/documents/read-document.ts";
 import { UsageError } from "./failure.ts";
+import { complain } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
 /** Every option of `start`, and settings. */
@@ -32,7 +33,7 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
  * @throws DocumentError with file, line and column; UsageError when the file cannot be read
  */
 export function readConfiguration(file: string): Configuration {
-  const document = readDocument(read(file), { file });
+  const document = readDocument(read(file), { file, warn: (problem) => complain(formatProblem(problem)) });
   if (document.value === null) return {};
   const problems = checkDocument(document, toValidator(Document));
   if (problems.length > 0) throw new DocumentError(problems, document.text);
@@ -51,8 +52,9 @@ export function readConfiguration(file: string): Configuration {
 
 function read(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readUserText(file);
   } catch (error) {
+    if (error instanceof DocumentError) throw error;
     throw new UsageError(`cannot read the configuration ${file}: ${(error as Error).message}`);
   }
 }

@@ -5,7 +5,8 @@ import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
 import { checkFixture } from "../documents/fixture-library.ts";
 import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
-import { DocumentError } from "../engine/documents/document-error.ts";
+import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
+import type { Warn } from "../engine/documents/read-document.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
 import { API, RESOURCES } from "../engine/resources/index.ts";
 import type { Result } from "./command.ts";
@@ -15,14 +16,13 @@ import { findOwnScenarios } from "./start-options.ts";
 /** Checks fixtures, given by name or by path. */
 export function checkFixtureFiles(patterns: readonly string[]): Result {
   const files = patterns.flatMap((pattern) => (isPath(pattern) ? expandFiles([pattern]) : [pattern]));
-  return checkFiles(files, (file) => checkFixture(file, { resources: RESOURCES }));
+  return checkFiles(files, (file, warn) => checkFixture(file, { resources: RESOURCES, warn }));
 }
 
 export function checkScenarioFiles(patterns: readonly string[]): Result {
-  const library = new ScenarioLibrary({ api: API });
-  return checkFiles(expandFiles(patterns), (file) => {
+  return checkFiles(expandFiles(patterns), (file, warn) => {
     try {
-      library.addFile(file);
+      new ScenarioLibrary({ api: API, warn }).addFile(file);
       return undefined;
     } catch (error) {
       if (error instanceof DocumentError) return error;
@@ -31,15 +31,24 @@ export function checkScenarioFiles(patterns: readonly string[]): Result {
   });
 }
 
-function checkFiles(files: readonly string[], check: (file: string) => DocumentError | undefined): Result {
-  const results = files.map((file) => ({ file, error: check(file) }));
+type Check = (file: string, warn: Warn) => DocumentError | undefined;
+
+function checkFiles(files: readonly string[], check: Check): Result {
+  const results = files.map((file) => {
+    const warnings: DocumentProblem[] = [];
+    return { file, error: check(file, (warning) => void warnings.push(warning)), warnings };
+  });
   const broken = results.filter(({ error }) => error !== undefined).length;
-  const items = results.map(({ file, error }) => ({
+  const items = results.map(({ file, error, warnings }) => ({
     file,
     ok: error === undefined,
     problems: error?.problems ?? [],
+    warnings,
   }));
-  const lines = results.map(({ file, error }) => error?.formatWithFrames() ?? `${file}: ok`);
+  const lines = results.flatMap(({ file, error, warnings }) => [
+    ...warnings.map((warning) => `warning: ${formatProblem(warning)}`),
+    error?.formatWithFrames() ?? `${file}: ok`,
+  ]);
   return {
     value: { items, total: files.length, ok: broken === 0 },
     text: [...lines, `${files.length} checked, ${broken} with problems`].join("\n"),

@@ -38,7 +38,7 @@ export async function writeFixture({ file, out, force }: Recording): Promise<Res
   }
   const text = await fixtureText(fixture, `Seen in ${basename(file)}, which recorded ${base}.`);
   if (out === undefined) return { value: fixture, text: text.trimEnd() };
-  writeNewFile(out, text, { force });
+  writeNewFile(out, text, { force, secret: true });
   const epoch = fixture["epoch"];
   const seen = Object.entries(counts).map(([list, count]) => `${count} ${list}`);
   const values = dropped.length === 1 ? "1 value was" : `${dropped.length} values were`;

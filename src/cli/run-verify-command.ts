@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { printable, printableLines } from "../engine/contract/text.ts";
+import { formatProblem } from "../engine/documents/document-error.ts";
 import { RESOURCES } from "../engine/resources/index.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { InputError } from "../tools/har/har-file.ts";
@@ -20,7 +21,7 @@ import {
 import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { isInteractive, table, untilStopped } from "./process.ts";
+import { complain, isInteractive, table, untilStopped } from "./process.ts";
 import { reportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions {
@@ -43,7 +44,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
   checkMode(options);
   const contract = new Contract(RESOURCES);
   try {
-    const uses = readUses(options.use ?? [], contract.names);
+    const uses = readUses(options.use ?? [], contract.names, (problem) => complain(formatProblem(problem)));
     const result =
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.

@@ -53,7 +53,7 @@ export const expect = baseExpect.extend({
 async function attachEvidence(testInfo: TestInfo, sandbox: SandboxClient): Promise<void> {
   for (const { file, contentType, body } of await collectEvidence(sandbox)) {
     const path = testInfo.outputPath(file);
-    writeFileSync(path, body);
+    writeFileSync(path, body, { mode: 0o600 });
     await testInfo.attach(file, { path, contentType });
   }
 }

@@ -1,30 +1,30 @@
 import { resolve } from "node:path";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
-import { filesCalled, filesIn, markOf, nameOfFile, realFile, showFile, UnreadableFile } from "./files.ts";
+import { filesCalled, filesIn, nameOfFile, readMark, realFile, showFile, UnreadableFile } from "./files.ts";
 
-/** What reading a document gave. */
+/** A document that was read. */
 export interface Read<T> {
   value: T;
-  /** Every file that it was read from, by its real path, with the mark it bore then. */
+  /** The files that it was read from, by their real paths, each with its mark at that time. */
   files: ReadonlyMap<string, string>;
 }
 
 export interface Origin<T> {
   /** The real path; undefined for a value that came without a file. */
   file: string | undefined;
-  /** What the paths in messages start from. */
+  /** The folder that paths in messages are relative to. */
   cwd: string;
   /** @throws DocumentError */
   read: () => Read<T>;
 }
 
-/** One document: the version in force, and what is wrong with a newer one. */
+/** One document: the version in force, and the problem of a newer one. */
 export class Document<T> {
   readonly file: string | undefined;
-  /** The last good version; undefined when there never was one. */
+  /** The last good version; undefined if there was none. */
   version: T | undefined;
-  /** Of the newest text, where that is not in force. */
+  /** Of the newest text, if that is not in force. */
   problem: DocumentError | undefined;
   private readonly origin: Origin<T>;
   private readonly marks = new Map<string, string>();
@@ -34,7 +34,7 @@ export class Document<T> {
     this.origin = origin;
   }
 
-  /** Every file that it was read from, or that keeps a newer version from taking effect. */
+  /** The files that it was read from, and those that prevent a newer version. */
   get files(): Iterable<string> {
     return this.marks.keys();
   }
@@ -43,10 +43,10 @@ export class Document<T> {
     return this.marks.has(file);
   }
 
-  /** Whether this file is no longer as it was when the version in force was read. */
+  /** Whether the file has changed since the version in force was read. */
   isOutdated(file: string): boolean {
     const mark = this.marks.get(file);
-    return mark !== undefined && mark !== markOf(file);
+    return mark !== undefined && mark !== readMark(file);
   }
 
   get isStale(): boolean {
@@ -55,8 +55,8 @@ export class Document<T> {
   }
 
   /**
-   * Reads it again: the newest version is in force then, or the last good one and a problem. Returns whether it
-   * says something else now, which `differs` tells; where that throws, the newer version cannot take its place.
+   * Reads it again: afterwards the newest version is in force, or the last good one with a problem. Returns whether the
+   * version changed, as `differs` decides; it throws if the newer version cannot replace the other.
    */
   refresh(differs: (before: T, after: T) => boolean): boolean {
     const before = this.version;
@@ -71,32 +71,32 @@ export class Document<T> {
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
-      // Perhaps newly extended ones: mending them counts too.
+      // A file that is extended as of now may be broken, and a fix of it counts.
       const suspects = error.problems.map((one) => resolve(this.origin.cwd, one.file));
-      for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, markOf(file));
+      for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, readMark(file));
       return false;
     }
   }
 }
 
 export interface LibraryOptions<T> {
-  /** Where documents are found by name, the first that has one wins. */
+  /** Searched by name in this order. */
   folders: readonly string[];
-  /** What relative paths start from and messages show paths by. */
+  /** The folder that relative paths start from, also in messages. */
   cwd: string;
-  /** So many documents are kept although nobody holds them. */
+  /** The number of documents that stay in memory without being referenced. */
   kept: number;
   /** Reads and checks a file. @throws DocumentError */
   read: (file: string) => Read<T>;
-  /** What a document calls itself; undefined where documents are called like their files. */
+  /** The name in the document; undefined if documents are named after their files. */
   nameOf: ((version: T) => string) | undefined;
-  /** Whether a newer version says something else. @throws DocumentError where it cannot take the other's place */
+  /** Whether a newer version differs. @throws DocumentError if it cannot replace the other */
   differs: (before: T, after: T) => boolean;
-  /** What is in use changes by `refresh` alone; anything else is read again when it is asked for. */
+  /** A document in use changes by `refresh` alone; any other is read again when it is requested. */
   isInUse: (document: Document<T>) => boolean;
 }
 
-/** What became of the documents in use that an edited file belongs to. */
+/** The documents in use that an edited file belongs to, after the edit. */
 export interface Refreshed<T> {
   changed: Document<T>[];
   /** The last good version of these stays in force. */
@@ -104,8 +104,8 @@ export interface Refreshed<T> {
 }
 
 /**
- * Documents of one kind, found by name: the user's folder, the shipped ones, single files, and values that came
- * without a file. Each is read when it is first asked for, and keeps its last good version.
+ * Documents of one kind by name: from the user's folder, the shipped folder, single files, and values without a file.
+ * Each is read when it is first requested, and keeps its last good version.
  */
 export class DocumentLibrary<T> {
   readonly folders: readonly string[];
@@ -127,20 +127,20 @@ export class DocumentLibrary<T> {
     return version !== undefined && nameOf !== undefined ? nameOf(version) : nameOfFile(file ?? "");
   }
 
-  /** A path as messages show it. */
+  /** A path for messages. */
   shown(file: string): string {
     return showFile(file, this.options.cwd);
   }
 
-  /** Undefined when no document is called so. */
+  /** Undefined if no document has the name. */
   find(name: string): Document<T> | undefined {
-    // Most files are called like their documents, which saves reading all the others.
+    // Most files have the names of their documents, which saves reading all others.
     const found = this.findByFile(name);
     if (found !== undefined || this.options.nameOf === undefined) return found;
     return this.all().find((document) => this.nameOf(document) === name);
   }
 
-  /** The same among single files, and files that are called like their documents. */
+  /** Searches single files, and files that have the names of their documents. */
   findByFile(name: string): Document<T> | undefined {
     for (const file of [...this.single, ...filesCalled(name, this.folders)]) {
       const document = this.at(file);
@@ -170,7 +170,7 @@ export class DocumentLibrary<T> {
   }
 
   /**
-   * Takes a file that stands in none of the folders; its document goes before all others of its name.
+   * Adds a file outside the folders; its document precedes all others of its name.
    * @throws DocumentError
    */
   add(path: string): T {
@@ -184,7 +184,7 @@ export class DocumentLibrary<T> {
     return version;
   }
 
-  /** Every document that could be read and is held by somebody. */
+  /** The documents that were read and are still referenced. */
   known(): Document<T>[] {
     return [...this.documents.values()];
   }
@@ -201,12 +201,12 @@ export class DocumentLibrary<T> {
     return this.dependentOn(file).length > 0;
   }
 
-  /** Whether a file in use is no longer as it was when it was read. */
+  /** Whether a file in use has changed since it was read. */
   isOutdated(file: string): boolean {
     return this.dependentOn(file).some((document) => document.isOutdated(file));
   }
 
-  /** Calls back when other files than before may be in use; returns the way to stop. */
+  /** Calls back when the set of files in use may have changed. Returns an undo. */
   onUse(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -216,7 +216,7 @@ export class DocumentLibrary<T> {
     for (const listener of this.listeners) listener();
   }
 
-  /** Reads again every document in use that a file belongs to. */
+  /** Reads the documents in use that a file belongs to again. */
   refresh(file: string): Refreshed<T> {
     const refreshed: Refreshed<T> = { changed: [], broken: [] };
     for (const document of this.dependentOn(file)) {
@@ -247,7 +247,7 @@ export class DocumentLibrary<T> {
     }
     const document = new Document<T>({ file, cwd, read });
     document.refresh(differs);
-    // What never was right is read again each time: another file may be to blame, which may come into being.
+    // A document that was never good is read again each time, since a file that it extends may be the broken one.
     if (document.version !== undefined) this.documents.set(key, document);
     return document;
   }

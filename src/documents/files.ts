@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative } from "node:path";
-import { DocumentError } from "../engine/documents/document-error.ts";
+import { decodeText } from "../engine/documents/decode-text.ts";
+import { DocumentError, NOWHERE } from "../engine/documents/document-error.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -9,7 +10,7 @@ export function isPath(document: string): boolean {
   return /[\\/]/.test(document) || document.startsWith(".") || hasExtension(document);
 }
 
-/** The files in these folders that a document of this name may stand in, by their real paths, nearest first. */
+/** The files in these folders that may hold the document of this name, by their real paths, nearest first. */
 export function* filesCalled(name: string, folders: readonly string[]): Generator<string> {
   if (isPath(name)) return;
   for (const folder of folders) {
@@ -40,7 +41,7 @@ export function realFile(file: string): string | undefined {
   return existsSync(file) ? realpathSync(file) : undefined;
 }
 
-/** What a document is called that does not say so itself. */
+/** The name of a document that does not name itself. */
 export function nameOfFile(file: string): string {
   return basename(file, extname(file));
 }
@@ -55,24 +56,32 @@ function hasExtension(file: string): boolean {
   return EXTENSIONS.includes(extname(file).toLowerCase());
 }
 
-/** The file system refused, or there is something else than a document. */
+/** The file system refused, or the path leads to something other than a document. */
 export class UnreadableFile extends DocumentError {
   constructor(file: string, message: string) {
-    super([{ file, line: 0, column: 0, field: "", message }]);
+    super([{ file, ...NOWHERE, field: "", message }]);
   }
+}
+
+/**
+ * Reads the text of a user's file. Every file that a user gives is read by this function.
+ * @throws DocumentError for an encoding other than UTF-8 and UTF-16; the system's error
+ */
+export function readUserText(file: string, shown = file): string {
+  return decodeText(readFileSync(file), shown);
 }
 
 export interface FileText {
   text: string;
-  /** By which an edit that comes after this reading is noticed. */
+  /** Identifies the version of the file: an edit changes it. */
   mark: string;
 }
 
 /** Of a file that is not there. */
 const GONE = "gone";
 
-/** Changes with every edit that a file system tells of. Never throws. */
-export function markOf(file: string): string {
+/** Changes with every edit that the file system reports. Never throws. */
+export function readMark(file: string): string {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     return stats === undefined ? GONE : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
@@ -98,8 +107,8 @@ export function readFileText(
     if (stats.isDirectory()) return refuse(`${shown} is a folder, not a ${noun}`);
     if (!stats.isFile()) return refuse(`${shown} is no ordinary file`);
     if (stats.size > maxBytes) return refuse(`${shown} is larger than ${maxBytes / 1024 / 1024} MB`);
-    const mark = markOf(file);
-    return { text: readFileSync(file, "utf8"), mark };
+    const mark = readMark(file);
+    return { text: readUserText(file, shown), mark };
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     const { code } = error as NodeJS.ErrnoException;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
-import { DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
+import { DocumentError, documentError, NOWHERE } from "../engine/documents/document-error.ts";
 import { refuse } from "../engine/documents/merge-documents.ts";
-import { inlineDocument } from "../engine/documents/read-document.ts";
+import { inlineDocument, type Warn } from "../engine/documents/read-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
@@ -22,42 +22,40 @@ import {
   readInlineFixture,
 } from "./read-fixture.ts";
 
-/** Fixtures that are kept although no sandbox uses them at the moment. */
+/** The number of unused fixtures that stay in memory. */
 const KEPT_FIXTURES = 8;
-/** Spellings of names and paths that are remembered; more come from nobody who means well. */
+/** Names and paths that are remembered; a client that sends more is probing. */
 const MAX_SPELLINGS = 1000;
 
-/**
- * By resources, then by what the build has stored: servers of one process share what they start from, for as long
- * as one of them stands.
- */
+/** By resources, then by the value that the build has stored: the servers of a process share shipped fixtures. */
 const shipped = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
 export interface FixtureLibraryOptions {
   resources: readonly Resource[];
-  /** Where fixtures are found by name, the first that has one wins; `fixtureFolders()` unless given. */
+  /** Searched by name in this order; `fixtureFolders()` by default. */
   folders?: readonly string[];
-  /** What relative paths start from and messages show paths by. */
+  /** The folder that relative paths start from, also in messages. */
   cwd?: string;
-  /** Takes shipped fixtures as the build has stored them, unless false. */
+  /** Uses shipped fixtures as the build has stored them, unless false. */
   trustBuild?: boolean;
+  warn?: Warn;
 }
 
-/** Where the worlds come from: files by name or path, and inline fixtures (interfaces 5). */
+/** The fixtures of a server: files by name or path, and inline fixtures (interfaces 5). */
 export class FixtureLibrary implements FixtureSource {
   readonly files: DocumentLibrary<Fixture>;
   private readonly resources: readonly Resource[];
   private readonly places: ReadPlaces;
   private readonly builders: RootBuilders;
-  /** Names and paths as they were given; the disk is only asked once. */
+  /** Files by the name or path that was given, so that the disk is searched once. */
   private readonly found = new Map<string, string>();
   private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
   private readonly spellings = new WeakMap<Document<Fixture>, string>();
 
-  constructor({ resources, cwd = process.cwd(), trustBuild, ...given }: FixtureLibraryOptions) {
+  constructor({ resources, cwd = process.cwd(), trustBuild, warn, ...given }: FixtureLibraryOptions) {
     const folders = given.folders ?? fixtureFolders(cwd);
     this.resources = resources;
-    this.places = { folders, cwd, trustBuild };
+    this.places = { folders, cwd, trustBuild, warn };
     this.builders = rootBuilders(resources);
     this.files = new DocumentLibrary<Fixture>({
       folders,
@@ -66,7 +64,7 @@ export class FixtureLibrary implements FixtureSource {
       read: (file) => this.checked(readFixtureFile(file, this.places)),
       nameOf: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
-      // Whoever starts from one holds it.
+      // A sandbox references the fixture that it starts from.
       isInUse: () => true,
     });
   }
@@ -74,9 +72,8 @@ export class FixtureLibrary implements FixtureSource {
   load(fixture: string | object): LoadedFixture {
     const document = this.document(fixture);
     const name = typeof fixture === "string" ? fixture : "inline";
-    // The document stays alive, and with it the sharing, as long as a sandbox holds this.
-    // The root it gave last is held too: a sandbox that has changed resets to it without building anything.
-    // With its base, whose collections it has: what is kept on disk is told apart by reference.
+    // A sandbox that references this keeps the document alive, and the last root with its base: a reset needs no
+    // building, and persistence compares collections with the base by reference.
     let held: readonly [base: Root, own: Root] | undefined;
     const root = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
@@ -108,17 +105,17 @@ export class FixtureLibrary implements FixtureSource {
     return this.document(fixture).version!.data;
   }
 
-  /** The document behind what `load` gave. */
+  /** The document of a result of `load`. */
   documentOf(loaded: LoadedFixture): Document<Fixture> | undefined {
     return this.loaded.get(loaded);
   }
 
-  /** How a document was asked for when it was first read. */
+  /** The name or path by which a document was first requested. */
   spellingOf(document: Document<Fixture>): string {
     return this.spellings.get(document) ?? "inline";
   }
 
-  /** Takes up what an edited file says now, wherever it belongs to a fixture. */
+  /** Reads the fixtures that an edited file belongs to again. */
   refresh(file: string): Refreshed<Fixture> {
     return this.files.refresh(file);
   }
@@ -143,16 +140,17 @@ export class FixtureLibrary implements FixtureSource {
 
   private find(name: string): string {
     const found = findFixture(name, this.places);
-    if (typeof found !== "string") throw problem(name, found.message, found.hint);
+    if (typeof found !== "string") throw documentError(name, NOWHERE, found.message, { hint: found.hint });
     return found;
   }
 
   private inline(fixture: object): Document<Fixture> {
     const file = "inline fixture";
-    const text = textOf(fixture);
-    // Refuses what is too deep to have a text at all.
+    const text = tryStringify(fixture);
+    // Refuses a value that nests too deep for JSON.
     if (text === undefined) inlineDocument(fixture, { file });
-    if (text === undefined || Array.isArray(fixture)) throw problem(file, "the document must be a map");
+    if (text === undefined || Array.isArray(fixture))
+      throw documentError(file, NOWHERE, "the document must be a map");
     const key = `inline ${createHash("sha256").update(text).digest("hex")}`;
     const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
     const document = readable(this.files.value(key, () => this.checked(read())));
@@ -160,7 +158,6 @@ export class FixtureLibrary implements FixtureSource {
     return document;
   }
 
-  /** It is in use from now on. */
   private begin(document: Document<Fixture>, spelling: string): void {
     this.spellings.set(document, spelling);
     if ([...document.files].length > 0) this.files.announceUse();
@@ -197,7 +194,7 @@ function rootBuilders(resources: readonly Resource[]): RootBuilders {
     base: (fixture, seed) => buildBase(complete(fixture, seed), seed, resources),
     variant: (fixture, { seed, settings, base }) =>
       buildVariant(base, { fixture: complete(fixture, seed), seed, resources, settings }),
-    // The values of the settings that readers follow, where they are others than by default.
+    // The settings that readers follow and that differ from their defaults.
     differences: (settings) =>
       followed
         .filter((name) => settings[name] !== DEFAULT_SETTINGS[name])
@@ -206,14 +203,14 @@ function rootBuilders(resources: readonly Resource[]): RootBuilders {
   };
 }
 
-/** @throws DocumentError for one that never was right */
+/** @throws DocumentError if no version of it was good */
 function readable(document: Document<Fixture>): Document<Fixture> {
   if (document.version === undefined) throw document.problem!;
   return document;
 }
 
-/** Undefined for what JSON cannot write, such as a value that holds itself. */
-function textOf(value: object): string | undefined {
+/** Undefined for a value that JSON cannot write, such as one that contains itself. */
+function tryStringify(value: object): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
@@ -221,21 +218,14 @@ function textOf(value: object): string | undefined {
   }
 }
 
-function problem(file: string, message: string, hint?: string): DocumentError {
-  const place: DocumentProblem = { file, line: 0, column: 0, field: "", message };
-  return new DocumentError([hint === undefined ? place : { ...place, hint }]);
-}
-
 export interface CheckPlaces {
   resources: readonly Resource[];
   cwd?: string;
   folders?: readonly string[];
+  warn?: Warn;
 }
 
-/**
- * What `understudy fixture check` says about one file, named or given by its path: undefined when it can be
- * used, else every problem with its file, line and column.
- */
+/** Checks a fixture, given by name or path; undefined if it can be used. */
 export function checkFixture(fixture: string, places: CheckPlaces): DocumentError | undefined {
   try {
     new FixtureLibrary({ ...places, trustBuild: false }).load(fixture);

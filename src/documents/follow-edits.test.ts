@@ -148,12 +148,12 @@ describe("a fixture file that changes on disk", () => {
     write("late.yaml", world("later"));
     await said(4);
     expect(ids(sandbox)).toEqual(["org_later"]);
-    // A broken base speaks for itself; once it is mended, those that extend it follow.
+    // A broken base speaks for itself; once it is fixed, those that extend it follow.
     write("late.yaml", "organizations: [");
     expect(await said(5)).toMatch(/^late.yaml:/);
-    write("late.yaml", world("mended"));
+    write("late.yaml", world("fixed"));
     await said(6);
-    expect(ids(sandbox)).toEqual(["org_mended"]);
+    expect(ids(sandbox)).toEqual(["org_fixed"]);
   });
 
   it("also watches fixtures that come into use later [interfaces 6]", async () => {

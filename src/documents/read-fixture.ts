@@ -1,24 +1,24 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { nearest } from "../engine/contract/text.ts";
-import { DocumentError } from "../engine/documents/document-error.ts";
+import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
 import {
   inlineDocument,
-  type Position,
   problemAt,
   readDocument,
   throwProblems,
   type UserDocument,
+  type Warn,
 } from "../engine/documents/read-document.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml-syntax.ts";
 import { filesCalled, filesIn, isPath, nameOfFile, readFileText, showFile, UnreadableFile } from "./files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
 export interface FixturePlaces {
-  /** Where fixtures are found by name, the first that has one wins. */
+  /** Searched by name in this order. */
   folders: readonly string[];
-  /** What relative paths start from. */
+  /** The folder that relative paths start from. */
   cwd: string;
 }
 
@@ -27,7 +27,7 @@ export interface NotFound {
   hint?: string | undefined;
 }
 
-/** Where names are looked up: the user's own folder of fixtures, where there is one, then the shipped ones. */
+/** The user's folder of fixtures, if there is one, then the shipped one. */
 export function fixtureFolders(cwd = process.cwd()): string[] {
   const own = join(cwd, "fixtures");
   return [...(existsSync(own) ? [own] : []), SHIPPED_FIXTURES.folder];
@@ -73,7 +73,7 @@ const LARGE_JSON = 256 * 1024;
 
 export interface ReadFixture {
   document: LayeredDocument;
-  /** Every file that it was read from, by its real path, with the mark it bore then. */
+  /** The files that it was read from, by their real paths, each with its mark at that time. */
   files: ReadonlyMap<string, string>;
   /** The value was stored by the build and needs no check. */
   trusted: boolean;
@@ -81,6 +81,7 @@ export interface ReadFixture {
 
 export interface ReadPlaces extends FixturePlaces {
   trustBuild?: boolean | undefined;
+  warn?: Warn | undefined;
 }
 
 /**
@@ -143,12 +144,13 @@ function extendedBy(layer: Layer, above: readonly Layer[], places: ReadPlaces): 
   }
 }
 
-function readLayer(file: string, { cwd, trustBuild }: ReadPlaces): Layer {
+function readLayer(file: string, { cwd, trustBuild, warn }: ReadPlaces): Layer {
   const shown = showFile(file, cwd);
   const { text, mark } = readFileText(file, { shown, noun: "fixture", maxBytes: OWN_FILE_LIMITS.maxBytes });
   const value = trustBuild === false ? undefined : SHIPPED_FIXTURES.compiled(file, text);
   if (value !== undefined) return { document: lazilyLocated(text, shown, value), trusted: true, file, mark };
-  const document = readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS });
+  const document =
+    readLargeJson(file, text, shown) ?? readDocument(text, { file: shown, limits: LIMITS, warn });
   if (!isFields(document.value))
     throwProblems(document, [
       problemAt(document, { path: [], message: "a fixture must be a map of lists and settings" }),

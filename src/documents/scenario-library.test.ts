@@ -55,7 +55,7 @@ function stand(names: string[], files: string[] = []) {
 }
 
 describe("the names that a request may ask for", () => {
-  it("a name that nobody knows costs one listing a second, however many ask [interfaces 3]", () => {
+  it("an unknown name costs one listing a second, however many requests have it [interfaces 3]", () => {
     const { counted, recent } = stand(["outage"]);
     for (let i = 0; i < 1000; i++) expect(recent.has(`nothing-${i}`)).toBe(false);
     expect(counted.listings).toBe(1);

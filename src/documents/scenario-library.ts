@@ -1,6 +1,7 @@
 import type { DeclaredApi } from "../engine/contract/event.ts";
 import { nearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
+import type { Warn } from "../engine/documents/read-document.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
 import {
   MAX_SCENARIO_BYTES,
@@ -18,10 +19,11 @@ import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 export interface ScenarioLibraryOptions {
   api: DeclaredApi;
-  /** Where scenarios are found by name, the first that has one wins; by default the shipped ones alone. */
+  /** Searched by name in this order; by default the shipped folder alone. */
   folders?: readonly string[];
-  /** What relative paths start from and messages show paths by. */
+  /** The folder that relative paths start from, also in messages. */
   cwd?: string;
+  warn?: Warn;
 }
 
 /** A scenario as lists show it; `problem` is that of its newest text, which is not in force. */
@@ -39,14 +41,16 @@ export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
   readonly recentNames: ScenarioNames = new RecentNames(this);
   private readonly api: DeclaredApi;
+  private readonly warn: Warn | undefined;
   private readonly derived: RefusalScenarios;
   /** With the names that are active there. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** By name, in how many sandboxes. */
   private readonly inForce = new Map<string, number>();
 
-  constructor({ api, folders = scenarioFolders(), cwd = process.cwd() }: ScenarioLibraryOptions) {
+  constructor({ api, folders = scenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
     this.api = api;
+    this.warn = warn;
     this.derived = new RefusalScenarios(api.operations);
     this.files = new DocumentLibrary<Scenario>({
       folders,
@@ -186,7 +190,10 @@ export class ScenarioLibrary implements ScenarioSource {
   private read(file: string): Read<Scenario> {
     const shown = this.files.shown(file);
     const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
-    return { value: readScenario({ text, shown, file }, this.api), files: new Map([[file, mark]]) };
+    return {
+      value: readScenario({ text, shown, file, warn: this.warn }, this.api),
+      files: new Map([[file, mark]]),
+    };
   }
 }
 

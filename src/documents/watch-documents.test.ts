@@ -13,9 +13,9 @@ let library: DocumentLibrary<string>;
 let watch: DocumentWatch | undefined;
 let said: string[];
 
-const fileOf = (name: string) => join(cwd, `${name}.yaml`);
-const write = (name: string, text: string) => writeFileSync(fileOf(name), text);
-const versionOf = (name: string) => library.find(name)?.version;
+const pathFor = (name: string) => join(cwd, `${name}.yaml`);
+const write = (name: string, text: string) => writeFileSync(pathFor(name), text);
+const getVersion = (name: string) => library.find(name)?.version;
 
 /** A document is its text, and wrong where that says so. */
 function read(file: string) {
@@ -54,32 +54,32 @@ afterEach(async () => {
 });
 
 function use(name: string): void {
-  used.add(fileOf(name));
+  used.add(pathFor(name));
   library.announceUse();
 }
 
 describe("a library of documents", () => {
   it("reads again what is not in use; what is keeps its version until it is refreshed [interfaces 6]", () => {
     write("a", "one");
-    expect(versionOf("a")).toBe("one");
+    expect(getVersion("a")).toBe("one");
     write("a", "second");
-    expect(versionOf("a")).toBe("second");
+    expect(getVersion("a")).toBe("second");
     use("a");
     write("a", "third version");
-    expect(versionOf("a")).toBe("second");
-    expect(library.refresh(fileOf("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
+    expect(getVersion("a")).toBe("second");
+    expect(library.refresh(pathFor("a")).changed.map(({ version }) => version)).toEqual(["third version"]);
   });
 
   it("keeps the last good version of a broken one, and says what is wrong with the newer [interfaces 6]", () => {
     write("a", "good");
-    expect(versionOf("a")).toBe("good");
+    expect(getVersion("a")).toBe("good");
     use("a");
     write("a", "wrong spelling");
-    expect(library.refresh(fileOf("a")).broken[0]!.problem.message).toBe("wrong spelling");
+    expect(library.refresh(pathFor("a")).broken[0]!.problem.message).toBe("wrong spelling");
     expect(library.find("a")).toMatchObject({ version: "good", problem: { message: "wrong spelling" } });
-    // Mended to what it was, it says nothing new.
+    // Fixed to its former text, it is no change.
     write("a", "good");
-    expect(library.refresh(fileOf("a"))).toEqual({ changed: [], broken: [] });
+    expect(library.refresh(pathFor("a"))).toEqual({ changed: [], broken: [] });
     expect(library.find("a")!.problem).toBeUndefined();
   });
 
@@ -87,15 +87,15 @@ describe("a library of documents", () => {
     write("a", "wrong");
     expect(library.find("a")).toMatchObject({ version: undefined, problem: { message: "wrong" } });
     write("a", "right");
-    expect(versionOf("a")).toBe("right");
-    expect(versionOf("b")).toBeUndefined();
+    expect(getVersion("a")).toBe("right");
+    expect(getVersion("b")).toBeUndefined();
   });
 });
 
 describe("a watch over documents", () => {
   it("sees an edit that was made before it began [interfaces 6]", async () => {
     write("a", "one");
-    versionOf("a");
+    getVersion("a");
     use("a");
     write("a", "edited meanwhile");
     await start();
@@ -105,18 +105,18 @@ describe("a watch over documents", () => {
   it("sees a single edit of a file that has only just come into use [interfaces 6]", async () => {
     await start();
     write("a", "one");
-    versionOf("a");
+    getVersion("a");
     use("a");
     write("a", "edited at once");
     await expect.poll(() => said).toEqual(["edited at once"]);
-    expect(versionOf("a")).toBe("edited at once");
+    expect(getVersion("a")).toBe("edited at once");
   });
 
   it("leaves alone what is not in use [interfaces 6]", async () => {
     write("a", "one");
     write("b", "one");
-    versionOf("a");
-    versionOf("b");
+    getVersion("a");
+    getVersion("b");
     use("b");
     await start();
     write("a", "not in use");
@@ -127,12 +127,12 @@ describe("a watch over documents", () => {
   it("says once that it cannot follow a file, and goes on [interfaces 2]", async () => {
     write("a", "one");
     write("b", "one");
-    versionOf("a");
-    versionOf("b");
+    getVersion("a");
+    getVersion("b");
     use("a");
     use("b");
-    rmSync(fileOf("a"));
-    symlinkSync(fileOf("a"), fileOf("a"));
+    rmSync(pathFor("a"));
+    symlinkSync(pathFor("a"), pathFor("a"));
     await start();
     write("b", "edited");
     await expect.poll(() => said).toContain("edited");

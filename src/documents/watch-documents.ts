@@ -4,13 +4,13 @@ import type { DocumentLibrary } from "./document-library.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
 const QUIET_MS = 60;
-/** A watcher needs a moment to see a file that it is told of while it runs. */
+/** A running watcher takes a moment to begin with another file. */
 const SETTLING_MS = 300;
 
 /** Documents whose edits take effect where they are in use (interfaces 6). */
 export interface Followed {
   files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
-  /** Puts in force what an edited file says now, and tells of it. */
+  /** Puts an edited file in force, and reports it. */
   takeUp: (file: string) => void;
 }
 
@@ -21,8 +21,8 @@ export interface DocumentWatch {
 }
 
 /**
- * One watcher for all documents in use; nothing is loaded or watched before one is. `onError` hears once that
- * files are not followed, and of each edit that could not be taken up.
+ * One watcher for all documents in use, loaded with the first of them. `onError` is called once if files cannot be
+ * watched, and for each edit that could not be put in force.
  */
 export function watchDocuments(
   followed: readonly Followed[],
@@ -77,7 +77,7 @@ class Watch implements DocumentWatch {
     this.settled = Promise.all([this.settled, seen]).then(() => {});
   }
 
-  /** What was edited between its reading and now has been seen by nobody. */
+  /** Finds edits that were made between reading and watching. */
   private lookAt(paths: readonly string[]): void {
     for (const path of paths) if (this.isOutdated(path)) this.soon(path);
   }
@@ -90,7 +90,7 @@ class Watch implements DocumentWatch {
       ignoreInitial: true,
       ignored: (path, stats) => stats?.isFile() === true && !this.isInUse(path),
     });
-    // A system without watches left, or a folder that leads into itself, is a reason to say so, not to end.
+    // Too few watches, or a folder that contains itself, must not end the server.
     watcher.on("error", (error) => this.fail(error as Error));
     for (const event of ["add", "change", "unlink"] as const) watcher.on(event, (file) => this.soon(file));
     return watcher;
@@ -107,10 +107,10 @@ class Watch implements DocumentWatch {
     this.timers.delete(file);
     try {
       for (const one of this.followed) if (one.files.isFileInUse(file)) one.takeUp(file);
-      // What is extended may have changed with the text.
+      // An edit may extend other files.
       this.follow();
     } catch (error) {
-      // Whatever somebody types into a file, the server goes on with what it had.
+      // Whatever a user types into a file, the server continues with the last good version.
       this.onError(new Error(`${file} stays as it was: ${(error as Error).message}`, { cause: error }));
     }
   }

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Adapter } from "lowdb";
+import { readUserText } from "../documents/files.ts";
 import type { Row } from "./store.ts";
 import { freeName, PersistenceError } from "./store.ts";
 
@@ -31,7 +32,7 @@ export class DocumentFile implements Adapter<Kept> {
   /** Before anything is written or renamed. @throws PersistenceError */
   requireKnownFormat(): void {
     if (!existsSync(this.file)) return;
-    const document = parsed(readFileSync(this.file, "utf8"));
+    const document = readJson(this.file);
     if (document instanceof Error) return;
     const { format, version } = document;
     if (format !== FORMAT) {
@@ -49,7 +50,7 @@ export class DocumentFile implements Adapter<Kept> {
   async read(): Promise<Kept | null> {
     for (const candidate of [this.file, this.previous]) {
       if (!existsSync(candidate)) continue;
-      const document = parsed(readFileSync(candidate, "utf8"));
+      const document = readJson(candidate);
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.say(`${candidate} is used in its place.`);
         return toStoredRows(document.sandboxes);
@@ -93,9 +94,10 @@ interface Document {
   sandboxes?: unknown;
 }
 
-function parsed(text: string): Document | Error {
+/** Users may edit the document, in an editor of any encoding. */
+function readJson(file: string): Document | Error {
   try {
-    const document: unknown = JSON.parse(text);
+    const document: unknown = JSON.parse(readUserText(file));
     return typeof document === "object" && document !== null ? document : new Error("it holds no object");
   } catch (error) {
     return error as Error;

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
@@ -144,6 +144,7 @@ export class FileLock {
     const file = `${of}.lock`;
     const Database = createRequire(import.meta.url)("libsql") as typeof import("libsql");
     try {
+      closeSync(openSync(file, "a", 0o600));
       const db = new Database(file);
       db.exec("BEGIN EXCLUSIVE");
       return new FileLock(db);

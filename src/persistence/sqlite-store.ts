@@ -46,7 +46,7 @@ export class SqliteStore implements FolderStore {
     } catch (error) {
       throw error instanceof PersistenceError ? error : cannotOpen(files, error);
     }
-    makeFolder(folder);
+    makeFolder(folder, 0o700);
     const thread = new EngineThread(files.database);
     try {
       await openWhole(files, thread, say);

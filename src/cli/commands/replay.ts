@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
+import { readUserText } from "../../documents/files.ts";
 import { command } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, untilStopped } from "../process.ts";
@@ -42,7 +42,7 @@ function resultText({ requests, control_calls, difference }: ReplayResult): stri
 /** @throws UsageError */
 function readBundleFile(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readUserText(file);
   } catch (error) {
     throw new UsageError(`cannot read the bundle ${file}: ${(error as Error).message}`);
   }

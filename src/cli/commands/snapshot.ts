@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import type { Difference, SnapshotFile } from "../../client/types.ts";
+import { readUserText } from "../../documents/files.ts";
 import { FORCE, group, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
@@ -71,7 +71,7 @@ export const snapshotCommand = group(
 
 /** The server checks its contents. */
 function readSnapshotFile(file: string): SnapshotFile {
-  const text = readFileSync(file, "utf8");
+  const text = readUserText(file);
   try {
     return JSON.parse(text) as SnapshotFile;
   } catch (error) {

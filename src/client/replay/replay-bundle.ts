@@ -227,7 +227,7 @@ interface ReplayWorld {
 async function replayWorld(bundle: Bundle, fixture: object, replay: ReplaySeams): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   bundle.scenarios.forEach(({ document }, i) => {
-    writeFileSync(join(folder, `${i}.json`), JSON.stringify(document));
+    writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
   });
   const now = Date.parse(bundle.clock.start);
   const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };

@@ -21,7 +21,7 @@ export class ShareFile {
 
   constructor(share: SuiteShare) {
     this.path = join(this.folder, "suite.json");
-    writeFileSync(this.path, JSON.stringify(share));
+    writeFileSync(this.path, JSON.stringify(share), { mode: 0o600 });
   }
 
   tests(): SuiteTest[] {

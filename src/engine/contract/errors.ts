@@ -106,6 +106,13 @@ export const CATALOGUE = {
     "The request body is not valid JSON.",
     "Send a UTF-8 encoded JSON document that matches the content type.",
   ),
+  INVALID_DIGEST: entry(
+    400,
+    "G43",
+    "The bytes do not have the digest that was sent.",
+    "Nothing was stored. Send all bytes again, with the base64 of their digest.",
+    { field: "input", value: "input" },
+  ),
   PAYLOAD_TOO_LARGE: entry(
     413,
     "G09",

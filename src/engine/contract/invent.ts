@@ -18,10 +18,6 @@ export function inventName(inventor: Inventor): string {
   return seededFaker(inventor).person.fullName();
 }
 
-export function inventFirstName(inventor: Inventor): string {
-  return seededFaker(inventor).person.firstName();
-}
-
 /** A valid address for a name in any script; of the id where the name has no letters. */
 export function inventEmail(name: string, id: string, inventor: Inventor): string {
   // Titles such as "Dr." and "Jr." are no part of an address.
@@ -64,23 +60,12 @@ export function inventTitle(inventor: Inventor): string {
   return capitalized(seededFaker(inventor).company.buzzPhrase());
 }
 
-/** One sentence that describes something. */
-export function inventDescription(inventor: Inventor): string {
-  return `${capitalized(seededFaker(inventor).company.catchPhrase())}.`;
-}
-
 /** A file's name with this extension, such as ".pdf"; letters, digits and hyphens in every locale. */
 export function inventFilename(extension: string, inventor: Inventor): string {
   const { company } = seededFaker(inventor);
   const words = `${company.buzzAdjective()} ${company.buzzNoun()}`.normalize("NFKD").toLowerCase();
   const slug = words.replaceAll(/\p{M}/gu, "").replaceAll(/[^a-z0-9]+/g, "-");
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
-}
-
-/** A song, its artist and its album: what a music collection lists. */
-export function inventTrack(inventor: Inventor): { title: string; artist: string; album: string } {
-  const { music } = seededFaker(inventor);
-  return { title: music.songName(), artist: music.artist(), album: music.album() };
 }
 
 /** One for each locale that was asked for; all draw from `source`, which each use replaces. */

@@ -110,6 +110,13 @@ export function toMediaType(text: string): string {
   return byAlias.get(type) ?? type;
 }
 
+/** The usual end of the name of a file of this type, such as `.jpg`; `.bin` for an unknown type. */
+export function toExtension(mime_type: string): string {
+  const type = toMediaType(mime_type);
+  for (const [extension, known] of byExtension) if (known === type) return `.${extension}`;
+  return ".bin";
+}
+
 /** The type of a file by its name; UNKNOWN_TYPE if the name says nothing. */
 export function typeOfName(filename: string): string {
   return byExtension.get(filename.split(".").at(-1)!.toLowerCase()) ?? UNKNOWN_TYPE;

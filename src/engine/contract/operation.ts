@@ -3,7 +3,7 @@ import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
 import { type DeclaredError, type ErrorCode, toErrorCode } from "./errors.ts";
 import type { Assumed } from "./provenance.ts";
-import type { Services } from "./services.ts";
+import type { FileDigest, Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
 export const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -35,6 +35,8 @@ export interface ReceivedFile {
   size: number;
   /** At most the first `most` bytes. */
   read(most: number): Promise<Uint8Array>;
+  /** In base64. */
+  digest(algorithm: FileDigest): Promise<string>;
 }
 
 /** Header names in lower case. */

@@ -30,6 +30,9 @@ export interface Services {
 export type HeavyWork = "document" | "image" | "text";
 export type InTurn = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
+/** The digests that Google Cloud Storage knows. */
+export type FileDigest = "crc32c" | "md5";
+
 /** How a write into a blob ended. `gone`: the blob was removed or replaced meanwhile. */
 export type WriteOutcome = "written" | "gap" | "excess" | "gone";
 
@@ -39,6 +42,8 @@ export interface ByteStore {
   size(blob: string): number;
   /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
   crc32c(blob: string): string;
+  /** The digest of the bytes held, in base64. */
+  digest(blob: string, algorithm: FileDigest): Promise<string>;
   /** @throws ApiError PAYLOAD_TOO_LARGE when this number of bytes would not fit */
   requireRoom(bytes: number): void;
   /**

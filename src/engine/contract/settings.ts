@@ -120,6 +120,11 @@ export const Settings = Type.Object(
       "x-assumption": "G22",
       description: "whether the announced model listing of an organization answers (4.18)",
     }),
+    upload_digests: Words(["check", "ignore"], {
+      default: "check",
+      "x-assumption": "G43",
+      description: "whether `X-Goog-Hash` and `Content-MD5` of an upload are compared with its bytes",
+    }),
     upload_limit_mb: Type.Number({
       exclusiveMinimum: 0,
       maximum: 1024,

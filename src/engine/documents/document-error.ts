@@ -12,6 +12,15 @@ export interface DocumentProblem {
   hint?: string;
 }
 
+/** Counted from 1. */
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** Of a value that came without a text, or of a whole file. */
+export const NOWHERE: Position = { line: 0, column: 0 };
+
 export type DocumentPath = readonly (string | number)[];
 
 /** A broken document can produce millions of problems; more than these do not help a reader. */
@@ -54,6 +63,16 @@ export class DocumentError extends Error {
       .flatMap((problem) => [formatProblem(problem), ...codeFrame(lines, problem)])
       .join("\n");
   }
+}
+
+/** The error for one problem. */
+export function documentError(
+  file: string,
+  at: Position,
+  message: string,
+  { path = [], hint }: { path?: DocumentPath; hint?: string | undefined } = {},
+): DocumentError {
+  return new DocumentError([{ file, ...at, field: formatPath(path), message, ...(hint && { hint }) }]);
 }
 
 export function formatProblem(problem: DocumentProblem): string {

@@ -1,5 +1,5 @@
-import { DocumentError, type DocumentPath, type DocumentProblem } from "./document-error.ts";
-import type { Position, UserDocument } from "./read-document.ts";
+import { DocumentError, type DocumentPath, type DocumentProblem, type Position } from "./document-error.ts";
+import type { UserDocument } from "./read-document.ts";
 
 type Fields = Record<string, unknown>;
 

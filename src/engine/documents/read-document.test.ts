@@ -139,7 +139,7 @@ describe("refusals", () => {
     ["a: @x", "world.yaml:1:4: a text that begins with @ must be quoted"],
     [
       "base: &b { x: 1 }\nc:\n  <<: *b",
-      "world.yaml:3:3: merge keys (<<) are not understood; use `extends`, or write the fields out",
+      "world.yaml:3:3: merge keys (<<) are not supported; write the fields out here",
     ],
   ])("interfaces 2 refuses %j with its place", (text, expected) => {
     expect(failure(text).format()).toBe(expected);

@@ -5,8 +5,11 @@ import {
   DocumentError,
   type DocumentPath,
   type DocumentProblem,
+  documentError,
   formatPath,
   MAX_PROBLEMS,
+  NOWHERE,
+  type Position,
 } from "./document-error.ts";
 import { type AliasTargets, checkNodes, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
 import {
@@ -17,11 +20,6 @@ import {
   type SyntaxProblem,
   UnreadableText,
 } from "./yaml-syntax.ts";
-
-export interface Position {
-  line: number;
-  column: number;
-}
 
 /** A document that users write: its plain value, and where in the text each part of it stands. */
 export interface UserDocument {
@@ -35,10 +33,14 @@ export interface UserDocument {
   locateKey(path: DocumentPath): Position;
 }
 
+/** Takes what is probably a mistake in a document that can be used. */
+export type Warn = (problem: DocumentProblem) => void;
+
 export interface ReadOptions {
   /** The name that messages give the document. */
   file: string;
   limits?: Partial<DocumentLimits>;
+  warn?: Warn | undefined;
 }
 
 /**
@@ -51,18 +53,16 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
   if (text.length > limits.maxBytes || utf8Length(text) > limits.maxBytes)
-    throw refusal(
-      file,
-      { line: 1, column: 1 },
-      `the document is larger than ${formatBytes(limits.maxBytes)}`,
-    );
+    throw documentError(file, START, `the document is larger than ${formatBytes(limits.maxBytes)}`);
   // A byte order mark belongs to the file, not to its first line.
   const content = text.startsWith("\ufeff") ? text.slice(1) : text;
   const lines = new LineCounter();
   try {
     const root = parseYaml(content, limits, lines);
-    const targets = checkNodes(root);
+    const { targets, warnings } = checkNodes(root, content);
     const place = (node: unknown) => toPosition(lines, findOffset(node));
+    for (const { offset, message } of warnings)
+      options.warn?.({ file, ...toPosition(lines, offset), field: "", message });
     return {
       file,
       text: content,
@@ -80,11 +80,11 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
     }
     // The parser is not ours: whatever it throws on a hostile text is still about the text.
     const reason = error instanceof Error ? error.message : String(error);
-    throw refusal(file, { line: 1, column: 1 }, `the document cannot be read: ${clip(reason, 200)}`);
+    throw documentError(file, START, `the document cannot be read: ${clip(reason, 200)}`);
   }
 }
 
-const NOWHERE: Position = { line: 0, column: 0 };
+const START: Position = { line: 1, column: 1 };
 
 /**
  * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that it is
@@ -98,16 +98,22 @@ export function inlineDocument(value: unknown, options: ReadOptions): UserDocume
   let values = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (++values > limits.maxValues)
-      throw refusal(file, NOWHERE, `the document is too large: it has more than ${limits.maxValues} values`);
+      throw documentError(
+        file,
+        NOWHERE,
+        `the document is too large: it has more than ${limits.maxValues} values`,
+      );
     if (typeof next.value !== "object" || next.value === null) continue;
     if (next.path.length > limits.maxDepth)
-      throw refusal(file, NOWHERE, `maps and lists are nested more than ${limits.maxDepth} deep`);
+      throw documentError(file, NOWHERE, `maps and lists are nested more than ${limits.maxDepth} deep`);
     const keys: (string | number)[] = Array.isArray(next.value)
       ? [...next.value.keys()]
       : Object.keys(next.value);
     for (const key of keys) {
       if (typeof key === "string" && DANGEROUS_KEYS.has(key))
-        throw refusal(file, NOWHERE, `the key \`${key}\` is not allowed`, [...next.path, key]);
+        throw documentError(file, NOWHERE, `the key \`${key}\` is not allowed`, {
+          path: [...next.path, key],
+        });
       open.push({ value: (next.value as Record<string | number, unknown>)[key], path: [...next.path, key] });
     }
   }
@@ -172,10 +178,6 @@ function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
     if (!seen.has(position.line)) seen.set(position.line, { ...position, message });
   }
   return [...seen.values()].slice(0, MAX_PROBLEMS);
-}
-
-function refusal(file: string, at: Position, message: string, path: DocumentPath = []): DocumentError {
-  return new DocumentError([{ file, ...at, field: formatPath(path), message }]);
 }
 
 function formatBytes(bytes: number): string {

@@ -6,7 +6,9 @@ import { DANGEROUS_KEYS, type DocumentLimits, type SyntaxProblem, UnreadableText
 export type AliasTargets = ReadonlyMap<Alias, Node>;
 
 interface Walk {
+  text: string;
   problems: SyntaxProblem[];
+  warnings: SyntaxProblem[];
   targets: Map<Alias, Node>;
   anchors: Map<string, Node>;
   open: Set<Node>;
@@ -17,11 +19,21 @@ interface Walk {
  * keys given twice, keys that are no text, dangerous keys, numbers that lose digits, aliases without a target.
  * @throws UnreadableText
  */
-export function checkNodes(root: Node | null): AliasTargets {
-  const walk: Walk = { problems: [], targets: new Map(), anchors: new Map(), open: new Set() };
+export function checkNodes(
+  root: Node | null,
+  text: string,
+): { targets: AliasTargets; warnings: readonly SyntaxProblem[] } {
+  const walk: Walk = {
+    text,
+    problems: [],
+    warnings: [],
+    targets: new Map(),
+    anchors: new Map(),
+    open: new Set(),
+  };
   checkNode(root, walk);
   if (walk.problems.length > 0) throw new UnreadableText(...walk.problems);
-  return walk.targets;
+  return walk;
 }
 
 function checkNode(node: unknown, walk: Walk): void {
@@ -29,7 +41,10 @@ function checkNode(node: unknown, walk: Walk): void {
   if (isAlias(node)) checkAlias(node, walk);
   if (!isScalar(node) && !isCollection(node)) return;
   if (node.anchor !== undefined) walk.anchors.set(node.anchor, node);
-  if (isScalar(node)) checkNumber(node, walk);
+  if (isScalar(node)) {
+    checkNumber(node, walk);
+    checkComment(node, walk);
+  }
   if (!isCollection(node)) return;
   walk.open.add(node);
   if (isSeq(node)) for (const item of node.items) checkNode(item, walk);
@@ -45,8 +60,7 @@ function checkKeys(items: readonly { key: unknown; value: unknown }[], walk: Wal
     if (name === undefined) report(walk, key, "a key must be a plain text");
     else if (name === "") report(walk, key, "a key is missing before the colon");
     else if (DANGEROUS_KEYS.has(name)) report(walk, key, `the key \`${name}\` is not allowed`);
-    else if (name === "<<")
-      report(walk, key, "merge keys (<<) are not understood; use `extends`, or write the fields out");
+    else if (name === "<<") report(walk, key, "merge keys (<<) are not supported; write the fields out here");
     else if (seen.has(name)) report(walk, key, `the key \`${clip(name, 60)}\` is given twice`);
     else seen.add(name);
     if (isScalar(key) && key.anchor !== undefined) walk.anchors.set(key.anchor, key);
@@ -70,6 +84,26 @@ function checkNumber(node: Scalar, walk: Walk): void {
   else if (Number.isInteger(value) && /^[-+]?(\d+|0x[\da-f]+|0o[0-7]+)$/i.test(source))
     report(walk, node, `the number ${clip(source, 30)} is too large to be exact; quote it if it is a text`);
 }
+
+/** A value that begins with `#`, such as a colour, is a comment unless it is quoted, and so is what follows ` #`. */
+function checkComment({ value, source, range }: Scalar, { text, warnings }: Walk): void {
+  if (!range || warnings.length >= MAX_PROBLEMS) return;
+  COMMENT.lastIndex = range[1];
+  const comment = COMMENT.exec(text)?.[1];
+  if (comment === undefined) return;
+  const isEmpty = value === null && !source;
+  const isLost = isEmpty ? /^[^\s#]/.test(comment) : typeof value === "string" && LIKELY_VALUE.test(comment);
+  if (!isLost) return;
+  const written = clip(`${isEmpty ? "" : `${source} `}#${comment}`, 60);
+  const message = `\`#${clip(comment, 60)}\` is a comment, and was probably meant as ${isEmpty ? "a value" : "part of the value"}; quote it: "${written}"`;
+  warnings.push({ offset: range[0], message });
+}
+
+/** On the line of the value. */
+const COMMENT = /[ \t]*#([^\r\n]*)/y;
+
+/** A number or a colour in hexadecimal digits. */
+const LIKELY_VALUE = /^(\d+|[\da-f]{3,8})$/i;
 
 function report(walk: Walk, node: unknown, message: string): void {
   walk.problems.push({ offset: findOffset(node), message });

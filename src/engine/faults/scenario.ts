@@ -10,6 +10,7 @@ import {
   readDocument,
   throwProblems,
   type UserDocument,
+  type Warn,
 } from "../documents/read-document.ts";
 import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
 import { isCatalogueCode, nearestCode } from "./effects/error.ts";
@@ -65,15 +66,16 @@ export interface ScenarioText {
   shown: string;
   /** The real path. */
   file: string;
+  warn?: Warn | undefined;
 }
 
 /**
  * Reads and checks a scenario file (interfaces 6).
  * @throws DocumentError with file, line and column of every problem
  */
-export function readScenario({ text, shown, file }: ScenarioText, api: DeclaredApi): Scenario {
+export function readScenario({ text, shown, file, warn }: ScenarioText, api: DeclaredApi): Scenario {
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
-  const document = readDocument(text, { file: shown, limits });
+  const document = readDocument(text, { file: shown, limits, warn });
   throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
   const written = document.value as ScenarioDocument;
   const name = written.name ?? nameFromPath(file);

@@ -37,7 +37,7 @@ const EXPOSED_HEADERS = [
 ].join(", ");
 
 const ALLOWED_HEADERS =
-  "api-key, X-API-Key, Authorization, Content-Type, Content-Range, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
+  "api-key, X-API-Key, Authorization, Content-Type, Content-Range, X-Goog-Hash, Content-MD5, If-None-Match, If-Modified-Since, Last-Event-ID, Prefer, X-Sandbox, X-Sandbox-Fault, X-Sandbox-Delay";
 
 /**
  * Adds the headers that all answers have (sections 8 and 9).

@@ -13,6 +13,7 @@ import type { Settings } from "../../engine/contract/settings.ts";
 import type { ReadForm } from "../../engine/pipeline/engine-parts.ts";
 import type { PlainRequest } from "../../engine/pipeline/plain-http.ts";
 import { parseInteger } from "../../engine/pipeline/read-query.ts";
+import { digestFiles } from "./storage/segment.ts";
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
@@ -182,6 +183,7 @@ class FormReader {
       mime_type,
       size: 0,
       read: (most) => readStart(path, Math.min(most, received.size)),
+      digest: (algorithm) => digestFiles([{ path, length: received.size }], algorithm),
     };
     this.files[name] = received;
     if (filename === undefined) this.nameless.push(name);
@@ -201,7 +203,7 @@ class FormReader {
     { path, name, limit }: { path: string; name: string; limit: number },
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const out = createWriteStream(path);
+      const out = createWriteStream(path, { mode: 0o600 });
       this.outs.push(out);
       const stop = (error: unknown) => {
         stream.unpipe(out);

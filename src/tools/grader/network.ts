@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import net from "node:net";
 import tls from "node:tls";
+import { readUserText } from "../../documents/files.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import {
   createLocate,
@@ -63,7 +63,7 @@ export interface GraderNetwork {
  */
 export function openNetwork(caFile?: string): GraderNetwork {
   const policy = createAddressPolicy({ mode: "local" });
-  const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readFileSync(caFile, "utf8")] };
+  const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readUserText(caFile)] };
   return { locate: createLocate({ policy }), outbound: createOutbound({ policy, ...ca }) };
 }
 

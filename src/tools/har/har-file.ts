@@ -1,5 +1,6 @@
-import { closeSync, createReadStream, ftruncateSync, openSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, fchmodSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { JSONParser } from "@streamparser/json";
+import { detectEncoding, refuseEncoding, type TextEncoding } from "../../engine/documents/decode-text.ts";
 import type { HarEntry } from "./har-entry.ts";
 
 /** An option or a file cannot be used; the message is one sentence that says what to do. */
@@ -64,6 +65,9 @@ class Reading {
   private known = false;
   private read = 0;
   private lastEnd = 0;
+  /** By the first piece. */
+  private encoding: TextEncoding | undefined;
+  private decoder: InstanceType<typeof TextDecoder> | undefined;
   /** An error of `onEntry`, not of the text. */
   private thrown: unknown;
 
@@ -87,7 +91,8 @@ class Reading {
   /** @throws InputError, and what `onEntry` throws */
   add(piece: Buffer): void {
     this.read += piece.length;
-    this.parse(() => this.parser.write(piece));
+    const text = this.decode(piece);
+    this.parse(() => this.parser.write(text));
     if (this.read - this.lastEnd <= MAX_ENTRY_BYTES) return;
     const most = MAX_ENTRY_BYTES / (1024 * 1024);
     const which = `entry ${this.facts.entries + 1}`;
@@ -99,6 +104,16 @@ class Reading {
     if (!this.parser.isEnded) this.parse(() => this.parser.end());
     if (this.known) return this.facts;
     throw new InputError(`${this.file} is no HTTP Archive: it holds no log with entries`);
+  }
+
+  private decode(piece: Buffer): string {
+    this.encoding ??= detectEncoding(piece);
+    try {
+      this.decoder ??= new TextDecoder(this.encoding, { fatal: true });
+      return this.decoder.decode(piece, { stream: true });
+    } catch {
+      throw new InputError(`${this.file}: ${refuseEncoding(piece, this.encoding, this.file).message}`);
+    }
   }
 
   private parse(step: () => void): void {
@@ -130,7 +145,9 @@ export class HarFile {
 
   /** @throws the system's error; EEXIST for a file that is there, unless it may be replaced */
   constructor(file: string, { version, replace }: { version: string; replace: boolean }) {
-    this.descriptor = openSync(file, replace ? "w" : "wx");
+    this.descriptor = openSync(file, replace ? "w" : "wx", 0o600);
+    // A file that is replaced keeps its mode otherwise.
+    fchmodSync(this.descriptor, 0o600);
     const creator = JSON.stringify({ name: "Understudy", version });
     const head = `{"log":{"version":"1.2","creator":${creator},"pages":[],"entries":[`;
     writeSync(this.descriptor, head + TAIL);

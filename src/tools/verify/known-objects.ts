@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readUserText } from "../../documents/files.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
-import { readDocument } from "../../engine/documents/read-document.ts";
+import { readDocument, type Warn } from "../../engine/documents/read-document.ts";
 import { InputError } from "../har/har-file.ts";
 import type { ObjectNames } from "./contract.ts";
 import { isMadeUp, madeUpId } from "./exchange.ts";
@@ -151,7 +151,7 @@ export function writableNames(names: ObjectNames): string[] {
  * `NAME=ID` (several with commas), or a YAML or JSON file of such pairs.
  * @throws InputError, DocumentError
  */
-export function readUses(options: readonly string[], names: ObjectNames): Map<string, string[]> {
+export function readUses(options: readonly string[], names: ObjectNames, warn?: Warn): Map<string, string[]> {
   const uses = new Map<string, string[]>();
   const add = (written: string, values: readonly string[]) => {
     const name = usableName(names, written);
@@ -162,15 +162,15 @@ export function readUses(options: readonly string[], names: ObjectNames): Map<st
   };
   for (const option of options) {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(option) ?? [];
-    if (name === undefined) for (const [key, ids] of readPairs(option)) add(key, ids);
+    if (name === undefined) for (const [key, ids] of readPairs(option, warn)) add(key, ids);
     // A URL may hold commas; ids do not.
     else add(name, name === "webhook_url" ? [value!] : value!.split(","));
   }
   return uses;
 }
 
-function readPairs(file: string): [string, string[]][] {
-  const { value } = readDocument(readFileSync(file, "utf8"), { file });
+function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
+  const { value } = readDocument(readUserText(file), { file, warn });
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new InputError(`${file} must hold names and ids, such as \`transcription_id: trans_short\``);
   return Object.entries(value).map(([name, ids]) => [name, [ids].flat().map((id) => String(id))]);

@@ -114,6 +114,7 @@ const USUAL: Partial<Record<ErrorCode, Refusal>> = {
     body: '{"broken',
     headers: { ...good.headers, "content-type": "application/json" },
   }),
+  INVALID_DIGEST: ({ good }) => ({ ...good, headers: { ...good.headers, "content-md5": "wrong" } }),
   UNSUPPORTED_MEDIA_TYPE: ({ good }) => ({ ...good, body: "a=1", headers: { "content-type": "text/plain" } }),
   PAYLOAD_TOO_LARGE: tooLarge,
   RATE_LIMIT_EXCEEDED: secondOfOne,

@@ -1,41 +1,14 @@
 import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
-import { toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contract/media-types.ts";
+import { inventFilename } from "../../contract/invent.ts";
+import { toExtension, toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contract/media-types.ts";
 import { firstRecord } from "../../contract/references.ts";
 import { findAuthor } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
-/** Names of made-up files. */
-const SAMPLE_FILES = [
-  "onboarding-guide.pdf",
-  "travel-policy.md",
-  "release-notes.txt",
-  "price-list.csv",
-  "security-checklist.pdf",
-  "product-catalog.json",
-  "support-macros.md",
-  "quarterly-report.pdf",
-] as const;
-
-/** Names of made-up files of other types. */
-const OTHER_FILES = [
-  "floor-plan.png",
-  "team-photo.jpg",
-  "banner.webp",
-  "assembly-steps.gif",
-  "logo.svg",
-  "newsletter.html",
-  "parts-catalog.xml",
-  "settings.yaml",
-  "drawings.zip",
-  "interview.mp3",
-  "interview.wav",
-  "safety-training.mp4",
-  "meeting-minutes.docx",
-  "budget.xlsx",
-  "roadmap.pptx",
-];
+/** Ends of the names of made-up files. */
+const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json"] as const;
 
 /** The type by which a file is judged: that of its name if its own says nothing (G34). */
 export function effectiveType({ mime_type, filename }: { mime_type: string; filename: string }): string {
@@ -43,19 +16,14 @@ export function effectiveType({ mime_type, filename }: { mime_type: string; file
   return type === UNKNOWN_TYPE ? typeOfName(filename) : type;
 }
 
-function suggestName(mime_type: string): string {
-  const type = toMediaType(mime_type);
-  return [...SAMPLE_FILES, ...OTHER_FILES].find((name) => typeOfName(name) === type) ?? "attachment.bin";
-}
-
 const DAY_MS = 86_400_000;
 
 /** Makes a file without bytes; its text follows from its name. */
 export const makeFile: Factory<FileObject> = (given, context) => {
   const { random, world, past, now } = context;
-  const sample = random.pick(SAMPLE_FILES);
+  const extension = given.mime_type ? toExtension(given.mime_type) : random.pick(EXTENSIONS);
   const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
-  const filename = given.filename ?? (given.mime_type ? suggestName(given.mime_type) : sample);
+  const filename = given.filename ?? inventFilename(extension, context);
   return {
     id: given.id ?? context.newId("file_"),
     object: "file",

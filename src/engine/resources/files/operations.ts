@@ -19,7 +19,7 @@ import {
   storagePath,
   uploads,
 } from "./schema.ts";
-import { cancelUpload, putUpload } from "./uploads.ts";
+import { cancelUpload, DIGEST_HEADERS, putUpload, requireDigests } from "./uploads.ts";
 
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
@@ -133,7 +133,7 @@ export const registerFile = operation({
 export const uploadFile = operation({
   id: "files.upload",
   section: "4.6",
-  assumptions: ["G13", "G25"],
+  assumptions: ["G13", "G25", "G43"],
   assumed: { endpoint: "G13" },
   method: "POST",
   path: "/v1/organizations/{organization_id}/files/upload",
@@ -145,12 +145,15 @@ export const uploadFile = operation({
     fields: Type.Object({}),
     files: { file: { required: true, limit: () => MAX_SIMPLE_UPLOAD_BYTES - 1 } },
   },
-  errors: MEMBER_ERRORS,
+  headers: DIGEST_HEADERS,
+  errors: [...MEMBER_ERRORS, "INVALID_DIGEST"],
   success: { status: 201, schema: FileBody },
   access: (call) => requireMember(call, call.params.organization_id),
-  async prepare({ files }, _organization, io) {
-    requireDescribed(files["file"]!);
-    return examineFile(files["file"]!, io);
+  async prepare(call, _organization, io) {
+    const file = call.files["file"]!;
+    requireDescribed(file);
+    await requireDigests(call, (algorithm) => file.digest(algorithm));
+    return examineFile(file, io);
   },
   handle({ params: { organization_id }, files: { file }, world, principal }, _organization, findings) {
     const { filename, mime_type, size } = file!;

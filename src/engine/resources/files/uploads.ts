@@ -1,9 +1,10 @@
 import Type from "typebox";
 import { renderError } from "../../contract/envelopes.ts";
 import { ApiError, invalidInput, resourceNotFound } from "../../contract/errors.ts";
-import { operation } from "../../contract/operation.ts";
+import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import { Timestamp, Words } from "../../contract/schema.ts";
+import type { FileDigest } from "../../contract/services.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
@@ -59,6 +60,12 @@ const query = Type.Object({
 /** The token identifies an upload, not the path. */
 const UNKNOWN = { code: "RESOURCE_NOT_FOUND", details: ["upload_id"] } as const;
 
+/** The digests of an upload, on its last request. */
+export const DIGEST_HEADERS = {
+  "x-goog-hash": "`crc32c=…` and `md5=…` of all bytes, in base64; another digest is 400",
+  "content-md5": "The MD5 of all bytes, in base64",
+};
+
 type UploadCall = { params: { bucket: string }; query: { upload_id: string }; world: WorldReader };
 
 /**
@@ -79,7 +86,7 @@ function requireUpload({ params: { bucket }, query: { upload_id }, world }: Uplo
 export const putUpload = operation({
   id: "uploads.put",
   section: "G13",
-  assumptions: ["G13"],
+  assumptions: ["G13", "G43"],
   method: "PUT",
   path,
   summary: "Send bytes of a resumable upload, or ask how far it is",
@@ -89,10 +96,11 @@ export const putUpload = operation({
   query,
   headers: {
     "content-range": "`bytes a-b/N` of a chunk, `bytes */*` of a probe; absent for the whole file",
+    ...DIGEST_HEADERS,
   },
   body: { kind: "stream" },
   credentials: false,
-  errors: [UNKNOWN, "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
+  errors: [UNKNOWN, "INVALID_DIGEST", "UPLOAD_EXPIRED", "PAYLOAD_TOO_LARGE"],
   success: [
     { status: 200, schema: StoredObject, description: "All bytes are there." },
     {
@@ -102,7 +110,7 @@ export const putUpload = operation({
     },
   ],
   access: requireUpload,
-  async prepare({ headers }, upload, { services, stream }) {
+  async prepare({ headers, settings }, upload, { services, stream }) {
     const { bytes } = services;
     const place = readPlacement(headers, upload.file_size);
     if (upload.status === "complete")
@@ -112,12 +120,23 @@ export const putUpload = operation({
       await receive(place);
     } catch (error) {
       // The last byte completes the upload, even if the client leaves before the end of its body.
-      if (bytes.size(upload.id) === upload.file_size) {
-        services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
-      }
+      if (await isWhole()) services.transact((tx) => completeUpload(tx, upload.id, bytes.crc32c(upload.id)));
       throw error;
     }
+    await isWhole();
     return { received: bytes.size(upload.id), is_probe: false, crc32c: bytes.crc32c(upload.id) };
+
+    /** @throws ApiError INVALID_DIGEST; the upload then begins again */
+    async function isWhole(): Promise<boolean> {
+      if (bytes.size(upload.id) !== upload.file_size) return false;
+      try {
+        await requireDigests({ headers, settings }, (algorithm) => bytes.digest(upload.id, algorithm));
+        return true;
+      } catch (error) {
+        bytes.remove(upload.id);
+        throw error;
+      }
+    }
 
     async function receive({ start, end }: Extract<Placement, { kind: "bytes" }>): Promise<void> {
       const missing = upload.file_size - bytes.size(upload.id);
@@ -167,6 +186,50 @@ export const cancelUpload = operation({
     return new Reply(error.status, body);
   },
 });
+
+/** For base64, whose last digit is padded. */
+const DIGEST_PATTERNS: Record<FileDigest, RegExp> = {
+  crc32c: /^[A-Za-z0-9+/]{6}==$/,
+  md5: /^[A-Za-z0-9+/]{22}==$/,
+};
+
+type DigestCall = Pick<Call, "headers" | "settings">;
+
+/**
+ * Compares the digests in the headers of an upload's last request with its bytes (G43). Unknown algorithms are ignored,
+ * as Google Cloud Storage does.
+ * @throws ApiError INVALID_DIGEST
+ */
+export async function requireDigests(
+  { headers, settings }: DigestCall,
+  compute: (algorithm: FileDigest) => Promise<string>,
+): Promise<void> {
+  if (settings.upload_digests === "ignore") return;
+  for (const { field, algorithm, digest } of readDigests(headers)) {
+    if (algorithm !== "crc32c" && algorithm !== "md5") continue;
+    const isReadable = DIGEST_PATTERNS[algorithm].test(digest);
+    const computed = isReadable ? await compute(algorithm) : undefined;
+    if (computed === digest) continue;
+    const value = headers[field.toLowerCase()];
+    const message = isReadable
+      ? `${field} has the ${algorithm} ${digest}, but the bytes have ${computed}`
+      : `${field} has no base64 of ${algorithm === "md5" ? 16 : 4} bytes as its ${algorithm}`;
+    throw new ApiError("INVALID_DIGEST", { message, details: { field, value } });
+  }
+}
+
+function* readDigests(headers: DigestCall["headers"]) {
+  for (const part of listValues(headers["x-goog-hash"])) {
+    const [, algorithm = "", digest = ""] = /^([^=]*)=?(.*)$/.exec(part)!;
+    yield { field: "X-Goog-Hash", algorithm: algorithm.toLowerCase(), digest };
+  }
+  for (const digest of listValues(headers["content-md5"]))
+    yield { field: "Content-MD5", algorithm: "md5", digest };
+}
+
+function listValues(header: string | undefined): string[] {
+  return (header ?? "").split(",").flatMap((part) => part.trim() || []);
+}
 
 /** The range of the bytes of one PUT, `end` exclusive and the latest possible; a probe has no bytes. */
 type Placement = { kind: "probe" } | { kind: "bytes"; start: number; end: number };

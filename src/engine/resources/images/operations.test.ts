@@ -20,6 +20,7 @@ it.each(PROVIDERS)(
         client.abort(new Error("the client left"));
         return bytes;
       },
+      digest: async () => "",
     };
     const services = {
       inTurn(kind: string, _signal: AbortSignal, work: () => Promise<unknown>) {

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
-import type { ByteStore, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
+import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
 import {
   type Blob,
   crc32c,
   crc32cText,
+  digestFiles,
   dropBlob,
   EMPTY_BLOB,
   holdBlob,
@@ -87,12 +88,27 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return mine;
   }
 
-  async read(blob: string, most: number): Promise<Buffer> {
+  read(blob: string, most: number): Promise<Buffer> {
+    return this.whileHeld(blob, (value) => readBlob(value, most));
+  }
+
+  digest(blob: string, algorithm: FileDigest): Promise<string> {
+    return this.whileHeld(blob, async (value) =>
+      algorithm === "crc32c"
+        ? crc32cText(value.crc)
+        : digestFiles(
+            value.parts.map(({ segment, length }) => ({ path: segment.path, length })),
+            "md5",
+          ),
+    );
+  }
+
+  /** Another request may remove the blob before this one has read it. */
+  private async whileHeld<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
     const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
-    // Another request may remove the blob before this one has read it.
     holdBlob(value);
     try {
-      return await readBlob(value, most);
+      return await use(value);
     } finally {
       dropBlob(value);
     }
@@ -219,7 +235,7 @@ class SegmentWriter {
 
   async write(value: Blob, bytes: Uint8Array): Promise<Blob> {
     const segment = this.segment ?? this.newSegment();
-    this.file ??= await open(segment.path, this.isNew ? "w" : "r+");
+    this.file ??= await open(segment.path, this.isNew ? "w" : "r+", 0o600);
     // By position: what a failed write left behind the end must not shift what follows.
     for (let done = 0; done < bytes.length; ) {
       const { bytesWritten } = await this.file.write(

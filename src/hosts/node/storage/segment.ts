@@ -1,5 +1,7 @@
-import { rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
+import type { FileDigest } from "../../../engine/contract/services.ts";
 
 /** Bytes that a sandbox has on disk. */
 export interface Space {
@@ -109,6 +111,23 @@ export async function readBlob({ parts, size }: Blob, most: number): Promise<Buf
     filled += wanted;
   }
   return bytes;
+}
+
+/** The digest of the first bytes of files, one after the other, in base64; a piece at a time is in memory. */
+export async function digestFiles(
+  files: readonly { path: string; length: number }[],
+  algorithm: FileDigest,
+): Promise<string> {
+  const md5 = createHash("md5");
+  let crc = 0;
+  for (const { path, length } of files) {
+    if (length === 0) continue;
+    for await (const piece of createReadStream(path, { end: length - 1 })) {
+      if (algorithm === "md5") md5.update(piece);
+      else crc = crc32c(piece, crc);
+    }
+  }
+  return algorithm === "md5" ? md5.digest("base64") : crc32cText(crc);
 }
 
 /** Castagnoli's polynomial, reflected: the checksum that Google Cloud Storage reports of an object. */

@@ -247,7 +247,7 @@ export class UploadStore implements BlobStore {
       const bytes = Buffer.from(text, "base64");
       // Charged to the sandbox that restores it, not to a space of its own.
       const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
-      await writeFile(segment.path, bytes);
+      await writeFile(segment.path, bytes, { mode: 0o600 });
       segment.wrote(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
       holdBlob(blob);

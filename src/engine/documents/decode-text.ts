@@ -1,0 +1,94 @@
+import { type DocumentError, documentError } from "./document-error.ts";
+
+export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be";
+
+/** Bytes that are looked at for an encoding without a byte order mark. */
+const SAMPLE_BYTES = 4096;
+
+/** Detects the encoding of a text by its byte order mark, else by where its zero bytes are. */
+export function detectEncoding(bytes: Uint8Array): TextEncoding {
+  const [a, b, c, d] = bytes;
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
+  if (a === 0xfe && b === 0xff) return "utf-16be";
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "utf-32be";
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const zeros = [0, 0, 0, 0];
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 4]! += 1;
+  const [first, second, third, fourth] = zeros as [number, number, number, number];
+  // Markup and digits are ASCII in every language; a stray zero byte does not make a text UTF-16.
+  if ((first + second + third + fourth) * 10 < sample.length) return "utf-8";
+  if (first === 0 && second > 0 && third > 0 && fourth > 0) return "utf-32le";
+  if (first > 0 && second > 0 && third > 0 && fourth === 0) return "utf-32be";
+  return first + third > second + fourth ? "utf-16be" : "utf-16le";
+}
+
+/**
+ * Decodes the text of a user's file: UTF-8 or UTF-16, with or without a byte order mark, which is left out.
+ * @throws DocumentError at the first character of another encoding
+ */
+export function decodeText(bytes: Uint8Array, file: string): string {
+  const encoding = detectEncoding(bytes);
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw refuseEncoding(bytes, encoding, file);
+  }
+}
+
+/** The error for bytes that are not of the detected encoding, at the first that is not. */
+export function refuseEncoding(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
+  const advice = "save it as UTF-8";
+  if (encoding.startsWith("utf-32")) {
+    return documentError(file, { line: 1, column: 1 }, `the file is in ${encoding.toUpperCase()}; ${advice}`);
+  }
+  const end = countValid(bytes, encoding);
+  const before = new TextDecoder(encoding).decode(bytes.subarray(0, end)).split("\n");
+  const place = { line: before.length, column: before.at(-1)!.length + 1 };
+  if (encoding !== "utf-8")
+    return documentError(file, place, `the file is broken ${encoding.toUpperCase()}; ${advice}`);
+  const byte = bytes[end]!;
+  const code = `0x${byte.toString(16).toUpperCase()}`;
+  const message = isWestern(bytes.subarray(Math.max(0, end - SAMPLE_BYTES), end + SAMPLE_BYTES))
+    ? `the file is not UTF-8 but probably Windows-1252, in which ${code} is "${toWestern(byte)}"; ${advice}`
+    : `the file is not UTF-8 but in another encoding, such as Windows-1251, Shift JIS or GBK (${code} is here); ${advice}`;
+  return documentError(file, place, message);
+}
+
+/** The number of bytes before the first that is not of the encoding. */
+function countValid(bytes: Uint8Array, encoding: TextEncoding): number {
+  let [valid, invalid] = [0, bytes.length + 1];
+  while (invalid - valid > 1) {
+    const middle = Math.floor((valid + invalid) / 2);
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      valid = middle;
+    } catch {
+      invalid = middle;
+    }
+  }
+  return withoutCutCharacter(bytes, valid, encoding);
+}
+
+/** A decoder accepts the beginning of a character at the end: the byte that begins it is the wrong one. */
+function withoutCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncoding): number {
+  if (encoding !== "utf-8") return end - (end % 2);
+  const whole = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end), {
+    stream: true,
+  });
+  return new TextEncoder().encode(whole).length;
+}
+
+function toWestern(byte: number): string {
+  return new TextDecoder("windows-1252").decode(Uint8Array.of(byte));
+}
+
+/** In Western European text most letters beyond ASCII are alone between ASCII ones. */
+function isWestern(bytes: Uint8Array): boolean {
+  let [alone, all] = [0, 0];
+  for (const [at, byte] of bytes.entries()) {
+    if (byte < 0x80) continue;
+    all += 1;
+    if ((bytes[at - 1] ?? 0) < 0x80 && (bytes[at + 1] ?? 0) < 0x80) alone += 1;
+  }
+  return alone * 2 >= all;
+}

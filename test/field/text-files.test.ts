@@ -1,0 +1,120 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readUserText } from "../../src/documents/files.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+const FIXTURE = "extends: reference\norganizations:\n  - { id: org_acme, name: Café Zürich }\n";
+const SCENARIO = "name: cafe\ndescription: Café Zürich\nrules: []\n";
+
+let folder: string;
+let api: Api;
+beforeAll(async () => {
+  folder = scratch();
+  api = await startReference();
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
+
+function utf16be(text: string): Buffer {
+  return Buffer.from(text, "utf16le").swap16();
+}
+
+/** The same text as editors save it. */
+const ENCODINGS: [name: string, encode: (text: string) => Buffer][] = [
+  ["UTF-8", (text) => Buffer.from(text)],
+  ["UTF-8 with a byte order mark", (text) => Buffer.from(`\ufeff${text}`)],
+  ["UTF-16 LE with a byte order mark", (text) => Buffer.from(`\ufeff${text}`, "utf16le")],
+  ["UTF-16 LE", (text) => Buffer.from(text, "utf16le")],
+  ["UTF-16 BE with a byte order mark", (text) => utf16be(`\ufeff${text}`)],
+  ["UTF-16 BE", utf16be],
+];
+
+const WESTERN = (text: string) => Buffer.from(text, "latin1");
+const PROBABLY = /not UTF-8 but probably Windows-1252, in which 0xE9 is "é"; save it as UTF-8/;
+
+/** The commands that read a file of the user's, with the text that such a file may have. */
+const COMMANDS: [command: string[], name: string, text: string][] = [
+  [["fixture", "check"], "world.yaml", FIXTURE],
+  [["fixture", "check"], "world.json", JSON.stringify({ extends: "reference", description: "Café" })],
+  [["scenario", "check"], "cafe.yaml", SCENARIO],
+  [["start", "--config"], "understudy.config.yaml", "# Café\nport: none\n"],
+  [["replay"], "bundle.json", '{"name": "Café"}'],
+  [["snapshot", "import", "cafe"], "snapshot.json", '{"name": "Café"'],
+  [["fixture", "from-har"], "traffic.har", '{"log":{"creator":{"name":"Café"},"entries":[]}}'],
+  [["scenario", "from-har"], "traffic.har", '{"log":{"creator":{"name":"Café"},"entries":[]}}'],
+  [["verify", "--har"], "traffic.har", '{"log":{"creator":{"name":"Café"},"entries":[]}}'],
+  [
+    ["verify", "--target", "http://127.0.0.1:9", "--key", "ak_x", "--use"],
+    "objects.yaml",
+    "# Café\nnone: x\n",
+  ],
+];
+
+async function run(command: readonly string[], name: string, bytes: Uint8Array) {
+  writeFileSync(join(folder, name), bytes);
+  const server = command[0] === "snapshot" ? ["--url", api.url] : [];
+  const { code, stdout, stderr } = await runCommand([...command, `./${name}`, ...server], { cwd: folder });
+  return { code, said: stdout + stderr };
+}
+
+describe("a file in Windows-1252", () => {
+  it.each(COMMANDS)(
+    "%j refuses it with the encoding and says how to save it",
+    async (command, name, text) => {
+      const { code, said } = await run(command, name, WESTERN(text));
+      expect(code).not.toBe(0);
+      expect(said).toMatch(PROBABLY);
+    },
+  );
+
+  it("the place of the first character is named", async () => {
+    const { said } = await run(["fixture", "check"], "world.yaml", WESTERN(FIXTURE));
+    expect(said).toContain("world.yaml:3:30: the file is not UTF-8");
+  });
+
+  it("a server does not start with such a fixture", async () => {
+    writeFileSync(join(folder, "world.yaml"), WESTERN(FIXTURE));
+    await expect(startReference({ fixture: join(folder, "world.yaml") })).rejects.toThrow(PROBABLY);
+  });
+});
+
+describe("a file in UTF-16", () => {
+  it.each(COMMANDS)("%j reads it like one in UTF-8", async (command, name, text) => {
+    const plain = await run(command, name, Buffer.from(text));
+    for (const [encoding, encode] of ENCODINGS)
+      expect(await run(command, name, encode(text)), encoding).toEqual(plain);
+  });
+
+  it.each(ENCODINGS)("the text of %s is the same in every script", (_name, encode) => {
+    const file = join(folder, "text.yaml");
+    for (const text of [FIXTURE, "name: Привет, мир\n", "- 東京\n- 大阪\n", "a", "", "emoji: 🎉\n"]) {
+      writeFileSync(file, encode(text));
+      if (text.length > 1) expect(readUserText(file)).toBe(text);
+      else expect(() => readUserText(file)).not.toThrow();
+    }
+  });
+
+  it("a broken one is refused with its encoding", () => {
+    const file = join(folder, "broken.yaml");
+    writeFileSync(file, Buffer.from(`\ufeff${FIXTURE}`, "utf16le").subarray(0, -1));
+    expect(() => readUserText(file)).toThrow("the file is broken UTF-16LE; save it as UTF-8");
+  });
+});
+
+it.each([
+  ["UTF-32 LE", [0xff, 0xfe, 0, 0, 0x61, 0, 0, 0], "UTF-32LE"],
+  ["UTF-32 BE", [0, 0, 0xfe, 0xff, 0, 0, 0, 0x61], "UTF-32BE"],
+  ["Shift JIS", [0x61, 0x3a, 0x20, 0x93, 0x8c, 0x8b, 0x9e, 0x93, 0x8c, 0x8b, 0x9e], "Shift JIS"],
+  ["Windows-1251", [0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x3a, 0x20, 0x31], "Windows-1251"],
+])("a file in %s is refused with its encoding", (_name, bytes, named) => {
+  const file = join(folder, "other.yaml");
+  writeFileSync(file, Uint8Array.from(bytes));
+  expect(() => readUserText(file)).toThrow(named);
+  expect(() => readUserText(file)).toThrow("save it as UTF-8");
+});
