@@ -46,6 +46,11 @@ export interface Seen {
   body: string;
 }
 
+/** Files and images are passed on byte by byte. */
+function encodingOf(headers: Altered["headers"]): "latin1" | "utf8" {
+  return /^(multipart|image)\//.test(String(headers["content-type"])) ? "latin1" : "utf8";
+}
+
 export interface Altered {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -73,7 +78,7 @@ export async function proxy(
       spoilt.status,
       Object.fromEntries(Object.entries(rest).filter(([, v]) => v !== undefined)),
     );
-    answer.end(spoilt.body);
+    answer.end(spoilt.body, encodingOf(spoilt.headers));
   });
 }
 
@@ -89,7 +94,7 @@ export async function listening(
       method: incoming.method!,
       path: incoming.url!,
       headers: incoming.headers,
-      body: Buffer.concat(pieces).toString(),
+      body: Buffer.concat(pieces).toString(encodingOf(incoming.headers)),
     };
     seen.push(asked);
     await handle(asked, answer);
@@ -127,10 +132,10 @@ function forward(upstream: string, { method, path, headers, body }: Seen): Promi
       resolve({
         statusCode: received.statusCode!,
         headers: received.headers,
-        text: Buffer.concat(pieces).toString(),
+        text: Buffer.concat(pieces).toString(encodingOf(received.headers)),
       });
     });
     sent.on("error", reject);
-    sent.end(body);
+    sent.end(body, encodingOf(headers));
   });
 }

@@ -16,8 +16,8 @@ export interface Call {
   headers?: Readonly<Record<string, string>>;
   /** `key` by default; or headers that replace it. */
   credential?: "key" | "none" | Readonly<Record<string, string>>;
-  /** Ends the request after the first server-sent event. */
-  firstEvent?: boolean;
+  /** Ends the request after the events that a stream has at once. */
+  firstEvents?: boolean;
 }
 
 /**
@@ -60,7 +60,8 @@ export interface Answer {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-const FIRST_EVENT_MS = 2_000;
+const STREAM_MS = 2_000;
+const MAX_STREAM = 1024 * 1024;
 
 export async function readAnswer(response: Response): Promise<Answer> {
   const pieces: Uint8Array[] = [];
@@ -73,16 +74,16 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return toAnswer(response, Buffer.concat(pieces).toString("utf8"));
 }
 
-/** A stream's head, up to its first event or for as long as one may take; the caller closes the rest. */
-export async function firstEvent(response: Response): Promise<Answer> {
+/** What a stream sends until it ends, or for as long as a look may take; the caller closes the rest. */
+export async function firstEvents(response: Response): Promise<Answer> {
   if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream"))
     return readAnswer(response);
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  const patience = setTimeout(() => void reader.cancel(), FIRST_EVENT_MS);
+  const patience = setTimeout(() => void reader.cancel(), STREAM_MS);
   try {
-    while (!text.includes("\n\n")) {
+    while (text.length < MAX_STREAM) {
       const { done, value } = await reader.read();
       if (done) break;
       text += decoder.decode(value, { stream: true });
@@ -94,15 +95,24 @@ export async function firstEvent(response: Response): Promise<Answer> {
 }
 
 function toAnswer({ status, headers }: Response, text: string): Answer {
-  const answer: Answer = { status, headers, text, json: undefined, problem: undefined };
-  if (text === "" || !/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
-    return answer;
+  return { status, headers, text, ...readJson(text, headers) };
+}
+
+/** What calls itself JSON must be JSON, unless a part of it is missing. */
+export function readJson(text: string, headers: Headers, whole = true): Pick<Answer, "json" | "problem"> {
+  if (!/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
+    return { json: undefined, problem: undefined };
+  const { json, broken } = parseJson(text);
+  return { json, problem: broken && whole ? "the body is announced as JSON and is none" : undefined };
+}
+
+export function parseJson(text: unknown): { json: unknown; broken: boolean } {
+  if (typeof text !== "string" || text === "") return { json: undefined, broken: false };
   try {
-    answer.json = JSON.parse(text);
+    return { json: JSON.parse(text), broken: false };
   } catch {
-    answer.problem = "the body is announced as JSON and is none";
+    return { json: undefined, broken: true };
   }
-  return answer;
 }
 
 /** The cause of fetch's error says why the request failed. */

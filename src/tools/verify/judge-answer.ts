@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import { toMediaType } from "../../engine/contract/media-types.ts";
@@ -8,6 +9,7 @@ import { toValidator } from "../../engine/contract/validator.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { explain } from "../../engine/documents/schema-message.ts";
 import { MASK } from "../redact.ts";
+import { parseJson } from "./exchange.ts";
 import type { Exchange } from "./target.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -37,26 +39,19 @@ export function judgeSuccess(verdict: Verdict, exchange: Exchange): boolean {
     assumedStatus(operation),
   );
   const shape = success ?? declared[0]!;
-  judgeHeaders(verdict, exchange, shape);
-  return judgeContent(verdict, exchange, shape);
-}
-
-function judgeHeaders(
-  verdict: Verdict,
-  { operation, headers, path }: Exchange,
-  { headers: names = [] }: Success,
-) {
-  for (const name of names) {
+  for (const name of shape.headers ?? []) {
     if (SOMETIMES.has(name.toLowerCase())) continue;
-    verdict.expect(headers.has(name), `${path}: the header ${name} is missing`, assumedEndpoint(operation!));
+    const problem = `${path}: the header ${name} is missing`;
+    verdict.expect(exchange.headers.has(name), problem, assumedEndpoint(operation));
   }
+  return judgeContent(verdict, exchange, shape) && judgeRepeated(verdict, exchange);
 }
 
 function judgeContent(verdict: Verdict, exchange: Exchange, shape: Success): boolean {
   const { headers, path, json, text, status } = exchange;
   const operation = exchange.operation as AnyOperation;
   const gap = assumedPlace(operation, "");
-  const { schema, content_types = [] } = shape;
+  const { schema, content_types = [], events } = shape;
   const whole = exchange.recorded?.whole ?? true;
   if (schema === undefined && content_types.length === 0) {
     return verdict.expect(text === "", `${path}: ${status} has a body: ${excerpt(text)}`, gap);
@@ -68,8 +63,85 @@ function judgeContent(verdict: Verdict, exchange: Exchange, shape: Success): boo
     !verdict.expect(fits, `${path}: the content type is ${excerpt(type)}, not ${allowed.join(" or ")}`, gap)
   )
     return false;
+  if (events !== undefined) judgeEvents(verdict, exchange, events);
   if (schema === undefined || !type.includes("json") || !whole) return true;
   return judgeBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
+}
+
+/** Fields of requests and of answers that have the same name and another value. */
+const OTHER_VALUES = new Set(["limit", "offset", "skip", "take", "refresh_token"]);
+/** Names under which answers repeat fields of the request. */
+const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "departments.reparent": { id: "department_id", parent_id: "new_parent_id" },
+  "users.set_current_organization": { current_organization_id: "organization_id" },
+  "threads.delete": { threadId: "thread_id" },
+};
+
+/** Parameters, query and body of a request, by name. */
+export function getSent({ asked }: Exchange): Record<string, unknown> {
+  return { ...asked.params, ...(asked.body as object | undefined), ...asked.query };
+}
+
+/** An answer is about what it was asked for: what it repeats of the request, it repeats unchanged. */
+function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
+  const operation = exchange.operation!;
+  const { json } = exchange;
+  if (json === undefined) return true;
+  const sent = getSent(exchange);
+  let ok = true;
+  for (const [place, fields] of [
+    ["", json],
+    ["/data", json.data],
+  ]) {
+    for (const [name, value] of Object.entries((fields ?? {}) as object)) {
+      const wanted = sent[OTHER_NAMES[operation.id]?.[name] ?? name];
+      if (wanted === undefined || OTHER_VALUES.has(name) || isMasked(value) || isMasked(wanted)) continue;
+      if (typeof value === "object" && !isListOfTexts(value)) continue;
+      const fits = isDeepStrictEqual(value, wanted) || String(value) === wanted;
+      const problem = `${operation.id}: ${name} is ${excerpt(value)} instead of ${excerpt(wanted)}`;
+      ok = verdict.expect(fits, problem, assumedPlace(operation, `${place}/${name}`)) && ok;
+    }
+  }
+  // Of a test notification it says what came of it.
+  if (typeof json.success === "boolean" && operation.id !== "connector_notifications.test")
+    verdict.expect(json.success, `${operation.id}: success is false`, assumedPlace(operation, "/success"));
+  if (operation.id === "departments.reparent") judgePath(verdict, json);
+  if (operation.id === "users.set_current_organization") {
+    const { current_organization_id, organization } = json;
+    const problem = `organization.id is ${organization.id}, and current_organization_id ${current_organization_id}`;
+    verdict.expect(organization.id === current_organization_id, problem);
+  }
+  return ok;
+}
+
+/** 2.2: the ids above a department, and its own. */
+function judgePath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
+  const chain = String(path).split("/");
+  const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;
+  verdict.expect(fits, `the path of ${id} under ${parent_id} is ${excerpt(path)}`);
+  verdict.expect(depth === chain.length - 1, `the depth of ${path} is ${depth}`, "G10");
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"));
+}
+
+/** The events of a stream, as far as they came: their data, and ids that rise. */
+function judgeEvents(verdict: Verdict, { operation, text, path }: Exchange, schema: TSchema): void {
+  const events = text.split(/\r?\n\r?\n/).slice(0, -1);
+  const read = (event: string, field: string) =>
+    event
+      .split(/\r?\n/)
+      .flatMap((line) => (line.startsWith(`${field}:`) ? [line.slice(field.length + 1).trim()] : []));
+  const full = events.filter((event) => read(event, "data").length > 0);
+  const ids = full.map((event) => Number(read(event, "id")[0] ?? Number.NaN));
+  const rise = ids.every((id, i) => id > (ids[i - 1] ?? Number.NEGATIVE_INFINITY));
+  verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, assumedPlace(operation!, ""));
+  for (const event of full) {
+    const { json, broken } = parseJson(read(event, "data").join("\n"));
+    if (broken) verdict.expect(false, `${path}: an event is no JSON`, assumedPlace(operation!, ""));
+    else judgeBody(verdict, operation!, schema, json, { masked: true });
+  }
 }
 
 /** Bounds that the declarations add to a field's type. */

@@ -1,21 +1,16 @@
 import { codeInB, type Envelope } from "../../engine/contract/envelopes.ts";
-import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
-import { listErrorCodes } from "../../engine/contract/operation.ts";
+import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
+import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
-import { excerpt, judgeWire } from "./judge-answer.ts";
+import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
+import { excerpt, isMasked, judgeWire } from "./judge-answer.ts";
+import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
-export interface Expected {
-  code: ErrorCode;
+export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detailsGap"> {
   /** Details that the reference names, or the assumption does. */
   details?: Readonly<Record<string, unknown>>;
-  /** The assumption that makes it this refusal. */
-  gap?: Basis;
-  /** The assumption that only the code rests on. */
-  codeGap?: Basis;
-  /** The assumption that only its details rest on. */
-  detailsGap?: Basis;
   /** Whatever the operation's own is (transport and routes). */
   envelope?: Envelope;
 }
@@ -23,56 +18,148 @@ export interface Expected {
 /** Judges that a request was refused with one code of the catalogue, in its operation's envelope. */
 export function judgeRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
   const { operation, status } = exchange;
-  const gap = expected.gap ?? (operation && assumedEndpoint(operation));
+  const own = operation && assumedEndpoint(operation);
+  const gap = expected.gap ?? own;
   const wanted = CATALOGUE[expected.code].status;
   if (!judgeWire(verdict, exchange)) return;
   const about = `${exchange.method} ${exchange.path}`;
-  if (
-    !verdict.expect(
-      status === wanted,
-      `${about} answers ${status} instead of ${wanted} ${expected.code}`,
-      gap,
-    )
-  ) {
+  // How a caller is refused may be assumed; that the request is not granted is stated (section 5, 7.4).
+  const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(wanted);
+  const basis = granted ? (wanted === 401 ? undefined : own) : gap;
+  const problem = `${about} answers ${status} instead of ${wanted} ${expected.code}`;
+  if (!verdict.expect(status === wanted, problem, basis)) {
+    judgeStatusOfCode(verdict, exchange);
     return;
   }
   const envelope = expected.envelope ?? operation?.envelope ?? "A";
   const found = judgeEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return;
-  const code = found === "B" ? codeInB(expected.code, operation?.spellings) : expected.code;
+  const code = spell(expected.code, found, operation);
   const shown = exchange.json.error.code as unknown;
   verdict.expect(
     shown === code,
     `${about} has the code ${excerpt(shown)} instead of ${code}`,
     gap ?? expected.codeGap,
   );
-  if (found === "A") judgeDetails(verdict, exchange, expected, gap);
-}
-
-function judgeDetails(verdict: Verdict, { path, json }: Exchange, expected: Expected, gap: Basis): void {
-  const details = (json.error.details ?? {}) as Record<string, unknown>;
+  if (found !== "A") return;
+  const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(expected.details ?? {})) {
     const fits = details[name] !== undefined && String(details[name]) === String(value);
-    const problem = `${path}: details.${name} is ${excerpt(details[name])} instead of ${excerpt(value)}`;
-    verdict.expect(fits, problem, gap ?? expected.detailsGap);
+    const wrong = `${exchange.path}: details.${name} is ${excerpt(details[name])} instead of ${excerpt(value)}`;
+    verdict.expect(fits, wrong, gap ?? expected.detailsGap);
   }
 }
 
-/** Any refusal that the operation declares for this status; the code that it carries. */
+function spell(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
+  return envelope === "B" ? codeInB(code, operation?.spellings) : code;
+}
+
+/** 401 without valid credentials. 4.8 shows its own code for a 404 only. */
+export function judgeUnauthenticated(verdict: Verdict, exchange: Exchange): void {
+  const codeGap = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
+  judgeRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
+}
+
+/** G09: transport errors come in envelope A, whatever the operation's own is. */
+const TRANSPORT = new Set([400, 405, 413, 415]);
+/** The assumption that a refusal rests on where no section shows it. */
+const BY_STATUS: Readonly<Record<number, string>> = {
+  401: "G03",
+  403: "G03",
+  404: "G27",
+  422: "G08",
+  429: "G05",
+};
+
+/** A refusal that no check provoked: envelope, code and details must be ones that its operation has. Returns the code. */
 export function judgeAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
+  const { status, method, path } = exchange;
   const operation = exchange.operation!;
-  const gap = assumedEndpoint(operation);
-  const found = judgeEnvelope(verdict, exchange, { envelope: operation.envelope ?? "A", gap });
+  if (status === 401) return void judgeUnauthenticated(verdict, exchange);
+  const transport = TRANSPORT.has(status);
+  const gap = assumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
+  const envelope = transport ? "A" : (operation.envelope ?? "A");
+  const found = judgeEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return undefined;
   const shown = String(exchange.json.error.code);
-  const declared = listErrorCodes(operation)
-    .filter((code) => CATALOGUE[code].status === exchange.status)
-    .map((code) => (found === "B" ? codeInB(code, operation.spellings) : code));
-  // Which of several codes answers a missing or foreign object is G03's where the section does not say.
-  const fits = declared.includes(shown);
-  const problem = `${exchange.method} ${exchange.path} answers ${exchange.status} with the code ${excerpt(shown)}, not one of ${declared.join(", ")}`;
-  verdict.expect(fits, problem, gap ?? "G03");
+  const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
+  const code = declared.find((one) => spell(one, found, operation) === shown);
+  const words = declared.map((one) => spell(one, found, operation)).join(", ");
+  // Where a section shows the one code of this status, another one departs from it.
+  const only = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
+  const specified = only !== undefined && only.gap === undefined && only.codeGap === undefined;
+  const problem = `${method} ${path} answers ${status} with the code ${excerpt(shown)}, not ${words}`;
+  verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : BY_STATUS[status]));
+  if (code !== undefined && found === "A") judgeDetails(verdict, exchange, { code, gap });
   return shown;
+}
+
+/** Statuses of an operation's refusals. */
+export function refusalStatuses(operation: AnyOperation): ReadonlySet<number> {
+  return new Set(listErrorCodes(operation).map((code) => CATALOGUE[code].status));
+}
+
+function judgeDetails(
+  verdict: Verdict,
+  exchange: Exchange,
+  { code, gap }: { code: ErrorCode; gap: Basis },
+): void {
+  const operation = exchange.operation!;
+  const details = (exchange.json.error.details ?? {}) as Record<string, unknown>;
+  const reasons = listRefusals(operation).filter((one) => one.code === code);
+  const problems = reasons.map((reason) => findProblems(details, reason, exchange));
+  const fewest = problems.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  const shown = findCase(operation.id, code);
+  for (const { name, problem } of fewest)
+    verdict.expect(false, `${exchange.path}: ${problem}`, gap ?? findBasis(name, shown, exchange.status));
+  if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", shown, exchange.status));
+}
+
+/** The section where it names the detail; else the assumption that does. */
+function findBasis(name: string, shown: Case | undefined, status: number): Basis {
+  const named = shown?.details?.includes(name) === true || Object.hasOwn(shown?.more ?? {}, name);
+  return named ? (shown!.gap ?? shown!.detailsGap) : BY_STATUS[status];
+}
+
+function findProblems(details: Record<string, unknown>, { details: sources }: Refusal, exchange: Exchange) {
+  return Object.entries(sources).flatMap(([name, source]) => {
+    const value = details[name];
+    if (value === undefined) return [{ name, problem: `details.${name} is missing` }];
+    const sent = findSent(name, source, exchange);
+    if (sent === undefined || isMasked(value) || isMasked(sent) || String(value) === String(sent)) return [];
+    return [{ name, problem: `details.${name} is ${excerpt(value)} instead of ${excerpt(sent)}` }];
+  });
+}
+
+function findSent(name: string, source: DetailSource, { asked }: Exchange): unknown {
+  const names =
+    source === "sent" ? [name] : typeof source === "object" && "sent" in source ? source.sent : [];
+  const sent = { ...(asked.body as object | undefined), ...asked.query, ...asked.params } as Record<
+    string,
+    unknown
+  >;
+  return names.map((one) => sent[one]).find((value) => value !== undefined);
+}
+
+/** Of the refusals with this code that a live run provokes, the one that the reference shows most of. */
+function findCase(operation: string, code: ErrorCode): Case | undefined {
+  const own = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
+    (one) => one.operation === operation && one.code === code,
+  );
+  return own.find(({ gap }) => gap === undefined) ?? own[0];
+}
+
+/** 7.4 states the status of each of its codes. */
+export function judgeStatusOfCode(
+  verdict: Verdict,
+  { json, status, operation, method, path }: Exchange,
+): void {
+  const shown: unknown = json?.error?.code;
+  const entries = Object.entries(CATALOGUE).filter(([, { source }]) => source === "7.4");
+  const own = entries.find(([code]) => code === shown || codeInB(code, operation?.spellings) === shown);
+  if (own === undefined) return;
+  const problem = `${method} ${path} answers ${status} with the code ${shown}, which has ${own[1].status}`;
+  verdict.expect(own[1].status === status, problem);
 }
 
 /**
@@ -97,7 +184,9 @@ export function judgeEnvelope(
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;
   }
-  JUDGES[found](verdict, exchange, gap);
+  judgeStatusOfCode(verdict, exchange);
+  for (const [fits, problem, basis] of FIELDS[found](exchange))
+    verdict.expect(fits, `${path} (${status}): ${problem}`, basis);
   return found;
 }
 
@@ -109,61 +198,53 @@ function findEnvelope(json: unknown): Envelope | undefined {
   return "success" in json ? "A" : "B";
 }
 
-type Judge = (verdict: Verdict, exchange: Exchange, gap: Basis) => void;
-
-const TYPES_OF_A = ["client_error", "authentication_error", "authorization_error"];
-const TYPES_OF_B: Readonly<Record<number, string>> = {
-  401: "authentication_error",
-  403: "permission_error",
-  404: "not_found_error",
+const TYPES: Readonly<Record<Envelope, Readonly<Record<number, string>>>> = {
+  A: { 401: "authentication_error", 403: "authorization_error" },
+  B: { 401: "authentication_error", 403: "permission_error", 404: "not_found_error" },
+  C: { 401: "AuthenticationError", 403: "PermissionError" },
 };
-const TYPES_OF_C: Readonly<Record<number, string>> = { 401: "AuthenticationError", 403: "PermissionError" };
 
-const JUDGES: Record<Envelope, Judge> = {
-  A(verdict, { json, status, path, headers }, gap) {
-    const { success, error } = json;
-    const expect = (fits: boolean, problem: string, own: Basis = gap) =>
-      verdict.expect(fits, `${path} (${status}): ${problem}`, own);
-    expect(success === false, `success is ${excerpt(success)} in an error`);
-    expect(
-      /^[A-Z][A-Z0-9_]*$/.test(String(error.code)),
-      `error.code ${excerpt(error.code)} is not upper-case`,
-    );
-    expect(isText(error.message), "error.message is no text");
-    expect(
-      error.status === status,
-      `error.status is ${excerpt(error.status)}, the answer's status ${status}`,
-    );
-    // Section 7.1 names three types; what a 5xx carries is not among them.
-    const types = status >= 500 ? [...TYPES_OF_A, "server_error"] : TYPES_OF_A;
-    expect(types.includes(error.type), `error.type ${excerpt(error.type)} is not one of ${types.join(", ")}`);
-    expect(typeof error.details === "object" && error.details !== null, "error.details is no object");
-    expect(isText(error.trace_id), "error.trace_id is no text");
-    const time = Date.parse(String(error.timestamp));
-    expect(isText(error.timestamp) && Number.isFinite(time), "error.timestamp is no timestamp");
-    expect(isText(error.system_message), "error.system_message is missing", "G29");
+/** Section 7 states the fields of each envelope, also where it is assumed that an error comes in it. */
+const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?][]> = {
+  A({ json: { success, error }, status, headers }) {
+    const { code, type, trace_id, timestamp } = error;
     const request_id = headers.get("x-request-id");
-    if (request_id !== null)
-      expect(error.trace_id === request_id, "error.trace_id differs from x-request-id", "G29");
+    // Section 7.1 names three types; what a 5xx carries is not among them.
+    const types = ["client_error", ...Object.values(TYPES.A), ...(status >= 500 ? ["server_error"] : [])];
+    const wanted = TYPES.A[status];
+    return [
+      [success === false, `success is ${excerpt(success)} in an error`],
+      [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${excerpt(code)} is not upper-case`],
+      [isText(error.message), "error.message is no text"],
+      [error.status === status, `error.status is ${excerpt(error.status)}, the answer's status ${status}`],
+      [
+        wanted === undefined ? types.includes(type) : type === wanted,
+        `error.type is ${excerpt(type)}, not ${wanted ?? `one of ${types.join(", ")}`}`,
+      ],
+      [typeof error.details === "object" && error.details !== null, "error.details is no object"],
+      [isText(trace_id), "error.trace_id is no text"],
+      [isText(timestamp) && Number.isFinite(Date.parse(timestamp)), "error.timestamp is no timestamp"],
+      [isText(error.system_message), "error.system_message is missing", "G29"],
+      [request_id === null || trace_id === request_id, "error.trace_id differs from x-request-id", "G29"],
+    ];
   },
-  B(verdict, { json: { error }, status, path }, gap) {
-    verdict.expect(isText(error.message), `${path} (${status}): error.message is no text`, gap);
-    const type = TYPES_OF_B[status];
-    const fits = type === undefined ? isText(error.type) : error.type === type;
-    verdict.expect(fits, `${path} (${status}): error.type is ${excerpt(error.type)}, not ${type}`, gap);
-  },
-  C(verdict, { json, status, path }, gap) {
-    verdict.expect(isText(json.detail), `${path} (${status}): detail is no text`, gap);
-    verdict.expect(
-      json.status_code === status,
-      `${path} (${status}): status_code is ${json.status_code}`,
-      gap,
-    );
-    const type = TYPES_OF_C[status];
-    const fits = type === undefined ? isText(json.error_type) : json.error_type === type;
-    verdict.expect(fits, `${path} (${status}): error_type is ${excerpt(json.error_type)}, not ${type}`, gap);
-  },
+  B: ({ json: { error }, status }) => [
+    [isText(error.message), "error.message is no text"],
+    fitsType("error.type", error.type, TYPES.B[status]),
+  ],
+  C: ({ json, status }) => [
+    [isText(json.detail), "detail is no text"],
+    [json.status_code === status, `status_code is ${json.status_code}`],
+    fitsType("error_type", json.error_type, TYPES.C[status]),
+  ],
 };
+
+function fitsType(name: string, type: unknown, wanted: string | undefined): [boolean, string] {
+  return [
+    wanted === undefined ? isText(type) : type === wanted,
+    `${name} is ${excerpt(type)}, not ${wanted}`,
+  ];
+}
 
 function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";

@@ -1,5 +1,5 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { type Answer, type Call, changesNothing, firstEvent, readAnswer, wireProblem } from "./exchange.ts";
+import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wireProblem } from "./exchange.ts";
 
 /** The parts of a request that judging its answer needs. */
 export interface Asked {
@@ -19,9 +19,10 @@ export interface Exchange extends Answer {
   /** Whether the key went with it. */
   authenticated: boolean;
   /**
-   * Of a recorded exchange: whether the answer's body is complete. Values masked in a recording are not judged.
+   * Of a recorded exchange: whether the answer's body is complete, when it was asked and how long it took, in
+   * milliseconds; NaN where the recording does not say. Values masked in a recording are not judged.
    */
-  recorded?: { whole: boolean };
+  recorded?: { whole: boolean; at: number; duration: number };
 }
 
 export interface TargetOptions {
@@ -124,7 +125,7 @@ export class Target {
         headers: this.headersOf(call),
         body: toBody(call),
       });
-      const answer = call.firstEvent ? await firstEvent(response) : await readAnswer(response);
+      const answer = call.firstEvents ? await firstEvents(response) : await readAnswer(response);
       return { ...about, ...answer };
     } catch (error) {
       stop.throwIfAborted();

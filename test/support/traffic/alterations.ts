@@ -7,27 +7,27 @@ export interface Alteration {
   live: string;
   /** The check that finds it in a recording of ordinary traffic; null where that does not show it. */
   har: string | null;
-  /** What a live run must be allowed for it. */
+  /** Whether a live run finds it only with `--write`. */
   write?: true;
   answer?: (answer: Altered, request: Seen) => Altered;
   ask?: (request: Seen) => Seen;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are altered
-type Body = Record<string, any>;
+export type Body = Record<string, any>;
 
 const header =
   (change: (headers: Altered["headers"]) => Altered["headers"]): NonNullable<Alteration["answer"]> =>
   (answer) => ({ ...answer, headers: change(answer.headers) });
 
-const without = (...names: string[]) =>
+export const without = (...names: string[]) =>
   header((headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name))));
 
-const set = (name: string, value: string) =>
+export const set = (name: string, value: string) =>
   header((headers) => (name in headers ? { ...headers, [name]: value } : headers));
 
 /** Answers of paths that match, with this status. */
-const at =
+export const at =
   (
     path: RegExp,
     status: number,
@@ -36,21 +36,21 @@ const at =
   (answer, request) =>
     path.test(request.path) && answer.status === status ? change(answer, request) : answer;
 
-const body =
+export const body =
   (change: (body: Body, request: Seen) => unknown): NonNullable<Alteration["answer"]> =>
   (answer, request) => {
     if (answer.body === "" || !String(answer.headers["content-type"]).includes("json")) return answer;
     return { ...answer, body: JSON.stringify(change(JSON.parse(answer.body), request)) };
   };
 
-const text =
+export const text =
   (change: (text: string) => string): NonNullable<Alteration["answer"]> =>
   (answer) => ({
     ...answer,
     body: change(answer.body),
   });
 
-const status =
+export const status =
   (to: number): NonNullable<Alteration["answer"]> =>
   (answer) => ({ ...answer, status: to });
 

@@ -3,7 +3,7 @@ import { KEYS } from "../harness.ts";
 const ORG = "/v1/organizations/org_acme";
 const JOBS = `${ORG}/knowledge/connectors/jobs`;
 
-type Step = [method: string, path: string, body?: unknown, key?: string | null];
+export type Step = readonly [method: string, path: string, body?: unknown, key?: string | null];
 
 /** What an application and its users ask in an hour, mishaps included; nobody asks in order to test. */
 const STEPS: readonly Step[] = [
@@ -70,15 +70,16 @@ const STEPS: readonly Step[] = [
 ];
 
 /** Plays it against a base URL, as Ada unless a step says otherwise. */
-export async function clientSession(base: string): Promise<void> {
-  for (const [method, path, body, key = KEYS.ada] of STEPS) {
+export async function clientSession(base: string, steps: readonly Step[] = STEPS): Promise<void> {
+  for (const [method, path, body, key = KEYS.ada] of steps) {
+    const isForm = body instanceof FormData;
     const response = await fetch(base + path, {
       method,
       headers: {
         ...(key === null ? {} : { "api-key": key }),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(body === undefined || isForm ? {} : { "content-type": "application/json" }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
     await response.arrayBuffer();
   }

@@ -78,7 +78,7 @@ export const MeetingLog = Type.Object({
 export type MeetingLog = Static<typeof MeetingLog>;
 
 /** The streamed body. */
-export const { present: presentLog } = publicView(MeetingLog, {
+export const { schema: MeetingLogBody, present: presentLog } = publicView(MeetingLog, {
   $id: "MeetingLog",
   omit: ["id", "session_id"],
 });

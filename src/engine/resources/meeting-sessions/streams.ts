@@ -1,13 +1,14 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { operation } from "../../contract/operation.ts";
 import { Reply, StreamBody } from "../../contract/reply.ts";
-import { Id } from "../../contract/schema.ts";
+import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { requireSession, SESSION_ERRORS } from "./rules.ts";
 import {
   type Arrival,
+  MeetingLogBody,
   type MeetingSession,
   meetingArrivals,
   meetingLogs,
@@ -15,6 +16,8 @@ import {
   meetingTranscripts,
   presentLog,
   presentTranscript,
+  SESSION_STATUSES,
+  TranscriptEntryBody,
 } from "./schema.ts";
 
 interface StreamedEvent {
@@ -35,6 +38,7 @@ export const streamTranscripts = stream({
   name: "transcripts",
   summary: "Follow a meeting's transcript",
   each: "a transcript entry of section 2.4, in the order of arrival",
+  events: TranscriptEntryBody,
   since: arrivalsSince("transcript", meetingTranscripts, presentTranscript),
 });
 
@@ -43,6 +47,7 @@ export const streamStatus = stream({
   name: "status",
   summary: "Follow a meeting's status",
   each: "`{status, at}`: running, and completed once it is",
+  events: Type.Object({ status: Words(SESSION_STATUSES), at: Timestamp() }),
   since(world, { started_at, ended_at }, position) {
     const history = [{ position: 1, data: { status: "running", at: world.iso(started_at) } }];
     if (ended_at !== null)
@@ -56,6 +61,7 @@ export const streamLogs = stream({
   name: "logs",
   summary: "Follow a meeting's log",
   each: "`{at, level, message}`",
+  events: MeetingLogBody,
   since: arrivalsSince("log", meetingLogs, presentLog),
 });
 
@@ -64,10 +70,11 @@ interface StreamDeclaration {
   name: string;
   summary: string;
   each: string;
+  events: TSchema;
   since: Since;
 }
 
-function stream({ id, name, summary, each, since }: StreamDeclaration) {
+function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
   return operation({
     id,
     section: "G16",
@@ -79,7 +86,7 @@ function stream({ id, name, summary, each, since }: StreamDeclaration) {
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,
-    success: { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"] },
+    success: { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"], events },
     access: requireSession,
     handle: () => undefined,
     finish({ params: { session_id }, headers }, _answer, services: Services) {

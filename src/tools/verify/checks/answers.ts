@@ -74,7 +74,7 @@ function ask({ target }: Context, operation: AnyOperation, params: Binding): Pro
   );
   const credential = operation.credentials === false ? "none" : "key";
   const body = operation.method === "GET" ? undefined : {};
-  return target.send({ operation, params, credential, body, firstEvent: stream });
+  return target.send({ operation, params, credential, body, firstEvents: stream });
 }
 
 /** A list of next to nothing; another may have more to judge. */

@@ -1,12 +1,9 @@
 import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
-import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeSuccess, judgeWire } from "../judge-answer.ts";
-import { judgeRefusal } from "../judge-refusal.ts";
+import { judgeUnauthenticated } from "../judge-refusal.ts";
 import { madeUpParams, parameterNames } from "../known-objects.ts";
-import type { Exchange } from "../target.ts";
-import type { Verdict } from "../verdict.ts";
 
 /**
  * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
@@ -27,26 +24,8 @@ async function probe({ target, known, verdict }: Context, operation: AnyOperatio
   // Where only reading can happen, an object that exists tells most.
   const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
   const params = madeUpParams(operation, known_objects);
-  const exchange = await target.send({ operation, params, credential: "none", firstEvent: true });
-  judgeUnauthorized(verdict, exchange);
-}
-
-function judgeUnauthorized(verdict: Verdict, exchange: Exchange): void {
-  const { operation, status, method, path } = exchange;
-  if (!judgeWire(verdict, exchange)) return;
-  if (status >= 200 && status < 400) {
-    // Also of an endpoint that is assumed: if it is there, it must ask.
-    verdict.expect(false, `${method} ${path} answers ${status} without valid credentials`);
-    return;
-  }
-  if (status !== 401) {
-    const gap = assumedEndpoint(operation!);
-    verdict.expect(false, `${method} ${path} answers ${status} without credentials instead of 401`, gap);
-    return;
-  }
-  // 4.8 shows its own code for a 404 only.
-  const gap = operation!.id === "assistants.list_history" ? "G03" : undefined;
-  judgeRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap: gap });
+  const exchange = await target.send({ operation, params, credential: "none", firstEvents: true });
+  judgeUnauthenticated(verdict, exchange);
 }
 
 const FORMS: readonly { name: string; header: (key: string) => Record<string, string> }[] = [
@@ -80,7 +59,7 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     title: `an unknown key as ${name} is 401`,
     async run(context) {
       const exchange = await context.send("models.list", { credential: header(UNKNOWN_KEY) });
-      judgeUnauthorized(context.verdict, exchange);
+      judgeUnauthenticated(context.verdict, exchange);
     },
   },
 ]);
@@ -96,7 +75,7 @@ const unreadable: Check = {
       { Authorization: "Bearer not.a.token" },
     ];
     for (const credential of malformed)
-      judgeUnauthorized(context.verdict, await context.send("models.list", { credential }));
+      judgeUnauthenticated(context.verdict, await context.send("models.list", { credential }));
   },
 };
 

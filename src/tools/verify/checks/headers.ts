@@ -1,5 +1,6 @@
+import { MASK } from "../../redact.ts";
 import type { Check, Observation } from "../check.ts";
-import { excerpt } from "../judge-answer.ts";
+import { excerpt, isMasked } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Basis, Verdict } from "../verdict.ts";
 
@@ -117,6 +118,29 @@ const ORGANIZATION_RULES: readonly Rule[] = [
 ];
 
 const plain = (one: Exchange) => counted(one) && has(one, FAMILIES.plain);
+/** Answers of one window to one key, after which the count has surely changed. */
+const SAME_ANSWERS = 10;
+
+/** That a key's requests are counted. A recording may hide which key it was. */
+function falling(): Rule {
+  let last = { window: "", remaining: "", answers: 0 };
+  return {
+    of: (one) => plain(one) && !isMasked(getCredential(one)),
+    fits(one) {
+      const [limit, remaining, reset] = FAMILIES.plain.map((name) => one.headers.get(name)!);
+      const window = `${getCredential(one)} ${limit} ${reset}`;
+      const same = window === last.window && remaining === last.remaining && remaining !== "0";
+      last = { window, remaining: remaining!, answers: same ? last.answers + 1 : 1 };
+      return last.answers < SAME_ANSWERS;
+    },
+    problem: () => `X-RateLimit-Remaining is ${last.remaining} in ${last.answers} answers of one window`,
+  };
+}
+
+function getCredential({ asked: { headers } }: Exchange): string {
+  return headers.get("api-key") ?? headers.get("x-api-key") ?? headers.get("authorization") ?? MASK;
+}
+
 const RATE_RULES: readonly Rule[] = [
   {
     of: counted,
@@ -152,6 +176,13 @@ const RATE_RULES: readonly Rule[] = [
     problem: ({ headers }) => `x-ratelimit-reset-requests is ${headers.get("x-ratelimit-reset-requests")}`,
     gap: "G07",
   },
+  {
+    of: ({ status, text }) => status === 429 && text.includes("RATE_LIMIT"),
+    fits: ({ headers }) => /^\d+$/.test(headers.get("retry-after") ?? ""),
+    problem: ({ headers }) =>
+      `Retry-After is ${excerpt(headers.get("retry-after") ?? undefined)}, not seconds`,
+    gap: "G05",
+  },
 ];
 
 export const headerChecks: readonly Check[] = [
@@ -170,5 +201,5 @@ export const headerChecks: readonly Check[] = [
     "answers to the key carry service-organization",
     () => ORGANIZATION_RULES,
   ),
-  everyAnswer("rate-limit", "answers to the key carry rate headers", () => RATE_RULES),
+  everyAnswer("rate-limit", "answers to the key carry rate headers", () => [...RATE_RULES, falling()]),
 ];

@@ -5,16 +5,16 @@ import { credentialChecks } from "./credentials.ts";
 import { figureChecks } from "./figures.ts";
 import { fileChecks } from "./file-writes.ts";
 import { headerChecks } from "./headers.ts";
+import { listingChecks } from "./listings.ts";
 import { logChecks } from "./logs.ts";
 import { malformedChecks, transportChecks } from "./malformed.ts";
-import { pageChecks } from "./pages.ts";
 import { refusalChecks, refusedChecks } from "./refusals.ts";
 import { transcriptChecks } from "./transcripts.ts";
 import { currentOrganizationCheck, writeChecks } from "./writes.ts";
 
 const reading = (contract: Contract): Check[] => [
   ...answerChecks(contract),
-  ...pageChecks,
+  ...listingChecks,
   ...logChecks,
   ...transcriptChecks,
   ...figureChecks,

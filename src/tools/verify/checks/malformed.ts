@@ -1,9 +1,11 @@
 import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
+import { succeeded } from "../judge-answer.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
 import { madeUpParams, parameterNames } from "../known-objects.ts";
 import type { Basis } from "../verdict.ts";
+import { judgeAnyPage } from "./listings.ts";
 
 interface Property {
   type?: string;
@@ -78,6 +80,7 @@ async function refuseAll(
     const exchange = await target.send({ operation, params, ...sent });
     const gap = findBasis(operation, one);
     judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
+    if (succeeded(exchange)) judgeAnyPage(verdict, exchange);
   }
 }
 

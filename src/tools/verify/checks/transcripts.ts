@@ -1,4 +1,4 @@
-import { type Check, type Context, seenIn } from "../check.ts";
+import { type Check, type Context, looksAt, seenIn } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -79,8 +79,8 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
 function judgeCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
-  const modified = Date.parse(headers.get("last-modified") ?? "");
-  verdict.expect(Number.isFinite(modified), "Last-Modified is no date");
+  const modified = headers.get("last-modified") ?? "";
+  verdict.expect(/ GMT$/.test(modified) && Number.isFinite(Date.parse(modified)), "Last-Modified is no date");
   verdict.expect(headers.get("etag") !== null, "there is no ETag");
 }
 
@@ -120,13 +120,23 @@ function judgeCounts(verdict: Verdict, { json, asked, headers }: Exchange): void
   const limited = asked.query["limit"] !== undefined;
   if (!limited && offset === 0)
     verdict.expect(total === shown, `without a limit ${shown} of ${metadata.total_count} came`);
-  if (limited) {
+  const limit = Number(asked.query["limit"]);
+  const links: [string, boolean, number][] = [
+    ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
+    ["next", offset + shown < total, offset + shown],
+  ];
+  for (const [name, due, to] of limited ? links : []) {
+    const link = actions[name] ?? undefined;
+    const what = `the link to the ${name} page`;
     verdict.expect(
-      "previous" in actions === (offset > 0 && total > 0),
-      "the link to the previous page is wrong",
-      "G17",
+      (link !== undefined) === due,
+      `${what} is ${due ? "missing" : "there, and the page is not"}`,
     );
-    verdict.expect("next" in actions === offset + shown < total, "the link to the next page is wrong", "G17");
+    const leads = /[?&]offset=(\d+)/.exec(JSON.stringify(link) ?? "")?.[1];
+    verdict.expect(
+      Number(leads ?? to) === to,
+      `${what} leads to the sentences from ${leads}, not from ${to}`,
+    );
   }
   judgeRedaction(verdict, headers);
 }
@@ -156,4 +166,14 @@ function judgeRedaction(verdict: Verdict, headers: Headers): void {
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
 }
 
-export const transcriptChecks: readonly Check[] = [...formats, conditional, counts];
+const times = looksAt(
+  SENTENCES,
+  { id: `${SENTENCES}/times`, section: "2.5", title: `${SENTENCES}: sentences end after they start` },
+  (verdict, { json }) => {
+    const sentences = json.data.sentences as { start: number; end: number }[];
+    const wrong = sentences.find(({ start, end }) => start > end);
+    verdict.expect(wrong === undefined, `a sentence ends before it starts: ${excerpt(wrong)}`);
+  },
+);
+
+export const transcriptChecks: readonly Check[] = [...formats, conditional, counts, times];

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Check, Context } from "../check.ts";
-import { judgeSuccess, succeeded } from "../judge-answer.ts";
+import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
-import type { Exchange } from "../target.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
   return (await context.send("models.list")).headers.get("service-organization");
@@ -20,7 +20,7 @@ export const currentOrganizationCheck: Check = {
     if (before === null) return verdict.notObservable("no answer says what the organization is now");
     const set = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
-    judgeSet(context, await set(before), before);
+    judgeSuccess(verdict, await set(before));
     const other = known.candidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(
@@ -29,7 +29,7 @@ export const currentOrganizationCheck: Check = {
     await context.takingBack(
       `set the key's organization to ${other}`,
       async () => {
-        judgeSet(context, await set(other), other);
+        judgeSuccess(verdict, await set(other));
         const now = await findCurrentOrganization(context);
         verdict.expect(now === other, `the next answer is of ${now}, not ${other}`, "G32");
       },
@@ -39,14 +39,6 @@ export const currentOrganizationCheck: Check = {
     verdict.expect(after === before, `it is not ${before} again`, "G32");
   },
 };
-
-function judgeSet({ verdict }: Context, exchange: Exchange, organization_id: string): void {
-  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
-  const { success, current_organization_id, organization } = exchange.json;
-  verdict.expect(success === true, `success is ${success}`);
-  const fits = current_organization_id === organization_id && organization.id === organization_id;
-  verdict.expect(fits, `it was set to ${current_organization_id} instead of ${organization_id}`);
-}
 
 /** 3.5 and 4.3. Moves a department to the top and back under the parent that the user says it has. */
 const reparent: Check = {
@@ -74,23 +66,12 @@ const reparent: Check = {
     if (parent === null) return verdict.note("it is at the top already, so only the cycle was tried");
     const back = await context.takingBack(
       `moved ${department_id} to the top`,
-      async () => judgeMoved(context, await move(null), null),
+      async () => void judgeSuccess(verdict, await move(null)),
       { undo: () => move(parent), undone: `back under ${parent}`, failed: "moving it back" },
     );
-    judgeMoved(context, back, parent);
+    judgeSuccess(verdict, back);
   },
 };
-
-function judgeMoved({ verdict }: Context, exchange: Exchange, parent: string | null): void {
-  if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
-  const { id, parent_id, path, depth } = exchange.json;
-  const chain = String(path).split("/");
-  verdict.expect(parent_id === parent, `parent_id is ${parent_id} instead of ${parent}`);
-  verdict.expect(chain.at(-1) === id, `the path ${path} does not end with ${id}`);
-  const above = chain.at(-2) ?? null;
-  verdict.expect(above === parent, `the path ${path} has ${above} above it, not ${parent}`);
-  verdict.expect(depth === chain.length - 1, `the depth of ${path} is ${depth}`, "G10");
-}
 
 /** A name that resolves nowhere (RFC 2606); the webhook is also inactive. */
 const NOWHERE = "https://understudy-verify.invalid/hook";
@@ -123,6 +104,7 @@ const webhookLifecycle: Check = {
       },
     );
     judgeSuccess(verdict, deleted);
+    await judgeListed(context, webhook_id, undefined);
     judgeRefusal(verdict, await context.send("webhooks.list_deliveries", { params }), {
       code: "RESOURCE_NOT_FOUND",
       details: params,
@@ -139,23 +121,29 @@ interface Created {
 
 async function judgeLife(context: Context, { params, url }: Created): Promise<void> {
   const { verdict, known } = context;
-  const listed = await context.sendAndJudge("webhooks.list");
-  if (listed !== undefined) {
-    const own = (listed.json.data as { webhook_id: string; url: string }[]).find(
-      ({ webhook_id }) => webhook_id === params.webhook_id,
-    );
-    verdict.expect(own?.url === url, `${params.webhook_id} is not in the list as it was created`);
-    verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
-  }
+  await judgeListed(context, params.webhook_id, { url });
   const body = { url, events: ["user.created", "thread.deleted"], active: false };
-  const updated = await context.sendAndJudge("webhooks.update", { params, body });
-  if (updated !== undefined) {
-    const events = updated.json?.data?.events;
-    verdict.expect(events?.length === 2, `after the update its events are ${events}`, "G23");
-  }
+  if ((await context.sendAndJudge("webhooks.update", { params, body })) !== undefined)
+    await judgeListed(context, params.webhook_id, body);
   if (!known.isGiven("webhook_url"))
     return verdict.note("no delivery was tried: --use webhook_url=… names a receiver that may be called");
   await judgeDelivery(context, params);
+}
+
+/** The list shows a webhook as it was created or changed, or not at all once it is deleted. */
+async function judgeListed(context: Context, webhook_id: string, wanted: object | undefined): Promise<void> {
+  const listed = await context.sendAndJudge("webhooks.list");
+  if (listed === undefined) return;
+  const all = listed.json.data as (Record<string, unknown> & { webhook_id: string })[];
+  const own = all.find((one) => one.webhook_id === webhook_id);
+  if (wanted === undefined)
+    return void context.verdict.expect(own === undefined, `${webhook_id} is listed after its deletion`);
+  for (const [name, value] of Object.entries(wanted))
+    context.verdict.expect(
+      isDeepStrictEqual(own?.[name], value),
+      `${webhook_id} is listed with ${name} ${excerpt(own?.[name])} instead of ${excerpt(value)}`,
+    );
+  context.verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
 }
 
 async function judgeDelivery(context: Context, params: Created["params"]): Promise<void> {

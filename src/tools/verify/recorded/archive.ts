@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
-import type { Answer } from "../exchange.ts";
+import { type Answer, parseJson, readJson } from "../exchange.ts";
 import { TargetUnusable } from "../run-verify.ts";
 import type { Asked } from "../target.ts";
 
@@ -187,6 +187,8 @@ export interface RecordedExchange {
   missing: MissingBody | undefined;
   /** Milliseconds since 1970 when it was asked; NaN where the recording does not say. */
   at: number;
+  /** How long it took, in milliseconds; NaN where the recording does not say. */
+  duration: number;
   /** Milliseconds until the answer began; undefined where the recording does not say. */
   wait_ms: number | undefined;
 }
@@ -230,13 +232,14 @@ export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange
     url: parsed,
     asked: {
       query: Object.fromEntries(parsed.searchParams),
-      body: parsedJson(readText(toMap(request["postData"]), recorder.folder)).json,
+      body: parseJson(readText(toMap(request["postData"]), recorder.folder)).json,
       headers: sent,
     },
-    answer: { status, headers, text, ...toJson(text, headers, whole) },
+    answer: { status, headers, text, ...readJson(text, headers, whole) },
     whole,
     missing,
     at: Date.parse(String(entry["startedDateTime"])),
+    duration: Number(entry["time"] ?? Number.NaN),
     wait_ms: findWait(entry),
   };
 }
@@ -319,22 +322,6 @@ function readText({ text, _file }: HarValue, folder: string | undefined): string
     return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, "utf8");
   } catch {
     return undefined;
-  }
-}
-
-function toJson(text: string, headers: Headers, whole: boolean): Pick<Answer, "json" | "problem"> {
-  if (text === "" || !/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
-    return { json: undefined, problem: undefined };
-  const { json, broken } = parsedJson(text);
-  return { json, problem: broken && whole ? "the body is announced as JSON and is none" : undefined };
-}
-
-function parsedJson(text: unknown): { json: unknown; broken: boolean } {
-  if (typeof text !== "string" || text === "") return { json: undefined, broken: false };
-  try {
-    return { json: JSON.parse(text), broken: false };
-  } catch {
-    return { json: undefined, broken: true };
   }
 }
 

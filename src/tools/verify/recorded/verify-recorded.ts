@@ -17,7 +17,8 @@ import { noteUnreadable, toCheckReport, toSentRequest } from "../run-verify.ts";
 import type { Exchange } from "../target.ts";
 import { RecordedVerdict } from "../verdict.ts";
 import { eachExchange, type OperationExchange, OTHER_HOST, type Seeing, UNKNOWN_PATH } from "./archive.ts";
-import { askedFor, everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
+import { everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
+import { overTime } from "./over-time.ts";
 
 export interface RecordedOptions {
   contract: Contract;
@@ -119,7 +120,7 @@ export class Judging implements Seeing {
   }
 
   private exchangeOf(seen: OperationExchange): Exchange {
-    const { method, url, asked, answer, whole, operation, params, prefix } = seen;
+    const { method, url, asked, answer, whole, operation, params, prefix, at, duration } = seen;
     const sent = { ...asked, params };
     // Browsers leave credentials out of what they export; then an answer says whether there were any.
     const unknown = !this.complete && operation.credentials !== false;
@@ -127,7 +128,7 @@ export class Judging implements Seeing {
       ...answer,
       ...{ operation, method, path: url.pathname.slice(prefix.length) + url.search, asked: sent },
       authenticated: hasCredentials({ asked: sent }) || (unknown && answer.status !== 401),
-      recorded: { whole },
+      recorded: { whole, at, duration },
     };
   }
 
@@ -162,7 +163,7 @@ function recordedChecks(contract: Contract): Recorded[] {
   const observing = checksFor(contract, true).filter(
     (check): check is Check & Recorded => check.observe !== undefined,
   );
-  return [...everyOperation(contract), ...askedFor, ...observing];
+  return [...everyOperation(contract), ...overTime(contract), ...observing];
 }
 
 /** Whether there is a success's body to look into. */

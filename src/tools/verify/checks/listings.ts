@@ -1,0 +1,342 @@
+import { parseDateOrInstant } from "../../../engine/contract/instant.ts";
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import type { Check, Context } from "../check.ts";
+import { excerpt, getSent } from "../judge-answer.ts";
+import type { Exchange } from "../target.ts";
+import type { Basis, Verdict } from "../verdict.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: items of every shape
+type Item = any;
+
+interface Listing {
+  operation: string;
+  section: string;
+  /** Names of the page size and the offset; `take` and `skip` are in the body of a POST. */
+  size: "limit" | "take";
+  offset: "offset" | "skip";
+  /** Page size that applies where none is asked for; null: all are answered. */
+  usual: number | null;
+  items: (body: Item) => Item[];
+  total?: (body: Item) => unknown;
+  /** Where the answer says what was applied. */
+  applied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
+  appliedGap?: string;
+  /** Identifies an item. */
+  id: (item: Item) => unknown;
+  /** The check of order and filters. */
+  second?: { name: "filters" | "order"; title: string };
+  /** The field that items are in order of, "-" for falling, and the assumption that says so. */
+  order?: string;
+  orderGap?: Basis;
+  /** The field that start_date and end_date narrow. */
+  time?: string;
+  judgeItem?: (verdict: Verdict, item: Item) => void;
+}
+
+/** Section 2.6. */
+const logEntries = {
+  id: ({ id }: Item) => id,
+  ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", usual: 50 },
+  judgeItem(verdict: Verdict, { id, action, changes }: Item) {
+    if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
+  },
+};
+
+const LISTINGS: readonly Listing[] = [
+  {
+    operation: "music_collections.list_tracks",
+    section: "4.4",
+    ...{ size: "limit", offset: "offset", usual: 200 },
+    items: ({ items }) => items,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    id: ({ track_id, position }) => `${track_id} at ${position}`,
+    second: { name: "order", title: "goes by position, from zero" },
+    order: "position",
+  },
+  {
+    operation: "assistants.list_history",
+    section: "4.8",
+    ...{ size: "limit", offset: "offset" },
+    ...logEntries,
+    items: ({ audit_logs }) => audit_logs,
+    total: ({ pagination }) => pagination.total,
+    applied: ({ pagination: { limit, ...pagination } }) => ({ size: limit, ...pagination }),
+    second: { name: "filters", title: "filters, newest first" },
+  },
+  {
+    operation: "transcriptions.list_sentences",
+    section: "4.11",
+    ...{ size: "limit", offset: "offset", usual: null },
+    items: ({ data }) => data.sentences,
+    total: ({ metadata }) => metadata.total_count,
+    id: ({ start, text }) => `${start} ${text}`,
+  },
+  {
+    operation: "connector_jobs.list",
+    section: "4.13",
+    ...{ size: "limit", offset: "offset", usual: 50 },
+    items: ({ jobs }) => jobs,
+    total: ({ total }) => total,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    appliedGap: "G14",
+    id: ({ job_id }) => job_id,
+    second: { name: "filters", title: "filters and orders its jobs" },
+    ...{ order: "-start_time", orderGap: "G14", time: "start_time" },
+  },
+  {
+    operation: "change_logs.list",
+    section: "4.16",
+    ...{ size: "take", offset: "skip" },
+    ...logEntries,
+    items: ({ logs }) => logs,
+    total: ({ total_count }) => total_count,
+    applied: ({ take, skip }) => ({ size: take, offset: skip }),
+    second: { name: "filters", title: "filters, newest first" },
+  },
+];
+
+export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
+  const { operation, section, size, offset, second } = listing;
+  const about = { family: "answers", section } as const;
+  const pages: Check = {
+    ...about,
+    id: `${operation}/pages`,
+    title: `${operation} applies ${size} and ${offset}`,
+    observe: { operation, successes: true, begin: () => observePages(listing) },
+    run: (context) => tryPages(context, listing),
+  };
+  if (second === undefined) return [pages];
+  return [
+    pages,
+    {
+      ...about,
+      id: `${operation}/${second.name}`,
+      title: `${operation} ${second.title}`,
+      observe: {
+        operation,
+        successes: true,
+        begin: () => (verdict, exchange) => judgeItems(verdict, listing, exchange),
+      },
+      run: (context) => tryFilters(context, listing),
+    },
+  ];
+});
+
+/** Where an answer is a page of a listing, judges that it is as large as it says and may be. */
+export function judgeAnyPage(verdict: Verdict, exchange: Exchange): void {
+  const listing = LISTINGS.find(({ operation }) => operation === exchange.operation!.id);
+  if (listing !== undefined) judgePage(verdict, listing, exchange);
+}
+
+type Declared = Record<string, { minimum?: number; maximum?: number; enum?: readonly unknown[] }>;
+
+function listDeclared({ query, body }: AnyOperation): Declared {
+  return (query ?? (body as { schema: { properties: Declared } }).schema).properties;
+}
+
+/** One page by itself: what it says that it applied, and as many items as it then must have. */
+function judgePage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
+  const { operation, usual, total, applied, appliedGap } = listing;
+  const { json, path } = exchange;
+  const { length } = listing.items(json);
+  const sent = getSent(exchange);
+  const { maximum = Number.POSITIVE_INFINITY } = listDeclared(exchange.operation!)[listing.size]!;
+  // A service may bring a size that it does not take within the bounds (G08).
+  const asked = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? usual ?? Number.NaN)));
+  const size = Number.isNaN(asked) ? null : asked;
+  const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
+  const is = applied?.(json);
+  if (is !== undefined) {
+    verdict.expect(
+      (size === null || is.size === size) && is.offset === offset,
+      `${operation} says that it applied ${is.size} and ${is.offset}, not ${size} and ${offset}`,
+      appliedGap,
+    );
+  }
+  if (size !== null) verdict.expect(length <= size, `${path} answers ${length} items, ${size} are a page`);
+  const all = total?.(json);
+  if (typeof all !== "number") return;
+  const left = Math.max(0, all - offset);
+  const wanted = Math.min(size ?? left, left);
+  verdict.expect(
+    length === wanted,
+    `${path} answers ${length} items; of ${all} it is ${wanted} from ${offset}`,
+  );
+  if (is !== undefined && "has_more" in is)
+    verdict.expect(is.has_more === offset + length < all, `${path}: has_more is ${is.has_more} of ${all}`);
+}
+
+/** More lists of one recording, and more items of one list, are not compared. */
+const MAX_LISTS = 500;
+const MAX_ITEMS = 10_000;
+
+/** Pages of one list, too, must not overlap: an item is at one place. */
+function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) => void {
+  const lists = new Map<string, { total: unknown; places: Map<unknown, number> }>();
+  return (verdict, exchange) => {
+    judgePage(verdict, listing, exchange);
+    const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSent(exchange);
+    const key = JSON.stringify([exchange.asked.params, filters]);
+    const total = listing.total?.(exchange.json);
+    let list = lists.get(key);
+    // A list that has grown has its items elsewhere.
+    if (list?.total !== total || list === undefined) list = { total, places: new Map() };
+    if (lists.size < MAX_LISTS) lists.set(key, list);
+    const moved: unknown[] = [];
+    for (const [i, item] of listing.items(exchange.json).entries()) {
+      const [id, place] = [listing.id(item), Number(offset) + i];
+      if ((list.places.get(id) ?? place) !== place) moved.push(id);
+      else if (list.places.size < MAX_ITEMS) list.places.set(id, place);
+    }
+    const problem = `${exchange.path} answers ${moved[0]}, which is elsewhere in the list`;
+    verdict.expect(moved.length === 0, problem);
+    if (moved.length > 0) lists.delete(key);
+  };
+}
+
+/** A short page from the second item on is what the whole list has there. */
+async function tryPages(context: Context, listing: Listing): Promise<void> {
+  const { verdict } = context;
+  const first = context.first(listing.operation);
+  if (first === undefined || !isReadable(listing, first.exchange)) return;
+  const whole = listing.items(first.exchange.json).map(listing.id);
+  // With something left behind it, so that a page of one too many shows.
+  const size = Math.max(1, Math.min(2, whole.length - 2));
+  const page = await ask(context, listing, { [listing.size]: size, [listing.offset]: 1 });
+  if (page === undefined) return;
+  judgePage(verdict, listing, first.exchange);
+  judgePage(verdict, listing, page);
+  const part = listing.items(page.json).map(listing.id);
+  if (listing.total?.(page.json) !== listing.total?.(first.exchange.json))
+    return verdict.note("the list has changed meanwhile; its pages were not compared");
+  const expected = whole.slice(1, 1 + size);
+  const fits = JSON.stringify(part) === JSON.stringify(expected);
+  verdict.expect(fits, `${page.path} answers ${part.join(", ")}; the list has there ${expected.join(", ")}`);
+  if (whole.length < 3) verdict.note(`the list has ${whole.length} items, so this shows little`);
+}
+
+/** A body that its own check has refused is not looked into. */
+function isReadable(listing: Listing, { json }: Exchange): boolean {
+  try {
+    return Array.isArray(listing.items(json));
+  } catch {
+    return false;
+  }
+}
+
+function ask(
+  context: Context,
+  { operation, size }: Listing,
+  sent: Record<string, string | number>,
+): Promise<Exchange | undefined> {
+  const { params } = context.answered.get(operation)!;
+  return context.sendAndJudge(operation, { params, ...(size === "take" ? { body: sent } : { query: sent }) });
+}
+
+/** Order, and each filter that was asked for. */
+function judgeItems(verdict: Verdict, listing: Listing, exchange: Exchange): void {
+  const items = listing.items(exchange.json);
+  const sent = getSent(exchange);
+  judgeOrder(verdict, listing, { items, sent });
+  for (const item of items) listing.judgeItem?.(verdict, item);
+  const own = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
+  judgeFilters(verdict, exchange, items, {
+    same: Object.fromEntries(own.map((name) => [name, (item) => item[name]])),
+    ...(listing.time && { time: (item) => item[listing.time!], from: "start_date", to: "end_date" }),
+  });
+}
+
+interface Filters {
+  /** By the filter's name: what of an item must be the same. */
+  same?: Readonly<Record<string, (item: Item) => unknown>>;
+  /** The time that two further filters narrow. */
+  time?: (item: Item) => string;
+  from?: string;
+  to?: string;
+}
+
+/** That no item is there that a filter leaves out. A date is a whole day (G28). */
+export function judgeFilters(
+  verdict: Verdict,
+  exchange: Exchange,
+  items: readonly Item[],
+  { same = {}, time, from = "", to = "" }: Filters,
+): void {
+  const sent = getSent(exchange);
+  const reject = (name: string, isLeftOut: (item: Item) => boolean) => {
+    if (sent[name] === undefined) return;
+    const wrong = items.find(isLeftOut);
+    verdict.expect(
+      wrong === undefined,
+      `${exchange.operation!.id} with ${name}=${sent[name]} answers ${excerpt(wrong)}`,
+    );
+  };
+  for (const [name, read] of Object.entries(same))
+    reject(name, (item) => String(read(item)) !== String(sent[name]));
+  if (time === undefined) return;
+  reject(from, (item) => Date.parse(time(item)) < (parseDateOrInstant(sent[from])?.from ?? 0));
+  reject(
+    to,
+    (item) => Date.parse(time(item)) > (parseDateOrInstant(sent[to])?.to ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+function judgeOrder(
+  verdict: Verdict,
+  { operation, order: usual, orderGap }: Listing,
+  { items, sent }: { items: Item[]; sent: Record<string, unknown> },
+): void {
+  const order = String(sent["order_by"] ?? usual);
+  const field = order.replace(/^-/, "");
+  const falling = order !== field;
+  const rank = (item: Item) => {
+    const value = item[field];
+    if (value === null) return falling ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    return typeof value === "string" ? Date.parse(value) : value;
+  };
+  const wrong = items.findIndex((item, i) => {
+    if (i === 0) return false;
+    const step = falling ? rank(items[i - 1]) - rank(item) : rank(item) - rank(items[i - 1]);
+    return step < 0 || (step === 0 && (field === "position" || items[i - 1].id > item.id));
+  });
+  verdict.expect(
+    wrong === -1,
+    `${operation}: item ${wrong} is out of order by ${field}: ${excerpt(items[wrong])}`,
+    orderGap,
+  );
+  if (field !== "position") return;
+  if (items.length === 0) verdict.note("a collection or page is empty, so its order shows nothing");
+  else if (Number(sent["offset"] ?? 0) === 0)
+    verdict.expect(items[0].position === 0, `the first position is ${items[0].position}`);
+}
+
+/** Each filter with the value of an item, which must then be among the answer's. */
+async function tryFilters(context: Context, listing: Listing): Promise<void> {
+  const { verdict, contract } = context;
+  const first = context.first(listing.operation);
+  if (first === undefined || !isReadable(listing, first.exchange)) return;
+  judgeItems(verdict, listing, first.exchange);
+  const items = listing.items(first.exchange.json);
+  const [newest] = items;
+  const declared = listDeclared(contract.operation(listing.operation));
+  if (newest === undefined) return verdict.note("the list is empty, so its filters show nothing");
+  const tried: [name: string, value: string, item: Item][] = [];
+  for (const [name, { enum: words }] of Object.entries(declared)) {
+    if (name === "order_by") for (const word of words ?? []) tried.push([name, String(word), undefined]);
+    // One that not all items have, if there is one.
+    const item = items.find((one) => one[name] !== newest[name]) ?? newest;
+    if (Object.hasOwn(item, name) && words?.includes(item[name]) !== false)
+      tried.push([name, String(item[name]), item]);
+  }
+  const middle = items[Math.floor(items.length / 2)];
+  for (const name of listing.time === undefined ? [] : ["start_date", "end_date"])
+    tried.push([name, middle[listing.time!], middle]);
+  for (const [name, value, item] of tried) {
+    const exchange = await ask(context, listing, { [name]: value });
+    if (exchange === undefined) continue;
+    judgeItems(verdict, listing, exchange);
+    const found =
+      item === undefined || listing.items(exchange.json).some((one) => listing.id(one) === listing.id(item));
+    verdict.expect(found, `${listing.operation} with ${name}=${value} leaves out ${excerpt(item)}`, "G28");
+  }
+}

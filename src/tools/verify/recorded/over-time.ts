@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Contract } from "../contract.ts";
+import { excerpt, isMasked, succeeded } from "../judge-answer.ts";
+import type { Exchange } from "../target.ts";
+import type { Verdict } from "../verdict.ts";
+import type { Recorded } from "./every-operation.ts";
+
+/** What happened longer ago may have been undone by others, who are not in the recording. */
+const RECENT_MS = 60_000;
+
+/** More changes are not followed at a time. */
+const MAX_FOLLOWED = 50;
+
+function remember(changes: Map<string, Exchange>, key: string, change: Exchange): void {
+  changes.delete(key);
+  changes.set(key, change);
+  if (changes.size > MAX_FOLLOWED) changes.delete(changes.keys().next().value!);
+}
+
+/** Whether an exchange began after another one had ended, and soon after. */
+function follows(later: Exchange, earlier: Exchange): boolean {
+  const [{ at }, { at: began, duration }] = [later.recorded!, earlier.recorded!];
+  return at >= began + duration && at - began < RECENT_MS;
+}
+
+/** Deletions and changes, by the operation that makes them; the listing or configuration that shows them. */
+const CHANGES: readonly {
+  write: string;
+  read: string;
+  find?: (body: Exchange["json"], sent: Exchange) => unknown;
+}[] = [
+  {
+    write: "webhooks.update",
+    read: "webhooks.list",
+    find: ({ data }, { asked }) =>
+      data.find((one: { webhook_id: string }) => one.webhook_id === asked.params["webhook_id"]),
+  },
+  { write: "connector_notifications.update", read: "connector_notifications.retrieve", find: (body) => body },
+];
+
+/** What a recording shows of changes by what comes after them: they stick, and what is deleted is gone. */
+export function overTime({ operations }: Contract): Recorded[] {
+  // Revoking a link again changes nothing (3.4).
+  const deletions = operations.filter(({ method, id }) => method === "DELETE" && id !== "share_links.revoke");
+  const gone = deletions.map(
+    ({ id, section }): Recorded => ({
+      ...{ id: `${id}/gone`, family: "answers", section },
+      title: `${id}: what it deletes is gone`,
+      observe: { begin: () => observeDeletions(id) },
+    }),
+  );
+  const stick = CHANGES.map(
+    ({ write, read, find }): Recorded => ({
+      ...{ id: `${write}/sticks`, family: "answers" },
+      section: operations.find(({ id }) => id === write)!.section,
+      title: `${read} shows what ${write} has changed`,
+      observe: {
+        begin() {
+          const changes = new Map<string, Exchange>();
+          return (verdict, exchange) => {
+            if (!succeeded(exchange) || !exchange.recorded!.whole) return;
+            if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
+            if (exchange.operation!.id !== read) return;
+            for (const change of changes.values())
+              if (follows(exchange, change)) judgeChange(verdict, change, find!(exchange.json, change));
+          };
+        },
+      },
+    }),
+  );
+  return [...gone, ...stick];
+}
+
+function observeDeletions(operation: string): (verdict: Verdict, exchange: Exchange) => void {
+  const deletions = new Map<string, Exchange>();
+  return (verdict, exchange) => {
+    if (!succeeded(exchange)) return;
+    const { method, path, text, asked } = exchange;
+    for (const [id, deletion] of deletions) {
+      if (!follows(exchange, deletion)) continue;
+      // A listing names it; any other answer is about it.
+      const isAbout = Object.values(asked.params).includes(id) || text.includes(`_id":"${id}"`);
+      verdict.expect(!isAbout, `${method} ${path} answers ${excerpt(id)} after its deletion`);
+    }
+    const id = Object.values(asked.params).at(-1);
+    if (exchange.operation!.id === operation && id !== undefined) remember(deletions, id, exchange);
+  };
+}
+
+function judgeChange(verdict: Verdict, change: Exchange, shown: unknown): void {
+  if (typeof shown !== "object" || shown === null) return;
+  for (const [name, wanted] of Object.entries((change.asked.body ?? {}) as object)) {
+    const is = (shown as Record<string, unknown>)[name];
+    if (is === undefined || isMasked(JSON.stringify([is, wanted]))) continue;
+    const problem = `${name} is ${excerpt(is)} after ${change.method} ${change.path} set it to ${excerpt(wanted)}`;
+    verdict.expect(isDeepStrictEqual(is, wanted), problem);
+  }
+}

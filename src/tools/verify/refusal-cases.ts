@@ -1,0 +1,180 @@
+import type { ErrorCode } from "../../engine/contract/errors.ts";
+import type { Basis } from "./verdict.ts";
+
+/** A request that must be refused, and what of the refusal a section shows; the rest rests on assumptions. */
+export interface Case {
+  operation: string;
+  name: string;
+  title: string;
+  code: ErrorCode;
+  /** Parameters whose objects must be known, by what `--use` calls them. */
+  known?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string>>;
+  body?: object;
+  /** Path parameters that the details repeat, and further details. */
+  details?: readonly string[];
+  more?: Readonly<Record<string, unknown>>;
+  gap?: Basis;
+  codeGap?: Basis;
+  detailsGap?: Basis;
+}
+
+const OWN = { organization_id: "organization_id" };
+/** A missing resource is 404; which code and details it has where the section shows none is assumed. */
+const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
+const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
+  operation,
+  name: "unknown",
+  title: `unknown ${details} is 404`,
+  code: "RESOURCE_NOT_FOUND",
+  details: [details],
+  ...rest,
+});
+const noOrganization = (operation: string, body?: object): Case =>
+  unknown(operation, "organization_id", {
+    name: "unknown-organization",
+    code: "ORGANIZATION_NOT_FOUND",
+    gap: "G03",
+    body,
+  });
+const foreign = (operation: string, rest: Partial<Case>): Case => ({
+  operation,
+  name: "foreign",
+  title: "what belongs to others is 403",
+  // Section 5: 403; with which code is assumed.
+  code: "ORGANIZATION_ACCESS_DENIED",
+  codeGap: "G03",
+  detailsGap: "G03",
+  known: { organization_id: "foreign_organization_id" },
+  ...rest,
+});
+
+/** Refusals of reading operations; those of writing ones take `--write`. */
+export const READING_REFUSALS: readonly Case[] = [
+  unknown("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
+  foreign("meeting_sessions.export_transcript", {
+    code: "SESSION_ACCESS_DENIED",
+    known: { session_id: "foreign_session_id" },
+    details: ["session_id"],
+    codeGap: undefined,
+  }),
+  unknown("meeting_sessions.stream_status", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknown("music_collections.list_tracks", "collection_id", { known: OWN }),
+  unknown("music_collections.list_tracks", "collection_id", { name: "unknown-organization", gap: "G03" }),
+  unknown("assistants.list_history", "assistant_id"),
+  unknown("store_files.retrieve_status", "file_id", {
+    code: "FILE_NOT_IN_STORE",
+    known: { ...OWN, store_id: "store_id" },
+    details: ["file_id", "store_id"],
+  }),
+  unknown("store_files.retrieve_status", "store_id", {
+    name: "unknown-store",
+    code: "FILE_NOT_IN_STORE",
+    known: OWN,
+    details: ["file_id", "store_id"],
+    gap: "G12",
+  }),
+  unknown("usage.retrieve_limits", "org_id", { code: "ORGANIZATION_NOT_FOUND", details: [] }),
+  foreign("usage.retrieve_limits", { known: { org_id: "foreign_organization_id" }, codeGap: undefined }),
+  {
+    operation: "usage.retrieve_limits",
+    name: "month",
+    title: "a month out of range is 422 with field and value",
+    code: "INVALID_INPUT",
+    known: { org_id: "organization_id" },
+    query: { month: "13" },
+    more: { field: "month", value: 13 },
+  },
+  unknown("transcriptions.list_sentences", "transcription_id", UNSHOWN),
+  {
+    operation: "transcriptions.list_sentences",
+    name: "pending",
+    title: "a transcription that is not completed is 422",
+    code: "INVALID_INPUT",
+    known: { transcription_id: "pending_transcription_id" },
+    more: { field: "status" },
+    gap: "G17",
+  },
+  unknown("transcriptions.list_paragraphs", "transcription_id"),
+  unknown("connector_jobs.retrieve", "job_id", { known: OWN }),
+  unknown("webhooks.list_deliveries", "webhook_id", UNSHOWN),
+  unknown("share_links.resolve", "slug"),
+  noOrganization("audit_logs.export"),
+  noOrganization("connector_jobs.list"),
+  noOrganization("connector_notifications.retrieve"),
+  noOrganization("change_logs.list", {}),
+  foreign("audit_logs.export", {}),
+  foreign("connector_jobs.list", {}),
+  foreign("change_logs.list", { body: {} }),
+];
+
+const invalid = (operation: string, field: string, rest: Partial<Case>): Case => ({
+  operation,
+  name: `invalid-${field.replaceAll(/\W+/g, "-")}`,
+  title: `${field} is refused with 422`,
+  code: "INVALID_INPUT",
+  more: { field },
+  gap: "G08",
+  ...rest,
+});
+const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.created"] };
+const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
+
+/**
+ * Writing calls that a service must refuse. They name objects that do not exist, or impossible values,
+ * so that nothing is changed where it refuses as it should; deletions are tried in no other way.
+ */
+export const WRITING_REFUSALS: readonly Case[] = [
+  unknown("threads.delete", "thread_id", { details: [] }),
+  unknown("meeting_sessions.delete_permanently", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknown("meeting_sessions.stop", "session_id", { code: "SESSION_NOT_FOUND" }),
+  unknown("share_links.revoke", "dashboard_id", { code: "DASHBOARD_NOT_FOUND" }),
+  unknown("departments.reparent", "department_id", {
+    known: OWN,
+    body: { new_parent_id: null },
+    ...UNSHOWN,
+  }),
+  unknown("webhooks.update", "webhook_id", { body: { active: false }, ...UNSHOWN }),
+  unknown("webhooks.delete", "webhook_id", UNSHOWN),
+  unknown("webhooks.test", "webhook_id", UNSHOWN),
+  unknown("connector_jobs.cancel", "job_id", { known: OWN }),
+  unknown("store_files.attach", "store_id", { known: OWN, body: { file_id: "file_nobody0" } }),
+  invalid("webhooks.create", "url", { body: { ...HOOK, url: "nowhere" } }),
+  invalid("webhooks.create", "events[0]", { body: { ...HOOK, events: ["nothing.happened"] } }),
+  invalid("webhooks.create", "events", { body: { ...HOOK, events: [] } }),
+  invalid("users.set_current_organization", "organization_id", { body: { organization_id: "nobody0" } }),
+  invalid("connector_jobs.trigger", "job_type", {
+    known: OWN,
+    body: { connection_id: "conn_nobody0", job_type: "polish" },
+  }),
+  unknown("connector_jobs.trigger", "connection_id", {
+    known: OWN,
+    details: [],
+    body: { connection_id: "conn_nobody0", job_type: "sync" },
+    gap: "G14",
+  }),
+  invalid("connector_notifications.test", "notification_type", {
+    known: OWN,
+    body: { notification_type: "pigeon" },
+  }),
+  invalid("model_responses.create", "inputs", { body: { model: "nobody0", inputs: [] } }),
+  invalid("model_responses.create", "inputs[0].files", {
+    body: { model: "nobody0", inputs: [{ role: "user", content: "none", files: ELEVEN }] },
+  }),
+  invalid("model_responses.create", "model", {
+    body: { model: "nobody0", inputs: [{ role: "user", content: "none" }] },
+    gap: "G20",
+  }),
+  invalid("files.create_upload_url", "file_size", {
+    known: OWN,
+    body: { filename: "a.txt", mime_type: "text/plain", file_size: -1 },
+  }),
+  {
+    operation: "users.set_current_organization",
+    name: "unknown",
+    title: "an organization that is not the user's is 403",
+    code: "INSUFFICIENT_PERMISSIONS",
+    body: { organization_id: "org_nobody0" },
+    gap: "G03",
+  },
+];

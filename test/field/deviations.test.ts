@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { VerifyReport } from "../../src/tools/verify/report.ts";
+import { removeScratch } from "../support/run-understudy.ts";
+import { type AlteredServices, reported, startAlteredServices } from "../support/traffic/altered-services.ts";
+import { PLANTED, playJourney } from "../support/traffic/planted.ts";
+import { uses } from "../support/verify-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let services: AlteredServices;
+beforeAll(async () => {
+  services = await startAlteredServices(playJourney);
+});
+afterAll(async () => {
+  await services.close();
+  removeScratch();
+});
+
+/** What the owner of a test organization names for a full run. */
+const USES = uses({ scratch_connection_id: "conn_wiki", model: "comet-mini", provider: "provider_a" });
+const full = { write: true, uses: USES };
+
+/** A whole run that reads, or one that also writes. */
+const live = (one: (typeof PLANTED)[number]) =>
+  services.live(one, one.write === true ? full : { write: false });
+
+/** Whether it was found by its check, and as what. */
+const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) => one.id === id)?.outcome;
+
+describe("a service that is right but for one thing [quality 2.21]", () => {
+  it("a service that is right passes live and in a recording", async () => {
+    expect(reported(await services.live(undefined, full))).toEqual([]);
+    const report = await services.recorded();
+    expect(reported(report)).toEqual([]);
+    expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_judged: {} });
+  });
+
+  it("at least 30 deviations are planted, and a recording shows nine of ten", () => {
+    expect(PLANTED.length).toBeGreaterThanOrEqual(30);
+    expect(PLANTED.filter(({ har }) => har !== null).length).toBeGreaterThanOrEqual(0.9 * PLANTED.length);
+  });
+
+  it.each(PLANTED)("a live run finds: $title", async (one) => {
+    const report = await live(one);
+    expect([findOutcome(report, one.live), report.verdict]).toEqual(
+      one.specified ? ["failed", "fail"] : ["differs", "pass"],
+    );
+  });
+
+  it.each(PLANTED.filter(({ har }) => har !== null))("a recording shows: $title", async (one) => {
+    const report = await services.recorded(one);
+    expect([findOutcome(report, one.har!), report.verdict]).toEqual(
+      one.specified ? ["failed", "fail"] : ["differs", "pass"],
+    );
+  });
+});

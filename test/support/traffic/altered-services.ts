@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import { RESOURCES } from "../../../src/engine/resources/index.ts";
+import { type HarEntry, harEntry } from "../../../src/tools/har/har-entry.ts";
+import { HarFile } from "../../../src/tools/har/har-file.ts";
+import { createRecorder } from "../../../src/tools/traffic/recorder.ts";
+import { Contract } from "../../../src/tools/verify/contract.ts";
+import { verifyRecorded } from "../../../src/tools/verify/recorded/verify-recorded.ts";
+import type { VerifyReport } from "../../../src/tools/verify/report.ts";
+import type { VerifyOptions } from "../../../src/tools/verify/run-verify.ts";
+import { startReference } from "../harness.ts";
+import { scratch } from "../run-understudy.ts";
+import { type Altered, proxy, type Seen, verify } from "../verify-setup.ts";
+import type { Alteration } from "./alterations.ts";
+
+const contract = new Contract(RESOURCES);
+const sandboxOf = (path: string) => /^\/_s\/([^/]+)/.exec(path)?.[1] ?? "";
+const AS_IT_IS = "as-it-is-recorded";
+
+export type AlteredServices = Awaited<ReturnType<typeof startAlteredServices>>;
+
+/** Understudies behind a proxy, each of which departs from the contract in one way; and recordings of `session` with them. */
+export async function startAlteredServices(session: (base: string) => Promise<void>) {
+  const api = await startReference();
+  const altered = new Map<string, Alteration>();
+  const seen: { request: Seen; answer: Altered }[] = [];
+  const between = await proxy(
+    api.url,
+    (request, answer) => {
+      if (sandboxOf(request.path) === AS_IT_IS) seen.push({ request, answer });
+      return altered.get(sandboxOf(request.path))?.answer?.(answer, request) ?? answer;
+    },
+    (request) => altered.get(sandboxOf(request.path))?.ask?.(request) ?? request,
+  );
+
+  /** The base URL of a service that departs in one way, or in none. */
+  async function service(alteration?: Alteration, name?: string): Promise<string> {
+    const clock = { mode: "frozen", now: "2026-03-15T12:00:00.000Z" };
+    const made = await api.call(undefined, "POST", "/_control/sandboxes", { name, clock });
+    expect(made.status, made.text).toBe(201);
+    if (alteration !== undefined) altered.set(made.body.name, alteration);
+    return `${between.url}/_s/${made.body.name}`;
+  }
+
+  async function record(target: string): Promise<HarEntry[]> {
+    const entries: HarEntry[] = [];
+    const recorder = await createRecorder({
+      target,
+      port: 0,
+      host: "127.0.0.1",
+      onExchange: (entry) => entries.push(entry),
+    });
+    await session(recorder.url);
+    await recorder.close();
+    return entries;
+  }
+
+  const recorded = await record(await service(undefined, AS_IT_IS));
+  expect(recorded).toHaveLength(seen.length);
+  /** The session with a service that does not depart. */
+  const asItIs = recorded.map((entry, i) => ({ ...seen[i]!, entry }));
+
+  return {
+    /** A live run against a service that departs in one way, or in none. */
+    async live(
+      alteration: Alteration | undefined,
+      options: Pick<VerifyOptions, "write" | "only" | "uses">,
+    ): Promise<VerifyReport> {
+      return verify(api, "ada", { target: await service(alteration), ...options });
+    },
+    /** What is found in a recording of the session. */
+    async recorded(alteration?: Alteration): Promise<VerifyReport> {
+      if (alteration === undefined) return judge(asItIs.map(({ entry }) => entry));
+      if (alteration.ask !== undefined) return judge(await record(await service(alteration)));
+      return judge(alter(asItIs, alteration.answer!));
+    },
+    async close() {
+      await between.close();
+      await api.close();
+    },
+  };
+}
+
+/** The client's steps follow from no answer, so only the answers of the recording are replaced. */
+function alter(
+  session: readonly { request: Seen; answer: Altered; entry: HarEntry }[],
+  change: NonNullable<Alteration["answer"]>,
+): HarEntry[] {
+  return session.map(({ request, answer, entry }) => {
+    const { status, headers, body } = change(answer, request);
+    if (status === answer.status && headers === answer.headers && body === answer.body) return entry;
+    const nothing = { bytes: undefined, size: 0 };
+    const { response } = harEntry({
+      ...{ at: 0, send: 0, wait: 0, receive: 0, method: "", url: "", query: "" },
+      ...{ requestHeaders: [], requestBody: nothing, status },
+      responseHeaders: Object.entries(headers).flatMap(([name, value]) => [name, String(value)]),
+      responseBody: body === "" ? nothing : { bytes: body, size: Buffer.byteLength(body) },
+    });
+    return { ...entry, response };
+  });
+}
+
+/** Written as the recorder writes it, and judged. */
+async function judge(entries: readonly HarEntry[]): Promise<VerifyReport> {
+  const file = join(scratch(), "session.har");
+  const har = new HarFile(file, { version: "0", replace: false });
+  for (const entry of entries) har.add(entry);
+  har.close();
+  return verifyRecorded({ contract, file, target: undefined });
+}
+
+export function reported({ checks }: VerifyReport): string[] {
+  return checks.filter(({ outcome }) => outcome === "failed" || outcome === "differs").map(({ id }) => id);
+}

@@ -1,0 +1,486 @@
+import { KEYS } from "../harness.ts";
+import type { Seen } from "../verify-setup.ts";
+import { type Alteration, at, type Body, body, set, status, text, without } from "./alterations.ts";
+import { clientSession, type Step } from "./client-session.ts";
+
+const ORG = "/v1/organizations/org_acme";
+const JOBS = `${ORG}/knowledge/connectors/jobs`;
+const HOOK = { url: "http://127.0.0.1:9/x", events: ["user.created"], active: false };
+/** Ids of webhooks come from the sandbox's seed, which is its name's; the journey asks for its own. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
+
+function uncrop(): FormData {
+  const form = new FormData();
+  const fields = { provider: "provider_a", organization_id: "org_acme", extend_left: "8", seed: "7" };
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("image_file", new File([Buffer.from(PNG, "base64")], "a.png", { type: "image/png" }));
+  return form;
+}
+
+/** A fixed journey of an application, with the mishaps that its users have. */
+const JOURNEY: readonly Step[] = [
+  ["GET", "/v1/models"],
+  ["GET", "/v1/models", undefined, null],
+  ["GET", "/v1/music/org_acme/collections/mcoll_focus/tracks", undefined, KEYS.dan],
+  ["GET", "/v1/music/org_acme/collections/mcoll_focus/tracks?limit=20&offset=40", undefined, KEYS.dan],
+  ["GET", "/v1/assistants/asst_helper/history"],
+  ["GET", "/v1/assistants/asst_helper/history?limit=10"],
+  ["GET", "/v1/assistants/asst_helper/history?limit=10&offset=10"],
+  ["GET", "/v1/assistants/asst_helper/history?user_id=usr_cleo"],
+  ["GET", "/v1/assistants/asst_gone/history"],
+  ["GET", "/v1/audio/transcribe/trans_interview/sentences"],
+  ["GET", "/v1/audio/transcribe/trans_interview/sentences?limit=10"],
+  ["GET", "/v1/audio/transcribe/trans_interview/sentences?limit=10&offset=10"],
+  ["GET", "/v1/analytics/usage/limits/org_acme"],
+  ["GET", "/v1/analytics/usage/limits/org_globex"],
+  ["GET", `${ORG}/audit-log/export?from_date=2026-03-10`],
+  ["GET", "/v1/organizations/org_globex/audit-log/export"],
+  ["POST", `${ORG}/dashboard/change-logs`, { take: 5 }],
+  ["POST", `${ORG}/dashboard/change-logs`, { end_date: "2026-03-01" }],
+  ["POST", `${ORG}/dashboard/change-logs`, { take: 500 }],
+  ["GET", `${ORG}/stores/vs_handbook/files/file_handbook/status`],
+  ["GET", JOBS],
+  ["GET", `${JOBS}?order_by=duration`],
+  ["GET", `${JOBS}/job_sync_done`],
+  ["GET", `${JOBS}/job_gone`],
+  ["POST", `${JOBS}/job_sync_running/cancel`],
+  ["POST", `${ORG}/departments/dept_ops/reparent`, { new_parent_id: "dept_eng" }],
+  ["GET", "/v1/meeting-buddy/sessions/mbsess_standup/status/stream"],
+  ["GET", "/v1/meeting-buddy/sessions/mbsess_standup/transcripts/export?format=json"],
+  ["POST", "/webhooks", HOOK],
+  ["GET", "/webhooks"],
+  ["PUT", "/webhooks/wh_ops", { url: "http://127.0.0.1:9/new", active: false }],
+  ["GET", "/webhooks"],
+  ["GET", "/webhooks/wh_ops/deliveries"],
+  ["DELETE", "/webhooks/wh_ops"],
+  ["GET", "/webhooks"],
+  ["DELETE", "/v1/dashboards/dsh_revenue/share-links/slink_board"],
+  ["DELETE", "/v1/threads/thread_ada"],
+  ["DELETE", "/v1/threads/thread_ada"],
+  ["POST", "/v1/model/response", { model: "comet-mini", inputs: [{ role: "user", content: "Hello" }] }],
+  ["POST", "/v1/images/uncrop", uncrop()],
+  ["POST", `${ORG}/files/upload-url`, { filename: "a.txt", file_size: 3, mime_type: "text/plain" }],
+];
+
+export const playJourney = (base: string) => clientSession(base, JOURNEY);
+
+export interface Planted extends Alteration {
+  /** Whether the reference states what the service does not keep, so that it fails; else it differs from an assumption. */
+  specified: boolean;
+}
+
+const asking =
+  (from: string | RegExp, to: string): NonNullable<Alteration["ask"]> =>
+  (request) => ({ ...request, path: request.path.replace(from, to) });
+
+const askingBody =
+  (path: RegExp, change: (sent: Body) => Body): NonNullable<Alteration["ask"]> =>
+  (request) => {
+    if (!path.test(request.path) || request.body === "") return request;
+    try {
+      return resized({ ...request, body: JSON.stringify(change(JSON.parse(request.body))) });
+    } catch {
+      return request;
+    }
+  };
+
+const resized = ({ headers, ...request }: Seen): Seen => ({
+  ...request,
+  headers: { ...headers, "content-length": String(Buffer.byteLength(request.body)) },
+});
+
+const CHANGE_LOGS = /\/change-logs/;
+const HISTORY = /\/history/;
+const SENTENCES = /\/sentences/;
+const TRACKS = /\/tracks/;
+const WEBHOOKS = /\/webhooks$/;
+const each = (name: string, change: (one: Body) => Body) =>
+  body((json) => ({ ...json, [name]: json[name].map(change) }));
+
+/** Thirty-odd ways in which a service may depart that is otherwise right. */
+export const PLANTED: readonly Planted[] = [
+  {
+    title: "tracks without added_at [2.3]",
+    live: "music_collections.list_tracks/answer",
+    har: "music_collections.list_tracks/answer",
+    specified: true,
+    answer: at(
+      TRACKS,
+      200,
+      each("items", ({ added_at: _, ...one }) => one),
+    ),
+  },
+  {
+    title: "monthly limits as texts [2.7]",
+    live: "usage.retrieve_limits/answer",
+    har: "usage.retrieve_limits/answer",
+    specified: true,
+    answer: at(
+      /\/usage\/limits/,
+      200,
+      text((all) => all.replace(/"monthly_limit":([\d.]+)/g, '"monthly_limit":"$1"')),
+    ),
+  },
+  {
+    title: "deliveries with the status `ok` [2.12]",
+    live: "webhooks.list_deliveries/answer",
+    har: "webhooks.list_deliveries/answer",
+    specified: true,
+    answer: at(
+      /\/deliveries$/,
+      200,
+      text((all) => all.replaceAll('"status":"success","response', '"status":"ok","response')),
+    ),
+  },
+  {
+    title: "departments without color where it is null [2.2]",
+    live: "departments.reparent/there-and-back",
+    har: "departments.reparent/answer",
+    specified: true,
+    write: true,
+    answer: at(
+      /\/reparent/,
+      200,
+      body(({ color: _, ...json }) => json),
+    ),
+  },
+  {
+    title: "log entries with the prefix `entry_` [2.1]",
+    live: "change_logs.list/answer",
+    har: "change_logs.list/answer",
+    specified: true,
+    answer: at(
+      CHANGE_LOGS,
+      200,
+      text((all) => all.replaceAll('"log_', '"entry_')),
+    ),
+  },
+  {
+    title: "has_more that is always false [4.8]",
+    live: "assistants.list_history/pages",
+    har: "assistants.list_history/pages",
+    specified: true,
+    answer: at(
+      HISTORY,
+      200,
+      text((all) => all.replaceAll('"has_more":true', '"has_more":false')),
+    ),
+  },
+  {
+    title: "a page of sentences without a link to the next [4.11]",
+    live: "transcriptions.list_sentences/counts",
+    har: "transcriptions.list_sentences/counts",
+    specified: true,
+    answer: at(
+      SENTENCES,
+      200,
+      body(({ actions: { next: _, ...actions }, ...json }) => ({ ...json, actions })),
+    ),
+  },
+  {
+    title: "a link to the next page that leads to the same page [4.11]",
+    live: "transcriptions.list_sentences/counts",
+    har: "transcriptions.list_sentences/counts",
+    specified: true,
+    answer: at(
+      SENTENCES,
+      200,
+      body(({ actions, ...json }, { path }) => {
+        const offset = Number(/offset=(\d+)/.exec(path)?.[1] ?? 0);
+        if (actions.next === undefined) return { ...json, actions };
+        const next = JSON.parse(JSON.stringify(actions.next).replace(/offset=\d+/, `offset=${offset}`));
+        return { ...json, actions: { ...actions, next } };
+      }),
+    ),
+  },
+  {
+    title: "all sentences asked for, and 20 answered [4.11]",
+    live: "transcriptions.list_sentences/counts",
+    har: "transcriptions.list_sentences/counts",
+    specified: true,
+    answer: (answer, request) =>
+      answer.status === 200 && SENTENCES.test(request.path) && !request.path.includes("limit=")
+        ? body(({ data, metadata, ...json }) => {
+            const sentences = data.sentences.slice(0, 20);
+            return {
+              ...json,
+              data: { ...data, sentences },
+              metadata: { ...metadata, returned_count: sentences.length },
+            };
+          })(answer, request)
+        : answer,
+  },
+  {
+    title: "a default page of 50 tracks [4.4]",
+    live: "music_collections.list_tracks/pages",
+    har: "music_collections.list_tracks/pages",
+    specified: true,
+    ask: (request) =>
+      TRACKS.test(request.path) && !request.path.includes("limit=")
+        ? { ...request, path: `${request.path}${request.path.includes("?") ? "&" : "?"}limit=50` }
+        : request,
+  },
+  {
+    title: "a page beyond the maximum of 100 change logs [4.16]",
+    live: "change_logs.list/malformed",
+    har: "change_logs.list/pages",
+    specified: true,
+    ask: askingBody(CHANGE_LOGS, ({ take, ...sent }) => ({
+      ...sent,
+      ...(take === undefined ? {} : { take: typeof take === "number" ? Math.min(100, take) : take }),
+    })),
+    answer: (answer, request) => {
+      if (answer.status !== 200 || !CHANGE_LOGS.test(request.path)) return answer;
+      return body((json, { body: sent }) => ({
+        ...json,
+        take: JSON.parse(sent || "{}").take ?? json["take"],
+      }))(answer, request);
+    },
+  },
+  {
+    title: "pages that overlap by one [4.8]",
+    live: "assistants.list_history/pages",
+    har: "assistants.list_history/pages",
+    specified: true,
+    ask: (request) =>
+      HISTORY.test(request.path)
+        ? { ...request, path: request.path.replace(/offset=([1-9]\d*)/, (_all, n) => `offset=${n - 1}`) }
+        : request,
+    answer: at(
+      HISTORY,
+      200,
+      body((json, { path }) => ({
+        ...json,
+        pagination: { ...json["pagination"], offset: Number(/offset=(\d+)/.exec(path)?.[1] ?? 0) },
+      })),
+    ),
+  },
+  {
+    title: "a history's user_id that filters nothing [4.8]",
+    live: "assistants.list_history/filters",
+    har: "assistants.list_history/filters",
+    specified: true,
+    ask: asking(/user_id=usr_\w+/, ""),
+  },
+  {
+    title: "an end_date that filters nothing [4.16]",
+    live: "change_logs.list/filters",
+    har: "change_logs.list/filters",
+    specified: true,
+    ask: askingBody(CHANGE_LOGS, ({ end_date: _, ...sent }) => sent),
+  },
+  {
+    title: "a from_date that filters nothing [4.15]",
+    live: "audit_logs.export/csv",
+    har: "audit_logs.export/csv",
+    specified: true,
+    ask: asking(/from_date=[^&]+/, ""),
+  },
+  {
+    title: "an order_by that orders nothing [G14]",
+    live: "connector_jobs.list/filters",
+    har: "connector_jobs.list/filters",
+    specified: false,
+    ask: asking(/order_by=[^&]+/, ""),
+  },
+  {
+    title: "an audit log with a tenth column [2.6]",
+    live: "audit_logs.export/csv",
+    har: "audit_logs.export/csv",
+    specified: true,
+    answer: at(
+      /\/audit-log\/export/,
+      200,
+      text((all) => all.replace(/(\r?\n|$)/g, ",x$1")),
+    ),
+  },
+  {
+    title: "files that are completed before they are started [2.9]",
+    live: "store_files.retrieve_status/progress",
+    har: "store_files.retrieve_status/progress",
+    specified: true,
+    answer: at(
+      /\/files\/[^/]+\/status/,
+      200,
+      body((json) => ({
+        ...json,
+        ...(json["completed_at"] === null ? {} : { completed_at: "2026-03-01T00:00:00.000Z" }),
+      })),
+    ),
+  },
+  {
+    title: "sentences that end before they start [2.5]",
+    live: "transcriptions.list_sentences/times",
+    har: "transcriptions.list_sentences/times",
+    specified: true,
+    answer: at(
+      SENTENCES,
+      200,
+      text((all) => all.replace(/"start":([\d.]+),"end":([\d.]+)/g, '"start":$2,"end":$1')),
+    ),
+  },
+  {
+    title: "INVALID_INPUT with 400 [7.4]",
+    live: "change_logs.list/malformed",
+    har: "change_logs.list/refusals",
+    specified: true,
+    answer: at(CHANGE_LOGS, 422, (answer, request) =>
+      body(({ error, ...json }) => ({ ...json, error: { ...error, status: 400 } }))(
+        { ...answer, status: 400 },
+        request,
+      ),
+    ),
+  },
+  {
+    title: "AUTHENTICATION_REQUIRED with 403 [7.4]",
+    live: "models.list/no-credentials",
+    har: "models.list/refusals",
+    specified: true,
+    answer: at(/\/v1\/models$/, 401, status(403)),
+  },
+  {
+    title: "404 in place of 403 for another organization [4.17]",
+    live: "usage.retrieve_limits/foreign",
+    har: null,
+    specified: true,
+    answer: at(/\/usage\/limits\//, 403, (answer, request) =>
+      body(({ error, ...json }) => ({
+        ...json,
+        error: { ...error, code: "ORGANIZATION_NOT_FOUND", type: "client_error", status: 404 },
+      }))({ ...answer, status: 404 }, request),
+    ),
+  },
+  {
+    title: "another organization's audit log in place of 403 [5]",
+    live: "audit_logs.export/foreign",
+    har: "audit_logs.export/csv",
+    specified: true,
+    ask: asking("/organizations/org_globex/audit-log", "/organizations/org_acme/audit-log"),
+  },
+  {
+    title: "an error without timestamp at an assumed endpoint [7.1]",
+    live: "connector_jobs.retrieve/unknown",
+    har: "connector_jobs.retrieve/refusals",
+    specified: true,
+    answer: at(
+      /\/jobs\/[^/]+$/,
+      404,
+      body(({ error: { timestamp: _, ...error }, ...json }) => ({ ...json, error })),
+    ),
+  },
+  {
+    title: "errors sent as text/plain [4]",
+    live: "assistants.list_history/unknown",
+    har: "assistants.list_history/refusals",
+    specified: true,
+    answer: at(HISTORY, 404, set("content-type", "text/plain")),
+  },
+  {
+    title: "X-RateLimit-Reset in seconds from now [8]",
+    live: "headers/rate-limit",
+    har: "headers/rate-limit",
+    specified: true,
+    answer: set("x-ratelimit-reset", "42"),
+  },
+  {
+    title: "X-RateLimit-Remaining that never falls [8]",
+    live: "headers/rate-limit",
+    har: null,
+    specified: true,
+    answer: set("x-ratelimit-remaining", "99"),
+  },
+  {
+    title: "a deleted webhook in the listing [4.21]",
+    live: "webhooks/lifecycle",
+    har: "webhooks.delete/gone",
+    specified: true,
+    write: true,
+    ask: (request) =>
+      request.method === "DELETE" && request.path.includes("/webhooks/")
+        ? { ...request, method: "GET", path: `${request.path}/deliveries` }
+        : request,
+    answer: (answer, { method, path }) =>
+      method === "DELETE" && path.includes("/webhooks/") && answer.status === 200
+        ? {
+            ...answer,
+            body: JSON.stringify({
+              status: "success",
+              data: { webhook_id: path.split("/").at(-1), deleted: true },
+            }),
+          }
+        : answer,
+  },
+  {
+    title: "a webhook's change that does not stick [4.21]",
+    live: "webhooks/lifecycle",
+    har: "webhooks.update/sticks",
+    specified: true,
+    write: true,
+    answer: at(WEBHOOKS, 200, (answer, request) =>
+      request.method === "GET"
+        ? text((all) =>
+            all
+              .replaceAll(/"url":"[^"]+\/(new|changed)"/g, '"url":"http://127.0.0.1:9/ops"')
+              .replaceAll('"thread.deleted"', '"user.deleted"'),
+          )(answer, request)
+        : answer,
+    ),
+  },
+  {
+    title: "200 and the job in place of 204 where a job is cancelled [3.2]",
+    live: "connector_jobs/trigger-and-cancel",
+    har: "connector_jobs.cancel/answer",
+    specified: true,
+    write: true,
+    answer: at(/\/cancel$/, 204, (answer) => ({
+      ...answer,
+      status: 200,
+      headers: { ...answer.headers, "content-type": "application/json" },
+      body: '{"job_id":"job_sync_running","status":"cancelled"}',
+    })),
+  },
+  {
+    title: "events of a stream in reversed order [G16]",
+    live: "meeting_sessions.stream_status/answer",
+    har: "meeting_sessions.stream_status/answer",
+    specified: false,
+    answer: at(
+      /\/status\/stream/,
+      200,
+      text((all) => `${all.trim().split("\n\n").toReversed().join("\n\n")}\n\n`),
+    ),
+  },
+  {
+    title: "a model's answer without content [4.19]",
+    live: "model_responses.create/short",
+    har: "model_responses.create/answer",
+    specified: true,
+    write: true,
+    answer: at(
+      /\/model\/response/,
+      200,
+      body((json) => ({ ...json, output: json["output"].map(({ content: _, ...one }: Body) => one) })),
+    ),
+  },
+  {
+    title: "an extended image without X-Provider-Request-Id [4.20]",
+    live: "images.uncrop/small",
+    har: "images.uncrop/answer",
+    specified: true,
+    write: true,
+    answer: at(/\/uncrop/, 200, without("x-provider-request-id")),
+  },
+  {
+    title: "an upload URL without gcs_path [4.6]",
+    live: "files/resumable",
+    har: "files.create_upload_url/answer",
+    specified: true,
+    write: true,
+    answer: at(
+      /\/upload-url$/,
+      200,
+      body(({ gcs_path: _, ...json }) => json),
+    ),
+  },
+];
