@@ -74,7 +74,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return toAnswer(response, Buffer.concat(pieces).toString("utf8"));
 }
 
-/** What a stream sends until it ends, or for as long as a look may take; the caller closes the rest. */
+/** Reads a stream until it ends, or for as long as a look may take; the caller closes the rest. */
 export async function firstEvents(response: Response): Promise<Answer> {
   if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream"))
     return readAnswer(response);
@@ -98,12 +98,15 @@ function toAnswer({ status, headers }: Response, text: string): Answer {
   return { status, headers, text, ...readJson(text, headers) };
 }
 
-/** What calls itself JSON must be JSON, unless a part of it is missing. */
+/** A body that is announced as JSON must be JSON, unless a part of it is missing. */
 export function readJson(text: string, headers: Headers, whole = true): Pick<Answer, "json" | "problem"> {
-  if (!/^application\/([\w.-]+\+)?json\b/.test(headers.get("content-type") ?? ""))
-    return { json: undefined, problem: undefined };
+  if (!isJson(headers.get("content-type"))) return { json: undefined, problem: undefined };
   const { json, broken } = parseJson(text);
   return { json, problem: broken && whole ? "the body is announced as JSON and is none" : undefined };
+}
+
+export function isJson(type: string | null): boolean {
+  return /^application\/([\w.-]+\+)?json\b/.test(type ?? "");
 }
 
 export function parseJson(text: unknown): { json: unknown; broken: boolean } {

@@ -1,9 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
-import { type Answer, parseJson, readJson } from "../exchange.ts";
+import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
 import { TargetUnusable } from "../run-verify.ts";
 import type { Asked } from "../target.ts";
 
@@ -43,6 +45,7 @@ export async function eachExchange(
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
+  const isStored = recognizeStored();
   await readHar(file, (entry) => {
     const read = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
     if (typeof read === "string") return seeing.left(read);
@@ -52,10 +55,27 @@ export async function eachExchange(
     const found = paths.find(method, url.pathname, prefix);
     if (found === undefined) return seeing.left(UNKNOWN_PATH);
     used += 1;
+    if (isStored(read)) return seeing.left("from a browser's cache");
     seeing.exchange({ ...read, ...found });
   });
   if (used === 0) throw new TargetUnusable(describeNothing(file, facts, base));
   return { file, base, creator: facts.creator, entries: facts.entries };
+}
+
+/** More answers that a client may store are not remembered. */
+const MAX_STORED = 10_000;
+
+/** Some recorders do not mark what came from a cache: the same answer, which may be stored, to the same request. */
+function recognizeStored(): (exchange: RecordedExchange) => boolean {
+  const stored = new Map<string, string>();
+  return ({ method, url, answer: { headers } }) => {
+    const id = headers.get("x-request-id");
+    if (method !== "GET" || id === null || !/max-age=[1-9]/.test(headers.get("cache-control") ?? ""))
+      return false;
+    if (stored.get(url.href) === id) return true;
+    if (stored.size < MAX_STORED) stored.set(url.href, id);
+    return false;
+  };
 }
 
 function describeNothing(
@@ -194,12 +214,18 @@ export interface RecordedExchange {
 }
 
 /** Why an entry cannot be judged. */
-export type Unusable = "malformed" | "without an answer" | "from a browser's cache";
+export type Unusable =
+  | "malformed"
+  | "without an answer"
+  | "from a browser's cache"
+  | "with the headers of a redirect";
 
 /** Why only the head of an answer can be judged. */
 export type MissingBody =
   | "with the body left out"
   | "with the body cut short"
+  | "with the body left compressed"
+  | "with the request's body left out"
   | "with the browser's cached body";
 
 /** How an archive has its bodies. */
@@ -213,31 +239,44 @@ interface Recorder {
 export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
   const request = toMap(entry["request"]);
   const response = toMap(entry["response"]);
+  const sent = toHeaders(request["headers"]);
   const { method, url } = request;
-  if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url)) return "malformed";
+  // Some recorders leave the host to the header.
+  const host = sent.get("host");
+  const base = host === null ? undefined : `http://${host}`;
+  if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
+  const parsed = new URL(url, base);
   const status = Number(response["status"]);
   if (!Number.isInteger(status)) return "malformed";
   if (status === 0 || entry["_error"] !== undefined) return "without an answer";
   if (isCached(entry)) return "from a browser's cache";
-  const sent = toHeaders(request["headers"]);
   const headers = toHeaders(response["headers"]);
+  if (status === 200 && headers.has("location")) return "with the headers of a redirect";
   const content = toMap(response["content"]);
   if (!headers.has("content-type") && typeof content["mimeType"] === "string")
     setHeader(headers, "content-type", content["mimeType"]);
-  const { text, missing } = toBody(content, { ...recorder, status, headers });
-  const whole = missing === undefined;
-  const parsed = new URL(url);
+  const { text, missing } = toBody(content, {
+    ...{ ...recorder, status, headers },
+    isSent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
+  });
+  const posted = readText(toMap(request["postData"]), recorder.folder);
+  const isUnknown =
+    !posted &&
+    Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
+    isJson(sent.get("content-type"));
+  const lost = missing ?? (isUnknown ? "with the request's body left out" : undefined);
+  const whole = lost === undefined;
   return {
     method: method.toUpperCase(),
     url: parsed,
     asked: {
       query: Object.fromEntries(parsed.searchParams),
-      body: parseJson(readText(toMap(request["postData"]), recorder.folder)).json,
+      body: parseJson(posted).json,
       headers: sent,
     },
     answer: { status, headers, text, ...readJson(text, headers, whole) },
     whole,
-    missing,
+    missing: lost,
     at: Date.parse(String(entry["startedDateTime"])),
     duration: Number(entry["time"] ?? Number.NaN),
     wait_ms: findWait(entry),
@@ -285,36 +324,56 @@ function setHeader(headers: Headers, name: string, value: string): void {
 /** A text that lost its byte order mark is this much shorter than its size. */
 const BYTE_ORDER_MARK = 3;
 
-/** Recorders leave bodies out, cut them, write them in base64 or into files beside the archive. */
+/** Recorders leave bodies out, cut them, write them in base64, compressed, or into files beside the archive. */
 function toBody(
   content: HarValue,
-  { status, headers, exact, folder }: Recorder & { status: number; headers: Headers },
+  {
+    status,
+    headers,
+    exact,
+    folder,
+    isSent,
+  }: Recorder & { status: number; headers: Headers; isSent: boolean },
 ): { text: string; missing: MissingBody | undefined } {
   const { encoding, size, comment } = content as Record<string, unknown>;
   const text = readText(content, folder);
   // A 304 has no body: a browser shows the one that it has cached.
   if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
-  if (text === undefined) {
+  if (text === undefined || (text === "" && exact && isSent)) {
     // Some recorders write size 0 for a body that they left out; without a length or type, none came.
     const isSure = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
     const empty = status === 204 || (size === 0 && isSure);
     return { text: "", missing: empty ? undefined : "with the body left out" };
   }
-  const base64 = encoding === "base64" && typeof content["text"] === "string";
-  const bytes = Buffer.from(text, base64 ? "base64" : "utf8");
-  const isShort = (exact || base64) && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
-  const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
-  return {
-    text: base64 ? bytes.toString("utf8") : text,
-    missing: isCut ? "with the body cut short" : undefined,
-  };
+  if (encoding !== "base64" || typeof content["text"] !== "string") {
+    const isShort = exact && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
+    const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
+    return { text, missing: isCut ? "with the body cut short" : undefined };
+  }
+  // Polly.JS writes a list of pieces.
+  const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
+  const plain = decompress(bytes, headers.get("content-encoding"));
+  if (plain === undefined) return { text: "", missing: "with the body left compressed" };
+  const isShort = plain === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
+  return { text: plain.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
+}
+
+/** Most recorders have decompressed a body, and show the header all the same. Undefined: it cannot be read. */
+function decompress(bytes: Buffer, encoding: string | null): Buffer | undefined {
+  const limit = { maxOutputLength: MAX_FILE_BYTES };
+  try {
+    if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync(bytes, limit);
+    return encoding === "br" && !isUtf8(bytes) ? brotliDecompressSync(bytes, limit) : bytes;
+  } catch {
+    return undefined;
+  }
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** The text in the archive, or in the file beside it that Playwright names in `_file`. */
 function readText({ text, _file }: HarValue, folder: string | undefined): string | undefined {
-  if (typeof text === "string") return text;
+  if (typeof text === "string" && (text !== "" || _file === undefined)) return text;
   // A name only: an archive must not choose a file elsewhere.
   if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
   const file = join(folder, _file);

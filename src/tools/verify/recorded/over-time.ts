@@ -5,7 +5,7 @@ import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import type { Recorded } from "./every-operation.ts";
 
-/** What happened longer ago may have been undone by others, who are not in the recording. */
+/** An older change may have been undone by other clients, which are not in the recording. */
 const RECENT_MS = 60_000;
 
 /** More changes are not followed at a time. */
@@ -38,7 +38,7 @@ const CHANGES: readonly {
   { write: "connector_notifications.update", read: "connector_notifications.retrieve", find: (body) => body },
 ];
 
-/** What a recording shows of changes by what comes after them: they stick, and what is deleted is gone. */
+/** Later answers of a recording must show its changes and deletions. */
 export function overTime({ operations }: Contract): Recorded[] {
   // Revoking a link again changes nothing (3.4).
   const deletions = operations.filter(({ method, id }) => method === "DELETE" && id !== "share_links.revoke");

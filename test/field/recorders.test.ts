@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
+import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.ts";
+
+const FOLDER = join(import.meta.dirname, "recordings");
+const contract = new Contract(RESOURCES);
+
+/** By folder, which README.md describes: entries that are judged, and reasons why others are not, or in part. */
+const RECORDINGS: Readonly<Record<string, [judged: number, reasons?: Record<string, number>]>> = {
+  "axios-har-tracker": [21],
+  "chrome-har": [21, { "with the headers of a redirect": 1, "with the body cut short": 20 }],
+  "chrome-har-capturer": [21, { "from a browser's cache": 1 }],
+  "chrome-har-without-bodies": [21, { "with the headers of a redirect": 1, "with the body left out": 20 }],
+  "firefox-bidi": [22, { "from a browser's cache": 1, "with the body left out": 21 }],
+  "json-caching-proxy": [17],
+  mitmproxy: [18, { "with the body cut short": 1 }],
+  "mitmproxy-chromium": [22],
+  "mitmproxy-h2": [8],
+  "node-fetch-har": [21],
+  "playwright-attach": [21, { "from a browser's cache": 1 }],
+  "playwright-embed": [21, { "from a browser's cache": 1 }],
+  "playwright-h2-brotli": [22],
+  "playwright-har": [21, { "with the body left out": 1 }],
+  "playwright-minimal": [21, { "from a browser's cache": 1 }],
+  "playwright-omit": [21, { "from a browser's cache": 1, "with the body left out": 20 }],
+  "playwright-zip": [22, { "from a browser's cache": 1 }],
+  pollyjs: [22],
+  "puppeteer-har": [21, { "with the body left out": 1 }],
+  "understudy-journal": [60, { "with masked values": 6 }],
+  "understudy-record": [23, { "with masked values": 2 }],
+};
+
+const judge = (name: string) =>
+  verifyRecorded({ contract, file: join(FOLDER, name, "traffic.har"), target: undefined });
+
+describe("recordings of a correct server by other programs", () => {
+  it.each(Object.entries(RECORDINGS))(
+    "%s: nothing is held against the server",
+    async (name, [judged, reasons]) => {
+      const report = await judge(name);
+      const open = report.checks.flatMap(({ failures, differences }) => [...failures, ...differences]);
+      expect([report.verdict, open]).toEqual(["pass", []]);
+      const { not_judged, judged_in_part, ...counts } = report.recorded!;
+      const { "a browser's preflight": _, ...others } = not_judged;
+      expect(counts.judged).toBe(judged);
+      expect({ ...others, ...judged_in_part }).toEqual(reasons ?? {});
+      expect(report.summary.passed).toBeGreaterThan(20);
+    },
+  );
+
+  it("each recording says by which program it was written", () => {
+    const readme = readFileSync(join(FOLDER, "README.md"), "utf8");
+    const folders = readdirSync(FOLDER, { withFileTypes: true }).filter((one) => one.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(Object.keys(RECORDINGS).toSorted());
+    for (const { name } of folders) expect(readme).toContain(`| \`${name}\` |`);
+  });
+});
