@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import { Router } from "../../../engine/pipeline/router.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
 import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
@@ -21,7 +22,7 @@ export interface Seeing {
 export const OTHER_HOST = "of other hosts";
 export const UNKNOWN_PATH = "of unknown paths";
 
-export interface Archive {
+interface Archive {
   file: string;
   base: string;
   creator: string;
@@ -38,8 +39,8 @@ export async function eachExchange(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
   begin: (about: { base: string; complete: boolean }) => Seeing,
 ): Promise<Archive> {
-  const paths = new OperationPaths(contract.operations);
-  const { base, facts, complete } = await findBase(file, paths, target);
+  const router = new Router(contract.operations);
+  const { base, facts, complete } = await findBase(file, router, target);
   if (base === undefined) throw new TargetUnusable(describeNothing(file, facts, target));
   const seeing = begin({ base, complete });
   const { origin, pathname } = new URL(base);
@@ -52,7 +53,7 @@ export async function eachExchange(
     const { url, method } = read;
     if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`)) return seeing.left(OTHER_HOST);
     if (method === "OPTIONS") return seeing.left("a browser's preflight");
-    const found = paths.find(method, url.pathname, prefix);
+    const found = findOperation(router, read, prefix);
     if (found === undefined) return seeing.left(UNKNOWN_PATH);
     used += 1;
     if (isStored(read)) return seeing.left("from a browser's cache");
@@ -90,7 +91,7 @@ function describeNothing(
   return `${file} holds no request of ${under}; ${entries === 1 ? "its 1 entry is another's" : `its ${entries} entries are others'`}${whose}`;
 }
 
-export interface Base {
+interface Base {
   /** Undefined where nothing of the archive is of this API. */
   base: string | undefined;
   facts: HarFacts & { hosts: string[] };
@@ -105,21 +106,17 @@ const MAX_BASES = 1_000;
  * The base URL beneath which most operations are asked for; of several as good, the one with most requests.
  * @throws InputError
  */
-export async function findBase(
-  file: string,
-  paths: OperationPaths,
-  given: string | undefined,
-): Promise<Base> {
+async function findBase(file: string, router: Router, given: string | undefined): Promise<Base> {
   const bases = new Map<string, { operations: Set<string>; requests: number }>();
   const hosts = new Map<string, number>();
   let authorized = false;
   const facts = await readHar(file, (entry) => {
     const read = readEntry(entry, { exact: false, folder: undefined });
     if (typeof read === "string") return;
-    const { url, method, asked } = read;
+    const { url, asked } = read;
     authorized ||= asked.headers.has("authorization");
     if (hosts.size < MAX_BASES || hosts.has(url.host)) hosts.set(url.host, (hosts.get(url.host) ?? 0) + 1);
-    const found = paths.find(method, url.pathname);
+    const found = findOperation(router, read);
     if (found === undefined) return;
     const base = url.origin + found.prefix;
     const seen = bases.get(base) ?? { operations: new Set(), requests: 0 };
@@ -138,66 +135,30 @@ export async function findBase(
   };
 }
 
-interface Path {
-  operation: AnyOperation;
-  names: readonly string[];
-  form: RegExp;
-  /** How many of its segments are words: of several that fit, the most exact is meant. */
-  words: number;
-}
-
-export interface Found {
+interface Found {
   operation: AnyOperation;
   params: Record<string, string>;
   /** The part before the operation's path. */
   prefix: string;
 }
 
-/** The operations that URLs of a recording belong to. */
-export class OperationPaths {
-  private readonly paths: readonly Path[];
-
-  constructor(operations: readonly AnyOperation[]) {
-    this.paths = operations.map(toPath).toSorted((a, b) => b.words - a.words);
+/** The operation of a recorded URL. `prefix`: the part before its path; undefined: any. */
+function findOperation(
+  router: Router,
+  { method, url }: RecordedExchange,
+  prefix?: string,
+): Found | undefined {
+  const { pathname } = url;
+  for (let at = 0; at >= 0; at = pathname.indexOf("/", at + 1)) {
+    const found =
+      prefix === undefined || prefix.length === at ? router.find(method, pathname.slice(at)) : undefined;
+    if (found !== undefined) return { ...found, prefix: pathname.slice(0, at) };
   }
-
-  /** `prefix` undefined: any. */
-  find(method: string, pathname: string, prefix?: string): Found | undefined {
-    for (const { operation, names, form } of this.paths) {
-      if (operation.method !== method) continue;
-      const match = form.exec(pathname);
-      if (match === null || (prefix !== undefined && match[1] !== prefix)) continue;
-      const params = Object.fromEntries(names.map((name, i) => [name, decoded(match[i + 2]!)]));
-      return { operation, params, prefix: match[1]! };
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
-function toPath(operation: AnyOperation): Path {
-  const segments = operation.path.split("/").slice(1);
-  const names = segments.flatMap((segment) => /^\{(\w+)\}$/.exec(segment)?.[1] ?? []);
-  const form = segments.map((segment) =>
-    segment.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "([^/]+)"),
-  );
-  return {
-    operation,
-    names,
-    form: new RegExp(`^(.*?)/${form.join("/")}$`),
-    words: segments.length - names.length,
-  };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A recorded request and its answer, before anybody knows which operation it is of. */
-export interface RecordedExchange {
+/** A recorded request and its answer. */
+interface RecordedExchange {
   method: string;
   url: URL;
   asked: Omit<Asked, "params">;
@@ -214,14 +175,14 @@ export interface RecordedExchange {
 }
 
 /** Why an entry cannot be judged. */
-export type Unusable =
+type Unusable =
   | "malformed"
   | "without an answer"
   | "from a browser's cache"
   | "with the headers of a redirect";
 
 /** Why only the head of an answer can be judged. */
-export type MissingBody =
+type MissingBody =
   | "with the body left out"
   | "with the body cut short"
   | "with the body left compressed"
@@ -236,7 +197,7 @@ interface Recorder {
   folder: string | undefined;
 }
 
-export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
+function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
   const request = toMap(entry["request"]);
   const response = toMap(entry["response"]);
   const sent = toHeaders(request["headers"]);

@@ -1,9 +1,10 @@
-import type { ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
+import { invalidField } from "../../../engine/contract/invalid-field.ts";
 import { type AnyOperation, listSuccesses } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/check-document.ts";
+import { readQuery, withDefaults } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";
@@ -110,63 +111,23 @@ function judgeCredentials(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(status === 401 || (status >= 400 && status < 500), problem);
 }
 
-interface Property {
-  type?: string;
-  minimum?: number;
-  maximum?: number;
-  enum?: readonly string[];
-  pattern?: string;
-}
-
 /** Names of what a request sends and its declaration does not allow (G08). */
-export function malformedFields({ params, query, body }: AnyOperation, asked: Asked): string[] {
+function malformedFields({ params, query, body }: AnyOperation, asked: Asked): string[] {
+  const search = new URLSearchParams(asked.query).toString();
   const sent = body?.kind === "json" && body.judged === undefined ? asked.body : undefined;
   return [
-    ...broken(params, asked.params),
-    ...broken(query, asked.query),
-    ...(sent === undefined ? [] : brokenInside((body as { schema: TSchema }).schema, sent)),
+    ...invalidFields(params, asked.params),
+    ...invalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),
+    ...(sent === undefined ? [] : invalidFields((body as { schema: TSchema }).schema, sent)),
   ];
 }
 
-function brokenInside(schema: TSchema, sent: unknown): string[] {
+function invalidFields(schema: TSchema | undefined, value: unknown): string[] {
+  if (schema === undefined) return [];
   const validate = toValidator(schema);
-  if (validate(sent)) return [];
-  return diagnose(sent, validate)
-    .filter((error) => !isMasked(error.data) && !isFilledIn(error, schema))
-    .map(({ instancePath, params }) =>
-      toField(instancePath, params["missingProperty"] as string | undefined),
-    );
-}
-
-/** A missing field for which the service has a default. */
-function isFilledIn({ keyword, instancePath, params }: ErrorObject, schema: TSchema): boolean {
-  const { properties = {} } = schema as { properties?: Record<string, { default?: unknown }> };
-  const missing = params["missingProperty"] as string;
-  return keyword === "required" && instancePath === "" && properties[missing]?.default !== undefined;
-}
-
-function broken(schema: unknown, values: Readonly<Record<string, string>>): string[] {
-  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Property> };
-  return Object.entries(values)
-    .filter(([name, value]) => !isMasked(value) && !fits(properties[name] ?? {}, value))
-    .map(([name]) => name);
-}
-
-function fits({ type, minimum, maximum, enum: words, pattern }: Property, value: string): boolean {
-  if (type === "integer") {
-    const number = Number(value);
-    return /^-?\d+$/.test(value) && !(number < minimum!) && !(number > maximum!);
-  }
-  if (words !== undefined) return words.includes(value);
-  return pattern === undefined || new RegExp(pattern, "u").test(value);
-}
-
-/** As details name it: `inputs[0].role`. */
-function toField(pointer: string, missing: string | undefined): string {
-  const steps = pointer.split("/").slice(1);
-  const path = [...steps, ...(missing === undefined ? [] : [missing])];
-  return path.reduce(
-    (name, step) => (/^\d+$/.test(step) ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`),
-    "",
-  );
+  const filled = withDefaults(schema, value, "reject");
+  if (validate(filled)) return [];
+  return diagnose(filled, validate)
+    .filter(({ data }) => !isMasked(data))
+    .map((error) => invalidField(filled, [error]).field);
 }
