@@ -74,11 +74,13 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
           : "The reference documents this endpoint."}
         {assumptions.length > 0 && " Where it is silent, Understudy assumes:"}
       </p>
-      <dl className="assumptions">
+      <dl className="stack">
         {assumptions.map(({ id: assumption, topic, chosen, settings }) => (
           <div key={assumption}>
             <dt>
-              {assumption} {topic}
+              <strong>
+                {assumption} {topic}
+              </strong>
             </dt>
             <dd>
               {chosen}
@@ -86,7 +88,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
                 <span className="quiet"> Applies to: {parts(assumption).join(", ")}.</span>
               )}
               {settings.map((name) => (
-                <span key={name} className="setting">
+                <div key={name}>
                   Setting <code>{name}</code>
                   {sandbox && (
                     <>
@@ -94,7 +96,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
                       <code>{JSON.stringify(sandbox.settings[name as keyof typeof sandbox.settings])}</code>
                     </>
                   )}
-                </span>
+                </div>
               ))}
             </dd>
           </div>
@@ -144,7 +146,7 @@ function Errors({ responses }: { responses: Responses }) {
   return (
     <section className="stack" aria-label="Documented errors">
       <h2>Documented errors</h2>
-      <table className="errors">
+      <table>
         <tbody>
           {rows.map(({ status, code, about }) => (
             <tr key={`${status} ${code}`}>

@@ -170,7 +170,7 @@ function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => v
       </p>
       <table className="outcomes">
         <thead>
-          <tr>
+          <tr className="quiet small">
             <th scope="col">Status</th>
             <th scope="col">Outcome</th>
             <th scope="col" className="number">

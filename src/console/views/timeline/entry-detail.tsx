@@ -120,7 +120,7 @@ export function RelatedEntries({ entry, nodes }: { entry: HistoryEntry; nodes: r
   if (data === undefined || data.causes.length + data.effects.length === 0) return null;
   return (
     <Section title="Causes and effects">
-      <dl className="kin">
+      <dl className="stack">
         <EntryLinks term="Caused by" ids={data.causes} nodes={nodes} />
         <EntryLinks term="Caused" ids={data.effects} nodes={nodes} />
       </dl>
@@ -132,7 +132,7 @@ function EntryLinks({ term, ids, nodes }: { term: string; ids: readonly string[]
   if (ids.length === 0) return null;
   return (
     <div>
-      <dt>{term}</dt>
+      <dt className="quiet">{term}</dt>
       {ids.map((id) => {
         const node = nodes.find((one) => one.entry?.id === id);
         return (

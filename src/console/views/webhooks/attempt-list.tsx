@@ -1,7 +1,9 @@
 import type { JournalEntry } from "../../../../types/control-api.ts";
+import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
 import { Exchange } from "../../components/exchange.tsx";
 import { Badge, Mark, type Outcome, outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { LoadError } from "../../components/notice.tsx";
+import { capitalize } from "../../components/text.tsx";
 import { Ago, absolute, useSandboxNow } from "../../components/time.tsx";
 import {
   type AttemptMark,
@@ -11,7 +13,7 @@ import {
   formatSpan,
   totalSpan,
 } from "./attempts.ts";
-import { useDelays, useDelivery, useSignature } from "./use-webhooks.ts";
+import { useDelays, useSignature } from "./use-webhooks.ts";
 
 const OUTCOMES: Readonly<Record<AttemptState, Outcome>> = {
   delivered: "ok",
@@ -102,7 +104,8 @@ function describeMarks(marks: readonly AttemptMark[]): string {
 
 /** Attempts of a delivery; those that were made expand to their request and response. */
 export function AttemptList({ delivery, secret }: { delivery: Delivery; secret: string | undefined }) {
-  const { data, error } = useDelivery(delivery.delivery_id);
+  const { delivery_id: id } = delivery;
+  const { data, error } = useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
   const marks = attemptMarks(delivery, useDelays());
   // Attempts from a fixture are counted, but not logged.
   const unlogged = delivery.attempts - delivery.attempt_log.length;
@@ -178,7 +181,7 @@ function AttemptExchange(props: {
   return (
     <div className="over-the-wire">
       {entry.reasons.map((reason) => (
-        <p key={reason}>{reason}.</p>
+        <p key={reason}>{capitalize(reason)}.</p>
       ))}
       {sent && computed && (
         <p>

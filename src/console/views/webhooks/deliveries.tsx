@@ -135,13 +135,8 @@ export function Deliveries() {
   );
 }
 
-interface DeliveryPaneProps {
-  delivery: Delivery;
-  webhook: Webhook | undefined;
-  onClose: () => void;
-}
-
-function DeliveryPane({ delivery, webhook, onClose }: DeliveryPaneProps) {
+function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined; onClose: () => void }) {
+  const { delivery, webhook, onClose } = props;
   const { delivery_id, webhook_id, event, status, body } = delivery;
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>

@@ -1,17 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { shellQuote } from "../../api/copy-request.ts";
-import { useOpenApi, useRecords, useSandbox, useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { useOpenApi, useRecords, useSandbox } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
 import { durationMs } from "./attempts.ts";
 
 /** No stream reports requests to a receiver. */
 export const SENT_MS = 2000;
-
-/** A delivery with the requests and responses that the journal still has. */
-export function useDelivery(id: string) {
-  return useSandboxQuery(["delivery", id], (calls) => calls.delivery(id), useWhileRunning());
-}
 
 export function useWebhooks() {
   const { data, error } = useRecords("webhooks");

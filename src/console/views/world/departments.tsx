@@ -41,7 +41,7 @@ export function Departments() {
           departments={departments}
           selected={selected?.id}
           onSelect={(department) => set({ department })}
-          onMove={(change) => move.mutate(change)}
+          onMove={move.mutate}
           empty={
             organizations.choices?.length === 0 ? (
               <EmptyState title="No organizations">
@@ -55,13 +55,7 @@ export function Departments() {
           }
         />
         {selected && actors && (
-          <MoveForm
-            key={selected.id}
-            department={selected}
-            departments={departments}
-            isPending={move.isPending}
-            onMove={(change) => move.mutate(change)}
-          />
+          <MoveForm key={selected.id} department={selected} departments={departments} move={move} />
         )}
       </div>
     </div>
@@ -119,16 +113,15 @@ function MoveResult({ department, parent, answer }: Move & { answer: ServiceAnsw
 
 const TOP = "top";
 
-interface MoveFormProps {
+function MoveForm(props: {
   department: Department;
   departments: readonly Department[];
-  isPending: boolean;
-  onMove: (move: Move) => void;
-}
-
-function MoveForm({ department, departments, isPending, onMove }: MoveFormProps) {
+  move: ReturnType<typeof useMove>["move"];
+}) {
+  const { department, departments, move } = props;
   const [parent, setParent] = useState(department.parent_id ?? TOP);
-  const mutate = () => onMove({ department, parent: departments.find(({ id }) => id === parent) ?? null });
+  const mutate = () =>
+    move.mutate({ department, parent: departments.find(({ id }) => id === parent) ?? null });
   return (
     <section className="move panel stack" aria-label={`Move ${department.name}`}>
       <div className="section-head">
@@ -137,7 +130,7 @@ function MoveForm({ department, departments, isPending, onMove }: MoveFormProps)
           Open record
         </ViewLink>
       </div>
-      <Form submit="Move" change={{ isPending, error: null, mutate }}>
+      <Form submit="Move" change={{ isPending: move.isPending, error: null, mutate }}>
         <ChoiceField
           label="Parent"
           name="new_parent_id"

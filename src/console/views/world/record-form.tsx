@@ -15,12 +15,14 @@ const MAX_JSON_LINES = 30;
 type RecordFormProps<T> = Omit<ComponentProps<typeof Form<T>>, "children"> & {
   fields: readonly FormField[];
   draft: Draft;
+  hint?: string;
 };
 
 /** Edits a record by form fields or as JSON; both stay in sync. */
-export function RecordForm<T>({ fields, draft, ...form }: RecordFormProps<T>) {
+export function RecordForm<T>({ fields, draft, hint, ...form }: RecordFormProps<T>) {
   return (
     <Form {...form}>
+      {hint && <p className="quiet">{hint}</p>}
       <div className="record">
         <div className="stack">
           {fields.map((field) => (

@@ -82,8 +82,8 @@ export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: 
   });
   return (
     <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
-      <p className="quiet new-record">Empty fields are generated from the sandbox’s seed.</p>
       <RecordForm
+        hint="Empty fields are generated from the sandbox’s seed."
         fields={fields}
         draft={draft}
         submit="Create"
