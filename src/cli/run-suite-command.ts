@@ -2,7 +2,7 @@ import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
 import { suiteHtml, suiteJunit } from "../client/suite/suite-reports.ts";
 import { coverageText, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
-import { foreignServer, ownServer } from "../client/suite/suite-sandboxes.ts";
+import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
 import { readFixture } from "./command.ts";
 import { loadScenarios } from "./document-files.ts";
@@ -33,7 +33,9 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const files = scenarios.flatMap(({ scenario }) => scenario.file ?? []);
   const clock = toClockChange(options.clock);
   const server =
-    url === undefined ? await ownServer(files, findOwnScenarios(undefined)) : foreignServer(url, token);
+    url === undefined
+      ? await SuiteServer.start(files, findOwnScenarios(undefined))
+      : SuiteServer.connect(url, token);
   const progress = suiteProgress(process.stderr, scenarios.length, isInteractive(process.stderr));
   try {
     if (url !== undefined) await server.client.health();

@@ -1,17 +1,16 @@
 import { checkSettings } from "../control/check-input.ts";
 import { assemble } from "../understudy.ts";
 import { connect, type UnderstudyClient } from "./connect.ts";
-import type { ClockChange, Duration, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
+import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
+
+type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
 
 /** How a server of one's own starts; each is as `understudy start` has it. */
-export interface CreateOptions {
+export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings"> {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
-  fixture?: FixtureInput | `${string}.${"yaml" | "yml" | "json"}`;
-  seed?: number;
-  clock?: ClockChange;
-  settings?: SettingsChange;
+  fixture?: FixtureInput | DocumentPath;
   /** Scenarios of the `default` sandbox, by name or file. */
-  scenarios?: readonly (ScenarioName | `${string}.${"yaml" | "yml" | "json"}`)[];
+  scenarios?: readonly (ScenarioName | DocumentPath)[];
   /** Your own scenarios, beside the shipped ones. */
   scenariosFolder?: string;
   /**
@@ -53,4 +52,10 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
   });
   const url = await understudy.listen(port, "127.0.0.1");
   return Object.assign(connect(url), { close: () => understudy.close() });
+}
+
+/** The server that a suite or `UNDERSTUDY_URL` names, else a new one in this process. */
+export async function createOrConnect(options: CreateOptions): Promise<LocalUnderstudy> {
+  const url = process.env["UNDERSTUDY_URL"];
+  return url ? Object.assign(connect(url), { close: async () => {} }) : createUnderstudy(options);
 }

@@ -1,4 +1,5 @@
 import { type HttpHandler, http, passthrough } from "msw";
+import { requireKnownOptions, showValue } from "./options.ts";
 
 /** The sandbox of a test, or only its base URL, for example in a page. */
 export interface Reached {
@@ -44,23 +45,18 @@ function checked(sandbox: unknown, options: unknown): { from: URL; to: URL } {
   const { url } = (sandbox ?? {}) as Partial<Reached>;
   if (typeof url !== "string" || !URL.canParse(url))
     throw new TypeError(
-      `handlersFor takes a sandbox first, or { url } of one; it was given ${shown(sandbox)}`,
+      `handlersFor takes a sandbox first, or { url } of one; it was given ${showValue(sandbox)}`,
     );
   if (typeof options !== "object" || options === null)
-    throw new TypeError(`handlersFor needs { origin }, what your code calls; it was given ${shown(options)}`);
-  for (const key of Object.keys(options)) {
-    if (key !== "origin")
-      throw new TypeError(`handlersFor has no option ${JSON.stringify(key)}; its option is origin`);
-  }
+    throw new TypeError(
+      `handlersFor needs { origin }, what your code calls; it was given ${showValue(options)}`,
+    );
+  requireKnownOptions("handlersFor", options, ["origin"]);
   const { origin } = options as Partial<HandlersOptions>;
   const from = typeof origin === "string" && URL.canParse(origin) ? new URL(origin) : undefined;
   if (from === undefined || !/^https?:$/.test(from.protocol) || from.search !== "" || from.hash !== "")
     throw new TypeError(
-      `handlersFor's option origin is an address such as "https://api.example.com"; it was given ${shown(origin)}`,
+      `handlersFor's option origin is an address such as "https://api.example.com"; it was given ${showValue(origin)}`,
     );
   return { from, to: new URL(url) };
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
 }

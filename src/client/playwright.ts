@@ -4,7 +4,7 @@ import { collectEvidence } from "./evidence.ts";
 import { type ReceivedMatch, type ReceivedOptions, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-sandbox.ts";
-import { openTestSandbox, TestServers } from "./test-sandbox.ts";
+import { runInSandbox, TestServers } from "./test-sandbox.ts";
 
 /**
  * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the option
@@ -25,19 +25,12 @@ export const test = base.extend<
     { scope: "worker" },
   ],
   sandbox: async ({ understudyServers, understudy }, use, testInfo) => {
-    const opened = await openTestSandbox(understudyServers, understudy, testInfo.titlePath.join(" › "));
-    const { sandbox } = opened;
-    let unstruck: string | undefined;
-    // The status does not tell yet of what is thrown here.
-    const failed = () => unstruck !== undefined || testInfo.status !== testInfo.expectedStatus;
-    try {
-      await use(sandbox);
-      unstruck = failed() ? undefined : await opened.unstruck();
-    } finally {
-      if (failed()) await attachEvidence(testInfo, sandbox);
-      await opened.end(failed() ? "failed" : "passed");
-    }
-    if (unstruck !== undefined) throw new Error(unstruck);
+    await runInSandbox(understudyServers, understudy, {
+      name: testInfo.titlePath.join(" › "),
+      run: use,
+      hasFailed: () => testInfo.status !== testInfo.expectedStatus,
+      onFailure: (sandbox) => attachEvidence(testInfo, sandbox),
+    });
   },
 });
 

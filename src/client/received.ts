@@ -1,3 +1,4 @@
+import { requireKnownOptions } from "./options.ts";
 import { SandboxClient } from "./sandbox.ts";
 import type { Duration, Expectation, Verification } from "./types.ts";
 
@@ -25,8 +26,6 @@ export interface ReceivedMatchers<R = Promise<void>> {
   toHaveReceived(match: ReceivedMatch, options?: ReceivedOptions): R;
 }
 
-const OPTIONS = ["times", "within"];
-
 /**
  * Whether the sandbox has received what is asked for, and which request came nearest where it has not.
  * @throws TypeError for another thing than a sandbox; ControlError for a match that nothing can meet
@@ -38,22 +37,12 @@ export async function toHaveReceived(
 ): Promise<Judgement> {
   if (!(sandbox instanceof SandboxClient))
     throw new TypeError("toHaveReceived asks a sandbox: expect(sandbox).toHaveReceived({ operation: … })");
-  for (const key of Object.keys(options)) {
-    if (!OPTIONS.includes(key))
-      throw new TypeError(
-        `toHaveReceived has no option ${JSON.stringify(key)}; its options are times and within`,
-      );
-  }
+  requireKnownOptions("toHaveReceived", options, ["times", "within"]);
   const { times = { min: 1 }, within } = options;
   const { ok, found, nearest } = await sandbox.journal.verify({ match, count: times, within });
   const what = `${countText(times)} of ${JSON.stringify(match)}${within === undefined ? "" : ` within ${within}`}`;
-  return {
-    pass: ok,
-    message: () =>
-      ok
-        ? `expected sandbox ${sandbox.name} not to have received ${what}, found ${found}`
-        : `expected sandbox ${sandbox.name} to have received ${what}, found ${found}${nearestText(nearest)}`,
-  };
+  const wanted = `expected sandbox ${sandbox.name} ${ok ? "not to" : "to"} have received ${what}`;
+  return { pass: ok, message: () => `${wanted}, found ${found}${ok ? "" : nearestText(nearest)}` };
 }
 
 /** `exactly 2`, `at least 1`, `1 to 3`. */

@@ -1,5 +1,7 @@
-import { appendFileSync, readFileSync } from "node:fs";
-import type { ClockChange, FixtureInput, RuleDefinition, ScenarioName } from "./types.ts";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The environment's name for the file with which a suite tells the runner fixtures of itself. */
 export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
@@ -7,7 +9,7 @@ export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
 /** The start of each test in a suite's command: the world and the scenario of the suite's sandbox. */
 export interface SuiteShare {
   sandbox: string;
-  world: { fixture?: FixtureInput; seed?: number; clock?: ClockChange };
+  world: Pick<SandboxOptions, "fixture" | "seed" | "clock">;
   scenarios: ScenarioName[];
   /** Of a scenario whose file the server does not have. */
   rules: RuleDefinition[];
@@ -18,11 +20,6 @@ export interface SuiteTest {
   name: string;
   sandbox: string;
   outcome: "passed" | "failed";
-}
-
-/** Sandboxes of a suite's tests are called like the suite's own, so that it finds them, counts what they saw and deletes them. */
-export function isOfSuite(name: string, sandbox: string): boolean {
-  return name === sandbox || name.startsWith(`${sandbox}--`);
 }
 
 /** Undefined outside of a suite. */
@@ -36,16 +33,24 @@ export function suiteShare(): { share: SuiteShare; note: (test: SuiteTest) => vo
   };
 }
 
-/** The results of the tests, in the order in which they ended. */
-export function notedTests(file: string): SuiteTest[] {
-  let text: string;
-  try {
-    text = readFileSync(`${file}.tests`, "utf8");
-  } catch {
-    return [];
+/** The file with which a scenario's run tells the runner fixtures of itself, and they of their tests. */
+export class ShareFile {
+  readonly path: string;
+  private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));
+
+  constructor(share: SuiteShare) {
+    this.path = join(this.folder, "suite.json");
+    writeFileSync(this.path, JSON.stringify(share), { mode: 0o600 });
+    writeFileSync(`${this.path}.tests`, "", { mode: 0o600 });
   }
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as SuiteTest);
+
+  /** The results of the tests, in the order in which they ended. */
+  tests(): SuiteTest[] {
+    const lines = readFileSync(`${this.path}.tests`, "utf8").split("\n");
+    return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as SuiteTest);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
 }

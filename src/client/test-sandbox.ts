@@ -1,20 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { connect, type UnderstudyClient } from "./connect.ts";
-import { createUnderstudy } from "./create-understudy.ts";
+import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
+import { requireKnownOptions, showValue } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { suiteShare } from "./suite-share.ts";
-import type { ClockChange, FaultRule, FixtureInput, ScenarioName, SettingsChange } from "./types.ts";
+import type { FaultRule, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
-export interface TestOptions {
-  /** The name of a fixture, one of `./fixtures` too, or a fixture itself. */
-  fixture?: FixtureInput;
-  seed?: number;
-  /** Where the sandbox's clock begins, also in the past: `{ mode: "frozen", now: "2020-02-29T12:00:00Z" }`. */
-  clock?: ClockChange;
-  settings?: SettingsChange;
+export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings"> {
   /** In force from the start; in a suite beside the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
@@ -23,63 +17,46 @@ export interface TestOptions {
   allowUnstruck?: boolean;
 }
 
-const KEYS: Readonly<Record<keyof TestOptions, true>> = {
-  fixture: true,
-  seed: true,
-  clock: true,
-  settings: true,
-  scenarios: true,
-  scenariosFolder: true,
-  allowUnstruck: true,
-};
+const OPTIONS: readonly (keyof TestOptions)[] = [
+  ...(["fixture", "seed", "clock", "settings"] as const),
+  ...(["scenarios", "scenariosFolder", "allowUnstruck"] as const),
+];
 
 /**
  * Checks options at run time, for tests without a compiler; the server checks their values.
  * @throws TypeError
  */
 export function checkTestOptions(options: unknown): TestOptions {
-  const known = Object.keys(KEYS).join(", ");
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw new TypeError(
-      `understudy takes its options as an object of ${known}; it was given ${shown(options)}`,
+      `understudy takes its options as an object of ${OPTIONS.join(", ")}; it was given ${showValue(options)}`,
     );
-  for (const key of Object.keys(options)) {
-    if (Object.hasOwn(KEYS, key)) continue;
-    throw new TypeError(`understudy has no option ${JSON.stringify(key)}; its options are ${known}`);
-  }
+  requireKnownOptions("understudy", options, OPTIONS);
   const { scenarios, scenariosFolder, allowUnstruck } = options as Record<string, unknown>;
-  if (scenarios !== undefined && !Array.isArray(scenarios))
-    throw new TypeError(`understudy's option scenarios is a list of names; it was given ${shown(scenarios)}`);
+  const refuse = (option: string, is: string, value: unknown): never => {
+    throw new TypeError(`understudy's option ${option} is ${is}; it was given ${showValue(value)}`);
+  };
+  if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
   if (allowUnstruck !== undefined && typeof allowUnstruck !== "boolean")
-    throw new TypeError(
-      `understudy's option allowUnstruck is true or false; it was given ${shown(allowUnstruck)}`,
-    );
+    refuse("allowUnstruck", "true or false", allowUnstruck);
   if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && existsSync(scenariosFolder)))
-    throw new TypeError(`understudy's option scenariosFolder: there is no folder ${shown(scenariosFolder)}`);
+    throw new TypeError(
+      `understudy's option scenariosFolder: there is no folder ${showValue(scenariosFolder)}`,
+    );
   return options;
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
-}
-
-export interface TestServer {
-  understudy: UnderstudyClient;
-  close(): Promise<void>;
 }
 
 /** The servers of a worker, each started when a test first needs it. */
 export class TestServers {
-  private readonly servers = new Map<string | undefined, Promise<TestServer>>();
+  private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
 
   /** The one that a suite or `UNDERSTUDY_URL` names, else one of the tests' own, which knows that folder's scenarios. */
-  of(scenariosFolder: string | undefined): Promise<TestServer> {
-    const running = process.env["UNDERSTUDY_URL"] || undefined;
-    const folder = running === undefined ? (scenariosFolder ?? ownFolder()) : undefined;
-    const known = this.servers.get(folder);
+  of(scenariosFolder = existsSync("scenarios") ? "scenarios" : undefined): Promise<LocalUnderstudy> {
+    const key = process.env["UNDERSTUDY_URL"] || (scenariosFolder ?? "");
+    const known = this.servers.get(key);
     if (known !== undefined) return known;
-    const server = running === undefined ? started(folder) : Promise.resolve(connected(running));
-    this.servers.set(folder, server);
+    const server = createOrConnect(scenariosFolder === undefined ? {} : { scenariosFolder });
+    this.servers.set(key, server);
     return server;
   }
 
@@ -88,62 +65,53 @@ export class TestServers {
   }
 }
 
-const ownFolder = () => (existsSync("scenarios") ? "scenarios" : undefined);
-
-async function started(scenariosFolder: string | undefined): Promise<TestServer> {
-  const understudy = await createUnderstudy(scenariosFolder === undefined ? {} : { scenariosFolder });
-  return { understudy, close: () => understudy.close() };
-}
-
-const connected = (url: string): TestServer => ({ understudy: connect(url), close: async () => {} });
-
-/** A test's sandbox, and what is to be said of it in the end. */
-export interface TestSandbox {
-  sandbox: SandboxClient;
-  /** One sentence about the rules that never struck; undefined if all did. */
-  unstruck(): Promise<string | undefined>;
-  /** Deletes it, unless it belongs to a suite, which still has questions to it. */
-  end(outcome: "passed" | "failed"): Promise<void>;
+/** A test, as its runner knows it. */
+export interface RunnerTest {
+  name: string;
+  /** Runs its body. */
+  run: (sandbox: SandboxClient) => unknown;
+  /** Asked after its body has run. */
+  hasFailed: () => boolean;
+  /** Called when it failed, while its sandbox is still there. */
+  onFailure: (sandbox: SandboxClient) => void | Promise<void>;
 }
 
 /**
- * A fresh sandbox for a test; in a suite one like the suite's own, with its scenario.
- * @throws TypeError for options that do not exist; ControlError for values that the server refuses
+ * Runs a test in a fresh sandbox; in a suite in one like the suite's own, with its scenario, which stays, since the suite
+ * still has questions to it.
+ * @throws TypeError for options that do not exist; ControlError for values that the server refuses; Error if a rule never
+ * struck
  */
-export async function openTestSandbox(
+export async function runInSandbox(
   servers: TestServers,
   given: TestOptions,
-  testName: string,
-): Promise<TestSandbox> {
+  test: RunnerTest,
+): Promise<void> {
   const { scenariosFolder, allowUnstruck, scenarios = [], ...world } = checkTestOptions(given);
-  const { understudy } = await servers.of(scenariosFolder);
+  const client = await servers.of(scenariosFolder);
   const suite = suiteShare();
-  const inSuite = suite && {
-    ...suite.share,
-    name: `${suite.share.sandbox}--${randomBytes(4).toString("hex")}`,
-  };
-  const sandbox = await understudy.sandbox({
-    ...(inSuite && { name: inSuite.name, ...inSuite.world }),
+  const { share } = suite ?? {};
+  const sandbox = await client.sandbox({
+    ...(share && { name: `${share.sandbox}--${randomBytes(4).toString("hex")}`, ...share.world }),
     ...world,
-    scenarios: [...(inSuite?.scenarios ?? []), ...scenarios],
+    scenarios: [...(share?.scenarios ?? []), ...scenarios],
   });
   // The newest inline rule goes first (interfaces 6), so the last of the scenario is armed first.
-  for (const rule of inSuite?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
-  return {
-    sandbox,
-    unstruck: async () => {
-      if (allowUnstruck) return undefined;
-      const ofSuite = new Set<string>([
-        ...(inSuite?.scenarios ?? []),
-        ...(inSuite?.rules ?? []).map(({ id }) => id!),
-      ]);
-      return unstruckText(await armedRules(sandbox, ofSuite));
-    },
-    end: async (outcome) => {
-      suite?.note({ name: testName, sandbox: sandbox.name, outcome });
-      if (suite === undefined) await sandbox.delete();
-    },
-  };
+  for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
+  let unstruck: string | undefined;
+  const hasFailed = () => unstruck !== undefined || test.hasFailed();
+  try {
+    await test.run(sandbox);
+    if (!hasFailed() && !allowUnstruck) {
+      const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
+      unstruck = unstruckText(await armedRules(sandbox, new Set(ofSuite)));
+    }
+  } finally {
+    if (hasFailed()) await test.onFailure(sandbox);
+    suite?.note({ name: test.name, sandbox: sandbox.name, outcome: hasFailed() ? "failed" : "passed" });
+    if (suite === undefined) await sandbox.delete();
+  }
+  if (unstruck !== undefined) throw new Error(unstruck);
 }
 
 /** A rule with its name for messages. */
@@ -201,17 +169,21 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
       // Runners count a function's parameters, to tell whether it takes a callback.
       return async (...given) => {
         const name = testName(given[0]);
-        const opened = await openTestSandbox(servers, { ...options, ...more }, name);
-        let outcome: "passed" | "failed" = "failed";
-        try {
-          await body(opened.sandbox);
-          const unstruck = await opened.unstruck();
-          if (unstruck !== undefined) throw new Error(unstruck);
-          outcome = "passed";
-        } finally {
-          if (outcome === "failed") process.stderr.write(`${name}\n${await journalText(opened.sandbox)}\n`);
-          await opened.end(outcome);
-        }
+        let passed = false;
+        await runInSandbox(
+          servers,
+          { ...options, ...more },
+          {
+            name,
+            run: async (sandbox) => {
+              await body(sandbox);
+              passed = true;
+            },
+            hasFailed: () => !passed,
+            onFailure: async (sandbox) =>
+              void process.stderr.write(`${name}\n${await journalText(sandbox)}\n`),
+          },
+        );
       };
     },
     close: () => servers.close(),

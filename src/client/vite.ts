@@ -1,6 +1,6 @@
 import type { Plugin } from "vite";
-import { connect, type UnderstudyClient } from "./connect.ts";
-import { type CreateOptions, createUnderstudy } from "./create-understudy.ts";
+import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
+import { requireKnownOptions } from "./options.ts";
 
 /** As `createUnderstudy` takes them, but for what only a server that others reach needs. */
 export interface PluginOptions extends Omit<CreateOptions, "shared" | "allowHosts"> {
@@ -8,25 +8,16 @@ export interface PluginOptions extends Omit<CreateOptions, "shared" | "allowHost
   paths?: readonly `/${string}`[];
 }
 
-const KEYS: Readonly<Record<keyof PluginOptions, true>> = {
-  fixture: true,
-  seed: true,
-  clock: true,
-  settings: true,
-  scenarios: true,
-  scenariosFolder: true,
-  persist: true,
-  delay: true,
-  port: true,
-  paths: true,
-};
+const OPTIONS: readonly (keyof PluginOptions)[] = [
+  ...(["fixture", "seed", "clock", "settings", "scenarios", "scenariosFolder"] as const),
+  ...(["persist", "delay", "port", "paths"] as const),
+];
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 /** A server that outlives a dev server's restarts, as after an edit of its configuration: the world stays. */
 interface Shared {
   key: string;
-  client: Promise<UnderstudyClient>;
-  close: () => Promise<void>;
+  server: Promise<LocalUnderstudy>;
   /** By root, the dev server that uses it: the newest of those that followed each other by restarts. */
   users: Map<string, object>;
 }
@@ -39,80 +30,60 @@ let shared: Shared | undefined;
  * @throws TypeError for options that do not exist
  */
 export default function understudy(given: PluginOptions = {}): Plugin {
-  const { paths = API_PATHS, ...options } = checked(given);
-  let mine: Held | undefined;
+  requireKnownOptions("understudy", given, OPTIONS);
+  const { paths = API_PATHS, ...options } = given;
+  let used: Shared;
+  let project: string;
+  const user = {};
   return {
     name: "understudy",
     apply: (_config, { command, isPreview }) =>
       command === "serve" && isPreview !== true && process.env["VITEST"] === undefined,
     async config({ root = process.cwd() }) {
-      mine = { server: await taken(options), root, by: {} };
-      mine.server.users.set(root, mine.by);
-      const target = (await mine.server.client).url;
+      project = root;
+      used = await share(options);
+      used.users.set(root, user);
+      const target = (await used.server).url;
       return {
         server: { proxy: Object.fromEntries(paths.map((path) => [path, { target, changeOrigin: true }])) },
       };
     },
     async configureServer(vite) {
-      const held = mine!;
-      const { url } = await held.server.client;
+      const { url } = await used.server;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
       // Hooks at the end of a build are called for each environment, and this is not for all restarts.
       const close = vite.close.bind(vite);
       vite.close = async () => {
         await close();
-        await letGo(held);
+        await release(used, project, user);
       };
     },
   };
 }
 
-interface Held {
-  server: Shared;
-  root: string;
-  by: object;
-}
-
-async function taken(options: CreateOptions): Promise<Shared> {
+async function share(options: CreateOptions): Promise<Shared> {
   const key = JSON.stringify(options);
   if (shared !== undefined && shared.key !== key) {
-    const { close } = shared;
+    const { server } = shared;
     shared = undefined;
-    await close();
+    await (await server).close();
   }
-  shared ??= opened(key, options);
-  const taking = shared;
+  shared ??= { key, server: createOrConnect(options), users: new Map() };
+  const sharing = shared;
   try {
-    await taking.client;
+    await sharing.server;
   } catch (error) {
     shared = undefined;
     throw error;
   }
-  return taking;
+  return sharing;
 }
 
-function opened(key: string, options: CreateOptions): Shared {
-  const running = process.env["UNDERSTUDY_URL"];
-  if (running)
-    return { key, client: Promise.resolve(connect(running)), close: async () => {}, users: new Map() };
-  const client = createUnderstudy(options);
-  return { key, client, close: async () => (await client).close(), users: new Map() };
-}
-
-async function letGo({ server, root, by }: Held): Promise<void> {
+async function release(used: Shared, root: string, user: object): Promise<void> {
   // A restart that closes the dev server before it has left the world to its successor.
-  if (server.users.get(root) !== by) return;
-  server.users.delete(root);
-  if (server.users.size > 0) return;
-  if (shared === server) shared = undefined;
-  await server.close();
-}
-
-function checked(options: PluginOptions): PluginOptions {
-  for (const key of Object.keys(options)) {
-    if (Object.hasOwn(KEYS, key)) continue;
-    const known = Object.keys(KEYS).join(", ");
-    throw new TypeError(`understudy has no option ${JSON.stringify(key)}; its options are ${known}`);
-  }
-  return options;
+  if (used.users.get(root) !== user) return;
+  used.users.delete(root);
+  if (used.users.size > 0) return;
+  if (shared === used) shared = undefined;
+  await (await used.server).close();
 }

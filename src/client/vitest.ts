@@ -7,7 +7,7 @@ import { BUNDLE, collectEvidence, type Evidence, journalText } from "./evidence.
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-sandbox.ts";
-import { openTestSandbox, TestServers } from "./test-sandbox.ts";
+import { runInSandbox, TestServers } from "./test-sandbox.ts";
 
 declare module "vitest" {
   // biome-ignore lint/suspicious/noExplicitAny: the declaration that this one is merged with says so
@@ -32,19 +32,13 @@ const servers = new TestServers();
 export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClient }>({
   understudy: [{}, { injected: true }],
   sandbox: async ({ task, understudy }, use) => {
-    const opened = await openTestSandbox(servers, understudy, fullName(task));
-    const { sandbox } = opened;
-    let unstruck: string | undefined;
-    // Hooks such as onTestFailed run after this has ended, when the sandbox and its journal are gone.
-    const failed = () => unstruck !== undefined || (task.result?.state === "fail" && !task.fails);
-    try {
-      await use(sandbox);
-      unstruck = failed() ? undefined : await opened.unstruck();
-    } finally {
-      if (failed()) await showEvidence(task, sandbox);
-      await opened.end(failed() ? "failed" : "passed");
-    }
-    if (unstruck !== undefined) throw new Error(unstruck);
+    await runInSandbox(servers, understudy, {
+      name: fullName(task),
+      run: use,
+      // Hooks such as onTestFailed run after this has ended, when the sandbox and its journal are gone.
+      hasFailed: () => task.result?.state === "fail" && !task.fails,
+      onFailure: (sandbox) => showEvidence(task, sandbox),
+    });
   },
 });
 

@@ -71,13 +71,13 @@ async function runCovered(
   command: readonly string[],
   { scenarios, json }: { scenarios: string | undefined; json: boolean },
 ): Promise<Covered> {
-  const { ownServer } = await import("../../client/suite/suite-sandboxes.ts");
+  const { SuiteServer } = await import("../../client/suite/suite-sandboxes.ts");
   const { CommandNotFound, runCommand } = await import("../../client/suite/run-command.ts");
-  const server = await ownServer([], findOwnScenarios(scenarios));
+  const server = await SuiteServer.start([], findOwnScenarios(scenarios));
   try {
     const ended = await untilEnded((signal) =>
       runCommand(command, {
-        env: { UNDERSTUDY_URL: server.url },
+        env: { UNDERSTUDY_URL: server.client.url },
         timeoutMs: undefined,
         signal,
         show: [json ? 2 : 1, 2],

@@ -130,43 +130,23 @@ const JSON_TYPE = "application/json";
 
 /** interfaces 13: what a model may read up before it calls anything. */
 function addResources(server: McpServer, { http }: UnderstudyClient): void {
-  const document = (name: string, { path, title }: { path: string; title: string }) =>
-    server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, async (uri) => ({
-      contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await http.text(path) }],
-    }));
-  document("openapi.json", { path: "/_control/openapi.json", title: "The emulated API, OpenAPI 3.1" });
-  document("control-api.json", { path: "/_control/api.json", title: "The control API, OpenAPI 3.1" });
-  document("fidelity", {
-    path: "/_control/fidelity",
-    title: "The fidelity ledger: what is assumed, and why",
+  const reader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
+    contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await find(uri) }],
   });
-  server.registerResource(
-    "errors",
-    "understudy://errors",
-    { title: "The error catalogue", mimeType: JSON_TYPE },
-    (uri) => ({ contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: JSON.stringify(CATALOGUE) }] }),
-  );
-  const below = (name: string, { template, title }: { template: string; title: string }) =>
-    server.registerResource(
-      name,
-      new ResourceTemplate(`understudy://sandboxes/${template}`, { list: undefined }),
-      { title, mimeType: JSON_TYPE },
-      async (uri) => ({
-        contents: [
-          { uri: uri.href, mimeType: JSON_TYPE, text: await http.text(`/_control/sandboxes${toPath(uri)}`) },
-        ],
-      }),
-    );
-  below("journal-entry", {
-    template: "{sandbox}/journal/{id}",
-    title: "A request of a sandbox's journal, whole",
-  });
-  below("state", { template: "{sandbox}/state/{collection}", title: "The records of a collection" });
-}
-
-/** The part of `understudy://sandboxes/default/journal/req_1` after the host. */
-function toPath({ pathname }: URL): string {
-  return pathname;
+  const add = (name: string, title: string, find: () => string | Promise<string>) =>
+    server.registerResource(name, `understudy://${name}`, { title, mimeType: JSON_TYPE }, reader(find));
+  add("openapi.json", "The emulated API, OpenAPI 3.1", () => http.text("/_control/openapi.json"));
+  add("control-api.json", "The control API, OpenAPI 3.1", () => http.text("/_control/api.json"));
+  add("fidelity", "The fidelity ledger: what is assumed, and why", () => http.text("/_control/fidelity"));
+  add("errors", "The error catalogue", () => JSON.stringify(CATALOGUE));
+  // The path of `understudy://sandboxes/default/journal/req_1` is the control API's.
+  const readSandbox = reader((uri) => http.text(`/_control/sandboxes${uri.pathname}`));
+  const addBelow = (name: string, title: string, path: string) => {
+    const template = new ResourceTemplate(`understudy://sandboxes/{sandbox}/${path}`, { list: undefined });
+    server.registerResource(name, template, { title, mimeType: JSON_TYPE }, readSandbox);
+  };
+  addBelow("journal-entry", "A request of a sandbox's journal, whole", "journal/{id}");
+  addBelow("state", "The records of a collection", "state/{collection}");
 }
 
 type Words = Readonly<Record<string, string | undefined>>;

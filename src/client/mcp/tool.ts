@@ -37,24 +37,18 @@ export function sandboxName({ sandbox = "default" }: Arguments): string {
   return String(sandbox);
 }
 
-/** Without those that were not given. */
-export function pick(args: Arguments, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    names.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
-  );
-}
-
 /**
  * Sends a call of the control API with those arguments, each where the call takes it.
+ * @param body unless it consists of arguments
  * @throws ControlError, UnreachableError
  */
-export function send({ client, api }: Reach, id: string, args: Arguments): Promise<unknown> {
+export function send({ client, api }: Reach, id: string, args: Arguments, body?: unknown): Promise<unknown> {
   const { method, path, fields, hasBody } = api.call(id);
-  const at = (place: Field["place"]) =>
-    pick(
-      args,
-      Object.keys(fields).filter((name) => fields[name]!.place === place),
-    );
+  const at = (place: Field["place"]) => {
+    const names = Object.keys(fields).filter((name) => fields[name]!.place === place);
+    const given = names.filter((name) => args[name] !== undefined);
+    return Object.fromEntries(given.map((name) => [name, args[name]]));
+  };
   const filled = path
     .replace("{name}", encodeURIComponent(sandboxName(args)))
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
@@ -62,7 +56,7 @@ export function send({ client, api }: Reach, id: string, args: Arguments): Promi
   return client.http.call(
     method,
     query.size === 0 ? filled : `${filled}?${query}`,
-    hasBody ? at("body") : undefined,
+    hasBody ? (body ?? at("body")) : undefined,
   );
 }
 

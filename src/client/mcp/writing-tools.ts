@@ -2,7 +2,6 @@ import {
   type Arguments,
   forwarding,
   optional,
-  pick,
   type Reach,
   required,
   SANDBOX,
@@ -166,20 +165,14 @@ async function readBody(answer: Response): Promise<object> {
 }
 
 function changeState(reach: Reach, args: Arguments): Promise<unknown> {
-  const { action, collection, id, record = {} } = args;
-  const { client } = reach;
-  const path = `/_control/sandboxes/${encodeURIComponent(sandboxName(args))}/state/${encodeURIComponent(String(collection))}`;
-  const query = new URLSearchParams(pick(args, ["silent", "actor"]) as Record<string, string>);
-  const at = (place: string) => (query.size === 0 ? place : `${place}?${query}`);
-  const one = () => {
-    if (id === undefined) throw new Error(`change_state needs the argument id to ${action} a record`);
-    return at(`${path}/${encodeURIComponent(String(id))}`);
-  };
+  const { action, id, record = {} } = args;
+  if (id === undefined && (action === "update" || action === "delete"))
+    throw new Error(`change_state needs the argument id to ${action} a record`);
   return chosen("change_state", action, {
     create: () =>
-      client.http.call("POST", at(path), { ...(id === undefined ? {} : { id }), ...(record as object) }),
-    update: () => client.http.call("PATCH", one(), record),
-    delete: async () => (await client.http.call("DELETE", one())) ?? { deleted: id },
+      send(reach, "state.create", args, { ...(id === undefined ? {} : { id }), ...(record as object) }),
+    update: () => send(reach, "state.update", args, record),
+    delete: async () => (await send(reach, "state.delete", args)) ?? { deleted: id },
   });
 }
 

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { isOff } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
-import { SUITE_FILE, type SuiteShare, type SuiteTest } from "../suite-share.ts";
+import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
-import { CoverageSum, type RuleOutcome, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
-import { type SandboxWish, ShareFile, SuiteSandboxes, type SuiteServer, toRules } from "./suite-sandboxes.ts";
+import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
+import { type SandboxWish, SuiteSandboxes, type SuiteServer, toRules } from "./suite-sandboxes.ts";
 
 export interface SuiteOptions {
   server: SuiteServer;
@@ -14,7 +14,7 @@ export interface SuiteOptions {
   command: readonly string[];
   /** How many scenarios run at once. */
   jobs: number;
-  world: Pick<SandboxWish, "fixture" | "seed" | "clock">;
+  world: Omit<SandboxWish, "name">;
   timeoutMs?: number | undefined;
   /** An abort ends the commands; resolves once they and their sandboxes are gone. */
   signal: AbortSignal;
@@ -90,7 +90,7 @@ export interface ScenarioRun {
   /** As the user wrote it. */
   file: string;
   command: readonly string[];
-  wish: Omit<SandboxWish, "scenario">;
+  wish: SandboxWish;
   timeoutMs: number | undefined;
   signal: AbortSignal;
   coverage: CoverageSum;
@@ -107,7 +107,7 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   let sandbox: SandboxClient | undefined;
   const share = new ShareFile(toShare(run));
   try {
-    sandbox = await run.server.open({ ...run.wish, scenario: run.scenario });
+    sandbox = await run.server.open(run.wish, run.scenario);
     await fill(result, { ...run, sandbox, share });
   } catch (error) {
     if (error instanceof CommandNotFound) throw error;
@@ -186,15 +186,28 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
 function listFailures(
   { tests, rules, expectations }: ScenarioResult,
   made: CommandRun,
-  run: BegunRun,
+  { signal, timeoutMs, scenario }: BegunRun,
 ): string[] {
   // An event that has not come yet might still have come.
-  if (run.signal.aborted) return ["the suite was interrupted"];
+  if (signal.aborted) return ["the suite was interrupted"];
+  const command = commandFailure(made, timeoutMs);
+  // A test that failed in a command that did not was tried again, and passed.
+  const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
+  const off = new Set(scenario.rules.filter(isOff).map(({ id }) => id));
+  // A rule that never struck proves nothing about the application.
+  const unstruck = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
   return [
-    ...whatFailed(commandFailure(made, run), tests),
-    ...unstruck(rules, run.scenario),
+    ...(command === undefined ? [] : [command]),
+    ...failed.map(({ name }) => `the test failed: ${name}`),
+    ...unstruck.map(({ id }) => `the rule ${id} never struck`),
     ...expectations.flatMap(({ why }) => why ?? []),
   ];
+}
+
+function commandFailure(made: CommandRun, timeoutMs = 0): string | undefined {
+  if (made.timed_out) return `the command did not end within ${timeoutMs / 1000} s`;
+  if (made.signal !== null) return `the command was ended by ${made.signal}`;
+  return made.exit_code === 0 ? undefined : `the command exited with ${made.exit_code}`;
 }
 
 /** interfaces 2 and 13. */
@@ -204,9 +217,9 @@ function environment({ server, sandbox, scenario, share }: BegunRun): Record<str
     UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
     UNDERSTUDY_SANDBOX: sandbox.name,
     UNDERSTUDY_SCENARIO: scenario.name,
-    UNDERSTUDY_URL: server.url,
+    UNDERSTUDY_URL: server.client.url,
     [SUITE_FILE]: share.path,
-    ...(server.token === undefined ? {} : { UNDERSTUDY_TOKEN: server.token }),
+    ...(server.client.http.token && { UNDERSTUDY_TOKEN: server.client.http.token }),
   };
 }
 
@@ -218,25 +231,4 @@ function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
     scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
     rules: server.hasFiles ? [] : toRules(scenario),
   };
-}
-
-/** A test that failed in a command that did not was tried again, and passed. */
-function whatFailed(command: readonly string[], tests: readonly SuiteTest[]): string[] {
-  if (command.length === 0) return [];
-  const failed = tests.filter(({ outcome }) => outcome === "failed");
-  return [...command, ...failed.map(({ name }) => `the test failed: ${name}`)];
-}
-
-function commandFailure(made: CommandRun, { timeoutMs }: ScenarioRun): string[] {
-  if (made.timed_out) return [`the command did not end within ${(timeoutMs ?? 0) / 1000} s`];
-  if (made.signal !== null) return [`the command was ended by ${made.signal}`];
-  return made.exit_code === 0 ? [] : [`the command exited with ${made.exit_code}`];
-}
-
-/** A rule that never struck proves nothing about the application. */
-function unstruck(rules: readonly RuleOutcome[], scenario: Scenario): string[] {
-  const off = new Set(scenario.rules.filter(isOff).map(({ id }) => id));
-  return rules
-    .filter(({ id, hits }) => hits === 0 && !off.has(id))
-    .map(({ id }) => `the rule ${id} never struck`);
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import { assemble } from "../../understudy.ts";
@@ -8,30 +5,11 @@ import { connect, type UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, countText, nearestText } from "../received.ts";
 import type { SandboxClient } from "../sandbox.ts";
-import { isOfSuite, notedTests, type SuiteShare, type SuiteTest } from "../suite-share.ts";
-import type { ClockChange, FixtureInput, RuleDefinition, ScenarioName, Verification } from "../types.ts";
+import type { SuiteTest } from "../suite-share.ts";
+import type { RuleDefinition, SandboxOptions, ScenarioName, Verification } from "../types.ts";
 import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-result.ts";
 
 const MAX_ENTRIES = 1000;
-
-/** The file with which a scenario's run tells the runner fixtures of itself, and they of their tests. */
-export class ShareFile {
-  readonly path: string;
-  private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));
-
-  constructor(share: SuiteShare) {
-    this.path = join(this.folder, "suite.json");
-    writeFileSync(this.path, JSON.stringify(share), { mode: 0o600 });
-  }
-
-  tests(): SuiteTest[] {
-    return notedTests(this.path);
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
 
 /** The sandboxes of one scenario's run: the suite's own, then those of tests; the questions go to all of them. */
 export class SuiteSandboxes {
@@ -48,18 +26,19 @@ export class SuiteSandboxes {
   /** As they are once the command has ended. */
   static async of(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
     const names = (await server.client.list()).map(({ name }) => name);
-    const ofTests = names.filter((name) => name !== own.name && isOfSuite(name, own.name));
+    // So that a suite finds them, sandboxes of its tests are called like its own (test-sandbox.ts).
+    const ofTests = names.filter((name) => name.startsWith(`${own.name}--`));
     const opened = await Promise.all(ofTests.map((name) => server.client.open(name)));
     return new SuiteSandboxes(server, scenario, [own, ...opened]);
   }
 
   /** How often each rule has struck, wherever. */
   async hits(): Promise<RuleOutcome[]> {
-    const each = await Promise.all(this.all.map((sandbox) => this.server.hits(sandbox, this.scenario)));
-    const [own = []] = each;
-    return own.map(({ id }) => ({
+    const hits = this.all.map((sandbox) => this.server.hits(sandbox, this.scenario));
+    const each = (await Promise.all(hits)).flat();
+    return this.scenario.rules.map(({ id }) => ({
       id,
-      hits: each.flat().reduce((sum, rule) => sum + (rule.id === id ? rule.hits : 0), 0),
+      hits: each.reduce((sum, rule) => sum + (rule.id === id ? rule.hits : 0), 0),
     }));
   }
 
@@ -73,12 +52,8 @@ export class SuiteSandboxes {
       const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
       const found = each.reduce((sum, one) => sum + one.found, 0);
       if (fits(found, wanted)) return { what, ok: true, found };
-      return {
-        what,
-        ok: false,
-        found,
-        why: `expected ${what}, found ${found}${nearestText(findNearest(each))}`,
-      };
+      const why = `expected ${what}, found ${found}${nearestText(findNearest(each))}`;
+      return { what, ok: false, found, why };
     } catch (error) {
       if (!(error instanceof ControlError)) throw error;
       return { what, ok: false, found: 0, why: `expected ${what}, but: ${error.message}` };
@@ -122,79 +97,59 @@ function findNearest(each: readonly Verification[]): Verification["nearest"] {
     .slice(0, 1);
 }
 
-export interface SandboxWish {
+/** The world of a suite's sandbox. */
+export interface SandboxWish extends Pick<SandboxOptions, "fixture" | "seed" | "clock"> {
   name: string;
-  scenario: Scenario;
-  fixture?: FixtureInput | undefined;
-  seed?: number | undefined;
-  clock?: ClockChange | undefined;
 }
 
-/** Where the sandboxes of a suite live. */
-export interface SuiteServer {
-  url: string;
-  token: string | undefined;
-  client: UnderstudyClient;
-  /** Whether it knows the scenarios by their names. */
-  hasFiles: boolean;
+/** Where the sandboxes of a suite live: a server in this process, or one that runs elsewhere. */
+export class SuiteServer {
+  readonly client: UnderstudyClient;
+  /** Whether it knows the scenarios by their names. One that runs elsewhere gets their rules one by one. */
+  readonly hasFiles: boolean;
+  readonly close: () => Promise<void>;
+
+  private constructor(client: UnderstudyClient, close?: () => Promise<void>) {
+    this.client = client;
+    this.hasFiles = close !== undefined;
+    this.close = close ?? (async () => {});
+  }
+
+  /** A server in this process, which reads these files and knows every other scenario by name. */
+  static async start(files: readonly string[], scenariosFolder: string | undefined): Promise<SuiteServer> {
+    const understudy = assemble(scenariosFolder === undefined ? {} : { scenariosFolder });
+    for (const file of files) understudy.scenarios.addFile(file);
+    const url = await understudy.listen(0, "127.0.0.1");
+    return new SuiteServer(connect(url), () => understudy.close());
+  }
+
+  /** One that runs elsewhere. */
+  static connect(url: string, token: string | undefined): SuiteServer {
+    return new SuiteServer(connect(url, token === undefined ? {} : { token }));
+  }
+
   /** A fresh sandbox with the scenario in force. */
-  open(wish: SandboxWish): Promise<SandboxClient>;
+  async open(wish: SandboxWish, scenario: Scenario): Promise<SandboxClient> {
+    if (this.hasFiles) return this.client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] });
+    const sandbox = await this.client.sandbox(wish);
+    try {
+      // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
+      for (const rule of toRules(scenario).toReversed()) await sandbox.faults.add(rule);
+      return sandbox;
+    } catch (error) {
+      await sandbox.delete();
+      throw error;
+    }
+  }
+
   /** How often each rule has struck. */
-  hits(sandbox: SandboxClient, scenario: Scenario): Promise<RuleOutcome[]>;
-  close(): Promise<void>;
-}
-
-/** A server in this process, which reads these files and knows every other scenario by name. */
-export async function ownServer(
-  files: readonly string[],
-  scenariosFolder: string | undefined,
-): Promise<SuiteServer> {
-  const understudy = assemble(scenariosFolder === undefined ? {} : { scenariosFolder });
-  for (const file of files) understudy.scenarios.addFile(file);
-  const url = await understudy.listen(0, "127.0.0.1");
-  const client = connect(url);
-  return {
-    url,
-    token: undefined,
-    client,
-    hasFiles: true,
-    open: ({ scenario, ...wish }) => client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] }),
-    async hits(sandbox, scenario) {
-      const { items } = await sandbox.scenarios.list();
-      const own = items.find(({ name }) => name === scenario.name);
-      return (own?.rules ?? []).map(({ id, hits }) => ({ id, hits }));
-    },
-    close: () => understudy.close(),
-  };
-}
-
-/** One that runs elsewhere. It does not have the files, so their rules go there one by one. */
-export function foreignServer(url: string, token: string | undefined): SuiteServer {
-  const client = connect(url, token === undefined ? {} : { token });
-  return {
-    url: client.url,
-    token: client.http.token,
-    client,
-    hasFiles: false,
-    async open({ scenario, ...wish }) {
-      const sandbox = await client.sandbox(wish);
-      try {
-        // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.
-        for (const rule of toRules(scenario).toReversed()) await sandbox.faults.add(rule);
-        return sandbox;
-      } catch (error) {
-        await sandbox.delete();
-        throw error;
-      }
-    },
-    async hits(sandbox, scenario) {
-      const { items } = await sandbox.faults.list();
-      const hitsOf = new Map(items.map(({ id, hits }) => [id, hits]));
-      // A reset by the application takes inline rules away: one that is gone has not struck since.
-      return scenario.rules.map(({ id }) => ({ id, hits: hitsOf.get(id) ?? 0 }));
-    },
-    close: async () => {},
-  };
+  async hits(sandbox: SandboxClient, { name, rules }: Scenario): Promise<RuleOutcome[]> {
+    const armed = this.hasFiles
+      ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
+      : (await sandbox.faults.list()).items;
+    // A reset by the application takes inline rules away: one that is gone has not struck since.
+    return rules.map(({ id }) => ({ id, hits: armed?.find((rule) => rule.id === id)?.hits ?? 0 }));
+  }
 }
 
 /** For a server that does not have the scenario's file. */

@@ -1,0 +1,18 @@
+/**
+ * Refuses options that do not exist, for callers without a compiler.
+ * @param owner whose options they are, as messages name it
+ * @throws TypeError
+ */
+export function requireKnownOptions(owner: string, options: object, known: readonly string[]): void {
+  const wrong = Object.keys(options).find((key) => !known.includes(key));
+  if (wrong === undefined) return;
+  const list = known.length > 2 ? known.join(", ") : known.join(" and ");
+  throw new TypeError(
+    `${owner} has no option ${JSON.stringify(wrong)}; its ${known.length === 1 ? "option is" : "options are"} ${list}`,
+  );
+}
+
+/** A value that is of the wrong kind, as messages show it. */
+export function showValue(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+}
