@@ -11,7 +11,7 @@ import {
   type UserDocument,
   type Warn,
 } from "../engine/documents/read-document.ts";
-import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml-syntax.ts";
+import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml.ts";
 import { filesCalled, filesIn, isPath, nameOfFile, readFileText, showFile, UnreadableFile } from "./files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 

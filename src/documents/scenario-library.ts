@@ -111,7 +111,7 @@ export class ScenarioLibrary implements ScenarioSource {
     for (const document of lost) names.add(files.nameOf(document));
     const listed = [...present, ...lost].map((document) => this.listed(document, lost.includes(document)));
     const others = derived.names().filter((name) => !names.has(name));
-    return [...listed, ...others.map((name) => listDerived(derived.get(name)))].sort((a, b) =>
+    return [...listed, ...others.map((name) => listDerived(derived.find(name)!))].sort((a, b) =>
       a.name < b.name ? -1 : 1,
     );
   }
@@ -170,8 +170,9 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** @throws UnknownScenario */
   private findDerived(name: string): Scenario {
-    if (this.derived.has(name)) return this.derived.get(name);
-    throw new UnknownScenario(name, nearest(name, this.names()));
+    const found = this.derived.find(name);
+    if (found === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+    return found;
   }
 
   private isInForce(name: string): boolean {

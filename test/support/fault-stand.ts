@@ -15,7 +15,10 @@ export function operationOf(id: string): AnyOperation {
 }
 
 export function faultsWithSeed(seed: number): SandboxFaults {
-  const scenarios = new RefusalScenarios(API.operations);
+  const derived = new RefusalScenarios(API.operations);
+  const get = (name: string) => derived.find(name)!;
+  const has = (name: string) => derived.has(name);
+  const scenarios = { get, lastGood: get, has, recentNames: derived, use() {}, release() {} };
   const sandbox = { seed } as Sandbox;
   return new SandboxFaults({ scenarios, base: [], overrides: true, api: API, spending: () => [] }, sandbox);
 }

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { BOMBS } from "../../../test/support/bomb-corpus.ts";
 import { DocumentError } from "./document-error.ts";
 import { inlineDocument, problemAt, readDocument, throwProblems } from "./read-document.ts";
-import { OWN_FILE_LIMITS } from "./yaml-syntax.ts";
+import { OWN_FILE_LIMITS } from "./yaml.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

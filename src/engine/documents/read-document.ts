@@ -11,15 +11,19 @@ import {
   NOWHERE,
   type Position,
 } from "./document-error.ts";
-import { type AliasTargets, checkNodes, findOffset, keyName, plainValue } from "./yaml-nodes.ts";
 import {
+  type AliasTargets,
+  checkNodes,
   DANGEROUS_KEYS,
   DEFAULT_LIMITS,
   type DocumentLimits,
+  findOffset,
+  keyName,
   parseYaml,
+  plainValue,
   type SyntaxProblem,
   UnreadableText,
-} from "./yaml-syntax.ts";
+} from "./yaml.ts";
 
 /** A document that users write: its plain value, and where in the text each part of it stands. */
 export interface UserDocument {
@@ -130,14 +134,10 @@ export interface ProblemDetails {
 
 /** A problem of a document that no schema can express, placed where its path stands. */
 export function problemAt(document: UserDocument, details: ProblemDetails): DocumentProblem {
-  const position = details.atKey ? document.locateKey(details.path) : document.locate(details.path);
-  const problem: DocumentProblem = {
-    file: document.file,
-    ...position,
-    field: formatPath(details.path),
-    message: details.message,
-  };
-  return details.hint === undefined ? problem : { ...problem, hint: details.hint };
+  const { path, message, hint, atKey } = details;
+  const position = atKey ? document.locateKey(path) : document.locate(path);
+  const problem = { file: document.file, ...position, field: formatPath(path), message };
+  return hint === undefined ? problem : { ...problem, hint };
 }
 
 /** @throws DocumentError when there are problems; its frames show the document's text. */

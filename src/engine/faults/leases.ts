@@ -55,13 +55,10 @@ export class Leases {
 
   /** To be called before a restore; what it returns, after it. */
   suspend(rules: readonly ArmedRule[]): () => void {
-    const now = this.world().epochNow();
-    const left = rules
-      .filter(({ progress }) => progress.due !== undefined)
-      .map((rule) => ({ rule, left: rule.progress.due! - now }));
+    const before = this.world().epochNow();
     return () => {
-      const then = this.world().epochNow();
-      for (const { rule, left: remaining } of left) rule.progress.due = then + remaining;
+      const moved = this.world().epochNow() - before;
+      for (const { progress } of rules) if (progress.due !== undefined) progress.due += moved;
       this.settle(rules);
     };
   }

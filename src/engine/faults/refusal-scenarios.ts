@@ -1,9 +1,7 @@
 import { CATALOGUE, type ErrorCode } from "../contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../contract/operation.ts";
-import { nearest } from "../contract/text.ts";
-import { UnknownScenario } from "../sandbox/fault-injector.ts";
 import type { ScenarioDocument } from "./rule-document.ts";
-import { type Scenario, type ScenarioSource, toScenario } from "./scenario.ts";
+import { type Scenario, toScenario } from "./scenario.ts";
 
 const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
@@ -42,17 +40,13 @@ interface Refusal {
  * A scenario for each documented 401, 403, 404, 422 and 429 of each operation, derived from the operations'
  * declarations: every request to the operation is answered with that code.
  */
-export class RefusalScenarios implements ScenarioSource {
+export class RefusalScenarios {
   private readonly operations: readonly AnyOperation[];
   private readonly made = new Map<string, Scenario>();
   private found: ReadonlyMap<string, Refusal> | undefined;
 
   constructor(operations: readonly AnyOperation[]) {
     this.operations = operations;
-  }
-
-  get recentNames(): this {
-    return this;
   }
 
   has(name: string): boolean {
@@ -63,24 +57,14 @@ export class RefusalScenarios implements ScenarioSource {
     return [...this.refusals.keys()];
   }
 
-  get(name: string): Scenario {
-    const known = this.made.get(name);
-    if (known !== undefined) return known;
+  find(name: string): Scenario | undefined {
     const refusal = this.refusals.get(name);
-    if (refusal === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
+    if (refusal === undefined || this.made.has(name)) return this.made.get(name);
     const document = toDocument(name, refusal);
     const scenario = toScenario(document, { name, file: undefined }, [refusal.operation]);
     this.made.set(name, scenario);
     return scenario;
   }
-
-  lastGood(name: string): Scenario {
-    return this.get(name);
-  }
-
-  // Declarations do not change while a server runs.
-  use(): void {}
-  release(): void {}
 
   private get refusals(): ReadonlyMap<string, Refusal> {
     this.found ??= findRefusals(this.operations);

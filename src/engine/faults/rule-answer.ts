@@ -39,40 +39,25 @@ function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan 
 
 function toAnswer(answer: AnswerPlan, facts: FaultFacts, spending: SpendingOf): AnswerEffect {
   if (answer.kind === "code") {
-    const { code } = answer;
-    const { details, headers } = plausibleRefusal(code, facts, { given: answer.details, spending });
-    return {
-      kind: "error",
-      code,
-      status: CATALOGUE[code].status,
-      details,
-      headers: mergeHeaders(headers, answer.headers),
-    };
+    const { code, headers } = answer;
+    const { status } = CATALOGUE[code];
+    const details = makeDetails(code, facts, { given: answer.details, spending });
+    if (code !== "RATE_LIMIT_EXCEEDED" || hasHeader(headers, "retry-after"))
+      return { kind: "error", code, status, details, headers };
+    const wait = String(details["retry_after_seconds"]);
+    return { kind: "error", code, status, details, headers: { "Retry-After": wait, ...headers } };
   }
   const { status, headers, body } = answer;
   if (body === undefined && status >= 400) return { kind: "error", code: `HTTP_${status}`, status, headers };
-  return { kind: "raw", status, ...toBody(body, headers) };
+  const isText = body === undefined || typeof body === "string";
+  const type = isText ? "text/plain" : "application/json; charset=utf-8";
+  const content_type = body === undefined || hasHeader(headers, "content-type") ? undefined : type;
+  return { kind: "raw", status, headers, body: isText ? body : JSON.stringify(body), content_type };
 }
 
-function toBody(body: unknown, headers: Readonly<Record<string, string>>) {
-  const typed = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  if (body === undefined) return { headers, body: undefined, content_type: undefined };
-  if (typeof body === "string") return { headers, body, content_type: typed ? undefined : "text/plain" };
-  return {
-    headers,
-    body: JSON.stringify(body),
-    content_type: typed ? undefined : "application/json; charset=utf-8",
-  };
-}
-
-/** The rule's own headers replace those of the same name. */
-function mergeHeaders(
-  plausible: Record<string, string>,
-  own: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const given = new Set(Object.keys(own).map((name) => name.toLowerCase()));
-  const kept = Object.entries(plausible).filter(([name]) => !given.has(name.toLowerCase()));
-  return { ...Object.fromEntries(kept), ...own };
+/** @param name in lower case */
+function hasHeader(headers: Readonly<Record<string, string>>, name: string): boolean {
+  return Object.keys(headers).some((one) => one.toLowerCase() === name);
 }
 
 /** Reads the figures of a caller, organization limit first; the composition root knows where they are. */
@@ -86,33 +71,22 @@ interface RefusalContext {
   spending: SpendingOf;
 }
 
-export interface PlausibleRefusal {
-  details: Record<string, unknown>;
-  headers: Record<string, string>;
-}
-
 /**
  * The details that the operation declares for this code, so that a client cannot distinguish a fault from a refusal:
  * ids from the request's own path and body, the caller's own limits. Details that the rule gives are merged over them.
  */
-export function plausibleRefusal(
-  code: ErrorCode,
-  facts: FaultFacts,
-  context: RefusalContext,
-): PlausibleRefusal {
+function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext): Record<string, unknown> {
   const details: Record<string, unknown> = {};
   for (const [name, source] of Object.entries(findRefusal(facts.operation, code).details)) {
     details[name] = isFigure(source)
       ? FIGURES[source](facts, context)[name]
       : readDetail(name, source, facts);
   }
-  Object.assign(details, context.given);
-  const wait = details["retry_after_seconds"];
-  return { details, headers: code === "RATE_LIMIT_EXCEEDED" ? { "Retry-After": String(wait) } : {} };
+  return { ...details, ...context.given };
 }
 
 /** Whether the details of this code can only be made once the body was read. */
-export function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
+function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
   if (operation.body?.kind !== "json") return false;
   const inPath = schemaProperties(operation.params);
   const inBody = schemaProperties(operation.body.schema);

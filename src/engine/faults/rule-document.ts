@@ -1,53 +1,51 @@
-import Type, { type Static, type TSchema } from "typebox";
+import Type, { type Static } from "typebox";
 import { CATALOGUE } from "../contract/errors.ts";
 import type { DeclaredApi } from "../contract/event.ts";
-import { typed } from "../contract/schema.ts";
+import { Closed, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
-const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
-const TextOrNumber = Type.Unsafe<string | number | boolean | null>({
-  type: ["string", "number", "boolean", "null"],
-});
+/** The pattern of a scenario's name and of a rule's id. */
+export const SCENARIO_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
 
-const Match = Type.Object(
-  {
-    operation: Type.Optional(
-      typed("OperationPattern", Text({ description: "An operation id or a glob of them, such as files.*" })),
-    ),
-    method: Type.Optional(
-      Type.Unsafe<string>({ type: "string", enum: ["GET", "POST", "PUT", "PATCH", "DELETE"] }),
-    ),
-    path: Type.Optional(Text({ description: "Without sandbox prefix and query; globs allowed" })),
-    principal: Type.Optional(Text({ description: "A user id" })),
-    api_key: Type.Optional(Text({ description: "The id of an API key, not the key itself" })),
-    organization: Type.Optional(
-      Text({ description: "The organization of the path, else the key's current one" }),
-    ),
-    header: Type.Optional(
-      Type.Record(Type.String(), TextOrNumber, { description: "Exact values; null: the header is absent" }),
-    ),
-    query: Type.Optional(
-      Type.Record(Type.String(), TextOrNumber, {
-        description: "Exact values; null: the parameter is absent",
-      }),
-    ),
-    body: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        type: "object",
-        description: "What a JSON body must at least hold",
-      }),
-    ),
-    event: Type.Optional(
-      typed(
-        "EventPattern",
-        Text({ description: "An event name or a glob of them: hits deliveries, not requests" }),
-      ),
-    ),
-    webhook: Type.Optional(Text({ description: "A webhook id: hits deliveries, not requests" })),
-  },
-  { additionalProperties: false },
-);
+const Text = (options: object = {}) => Type.String({ minLength: 1, maxLength: 4096, ...options });
+const OptionalText = (description: string) => Type.Optional(Text({ description }));
+const Pattern = (type: "OperationPattern" | "EventPattern", options: object = {}) =>
+  Type.Optional(typed(type, Text(options)));
+const ExactValues = (part: string) => {
+  const value = Type.Unsafe<string | number | boolean | null>({
+    type: ["string", "number", "boolean", "null"],
+  });
+  const description = `Exact values; null: the ${part} is absent`;
+  return Type.Optional(Type.Record(Type.String(), value, { description }));
+};
+const TextOrNumber = (type: "number" | "integer", options: object) =>
+  Type.Unsafe<string | number>({ type: ["string", type], ...options });
+const Count = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+const Match = Closed({
+  operation: Pattern("OperationPattern", {
+    description: "An operation id or a glob of them, such as files.*",
+  }),
+  method: Type.Optional(Words<readonly string[]>(METHODS)),
+  path: OptionalText("Without sandbox prefix and query; globs allowed"),
+  principal: OptionalText("A user id"),
+  api_key: OptionalText("The id of an API key, not the key itself"),
+  organization: OptionalText("The organization of the path, else the key's current one"),
+  header: ExactValues("header"),
+  query: ExactValues("parameter"),
+  body: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      description: "What a JSON body must at least hold",
+    }),
+  ),
+  event: Pattern("EventPattern", {
+    description: "An event name or a glob of them: hits deliveries, not requests",
+  }),
+  webhook: OptionalText("A webhook id: hits deliveries, not requests"),
+});
 export type MatchDocument = Static<typeof Match>;
 
 const EffectSchema = Type.Unsafe<EffectDocument<WireName>>({
@@ -57,107 +55,82 @@ const EffectSchema = Type.Unsafe<EffectDocument<WireName>>({
 });
 
 /** One rule as a scenario or a call writes it (interfaces 6). */
-export const RuleDocument = Type.Object(
-  {
-    id: Type.Optional(
-      Type.String({
-        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$",
-        title: "a short name such as lost-answer",
-      }),
-    ),
-    description: Type.Optional(Type.String({ maxLength: 2000 })),
-    match: Type.Optional(Match),
-    sequence: Type.Optional(
-      Type.Array(
-        typed(
-          'number | "pass" | AnyCode',
-          Type.Unsafe<string | number>({
-            type: ["string", "integer"],
-            minimum: 200,
-            maximum: 599,
-            title: "a status, a code, or pass",
-          }),
-        ),
-        { minItems: 1, maxItems: 1000 },
+export const RuleDocument = Closed({
+  id: Type.Optional(
+    Type.String({ pattern: SCENARIO_NAME.source, title: "a short name such as lost-answer" }),
+  ),
+  description: Type.Optional(Type.String({ maxLength: 2000 })),
+  match: Type.Optional(Match),
+  sequence: Type.Optional(
+    Type.Array(
+      typed(
+        'number | "pass" | AnyCode',
+        TextOrNumber("integer", { minimum: 200, maximum: 599, title: "a status, a code, or pass" }),
       ),
+      { minItems: 1, maxItems: 1000 },
     ),
-    times: Type.Optional(Type.Integer({ minimum: 1 })),
-    every: Type.Optional(Type.Integer({ minimum: 1 })),
-    probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    phase: Type.Optional(Type.Unsafe<"before" | "after">({ type: "string", enum: ["before", "after"] })),
-    effect: Type.Optional(EffectSchema),
-    lease: Type.Optional(
-      Type.Object(
-        {
-          ttl: Type.Optional(
-            typed(
-              "Duration",
-              Type.Unsafe<string | number>({
-                type: ["string", "number"],
-                title: "a duration such as 10m, on the sandbox's clock",
-              }),
-            ),
+  ),
+  times: Count(1),
+  every: Count(1),
+  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  phase: Type.Optional(Words(["before", "after"])),
+  effect: Type.Optional(EffectSchema),
+  lease: Type.Optional(
+    Closed(
+      {
+        ttl: Type.Optional(
+          typed(
+            "Duration",
+            TextOrNumber("number", { title: "a duration such as 10m, on the sandbox's clock" }),
           ),
-          hits: Type.Optional(Type.Integer({ minimum: 1 })),
-        },
-        { additionalProperties: false, minProperties: 1 },
-      ),
+        ),
+        hits: Count(1),
+      },
+      { minProperties: 1 },
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 export type RuleDocument = Static<typeof RuleDocument>;
 
-const Count = Type.Unsafe<number | { min?: number; max?: number }>({
-  anyOf: [
-    { type: "integer", minimum: 0 },
-    {
-      type: "object",
-      properties: { min: { type: "integer", minimum: 0 }, max: { type: "integer", minimum: 0 } },
-      additionalProperties: false,
-      minProperties: 1,
-    },
-  ],
-});
-
 /** Requests that the application must have sent, or must not, by the end of a suite's run; judged against the journal. */
-export const ExpectDocument = Type.Object(
-  {
-    description: Type.Optional(Type.String({ maxLength: 2000 })),
-    match: Type.Object(
-      {
-        operation: Type.Optional(typed("OperationPattern", Text())),
-        method: Type.Optional(
-          Type.Unsafe<string>({
-            type: "string",
-            enum: ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
-          }),
-        ),
-        path: Type.Optional(Text()),
-        status: Type.Optional(
-          Type.Unsafe<string | number>({
-            type: ["string", "integer"],
-            pattern: "^[1-5](\\d\\d|xx|XX)$",
-            minimum: 100,
-            maximum: 599,
-            title: "a status such as 404, or a class such as 4xx",
-          }),
-        ),
-        code: Type.Optional(typed("ErrorCode", Text())),
-        body: Type.Optional(Type.Unsafe<unknown>({})),
-      },
-      { additionalProperties: false, minProperties: 1 },
-    ),
-    count: Type.Optional(Count),
-  },
-  { additionalProperties: false },
-);
+export const ExpectDocument = Closed({
+  description: Type.Optional(Type.String({ maxLength: 2000 })),
+  match: Closed(
+    {
+      operation: Pattern("OperationPattern"),
+      method: Type.Optional(Words<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
+      path: Type.Optional(Text()),
+      status: Type.Optional(
+        TextOrNumber("integer", {
+          pattern: "^[1-5](\\d\\d|xx|XX)$",
+          minimum: 100,
+          maximum: 599,
+          title: "a status such as 404, or a class such as 4xx",
+        }),
+      ),
+      code: Type.Optional(typed("ErrorCode", Text())),
+      body: Type.Optional(Type.Unsafe<unknown>({})),
+    },
+    { minProperties: 1 },
+  ),
+  count: Type.Optional(
+    Type.Unsafe<number | { min?: number; max?: number }>({
+      anyOf: [
+        { type: "integer", minimum: 0 },
+        {
+          type: "object",
+          properties: { min: { type: "integer", minimum: 0 }, max: { type: "integer", minimum: 0 } },
+          additionalProperties: false,
+          minProperties: 1,
+        },
+      ],
+    }),
+  ),
+});
 export type ExpectDocument = Static<typeof ExpectDocument>;
 
-export const SCENARIO_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/;
-
 /** A scenario file (interfaces 6). */
-export const ScenarioDocument = Type.Object(
+export const ScenarioDocument = Closed(
   {
     name: Type.Optional(
       Type.String({ pattern: SCENARIO_NAME.source, title: "a name of letters, digits, dots and hyphens" }),
@@ -166,7 +139,7 @@ export const ScenarioDocument = Type.Object(
     rules: Type.Array(RuleDocument, { maxItems: 10_000 }),
     expect: Type.Optional(Type.Array(ExpectDocument, { maxItems: 1000 })),
   },
-  { additionalProperties: false, title: "Understudy scenario" },
+  { title: "Understudy scenario" },
 );
 export type ScenarioDocument = Static<typeof ScenarioDocument>;
 
@@ -182,16 +155,10 @@ export function scenarioSchemaText({ operations, events }: DeclaredApi): string 
     event: events.map(({ name }) => name),
     error: Object.keys(CATALOGUE),
   };
-  const schema = withExamples(
-    JSON.parse(JSON.stringify(ScenarioDocument as TSchema, withoutOwnNotes)) as Json,
-    words,
-  );
+  // `x-type` is for the library's types alone.
+  const plain = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
+  const schema = withExamples(JSON.parse(plain) as Json, words);
   return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;
-}
-
-/** `x-type` is for the library's types alone. */
-function withoutOwnNotes(key: string, value: unknown): unknown {
-  return key === "x-type" ? undefined : value;
 }
 
 function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {

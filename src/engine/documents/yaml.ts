@@ -1,6 +1,157 @@
-import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
+import {
+  type Alias,
+  Composer,
+  type CST,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type LineCounter,
+  type Node,
+  type ParsedNode,
+  Parser,
+  type Scalar,
+} from "yaml";
 import { clip, MAX_PROBLEMS } from "./document-error.ts";
-import { DANGEROUS_KEYS, type DocumentLimits, type SyntaxProblem, UnreadableText } from "./yaml-syntax.ts";
+import { syntaxMessage } from "./yaml-messages.ts";
+
+/** The bounds of a document; one beyond them is refused early, before it takes much memory. */
+export interface DocumentLimits {
+  /** Size of the text in bytes of UTF-8. */
+  maxBytes: number;
+  /** Lexical tokens and lines; reading costs time and memory in step with them. */
+  maxTokens: number;
+  /** Values after every alias has been replaced by what it stands for. */
+  maxValues: number;
+  /** Maps and lists within one another. */
+  maxDepth: number;
+  /** Characters of one text, key or comment. */
+  maxScalar: number;
+}
+
+/** For texts that anyone may send: the worst of them ends well within a second. */
+export const DEFAULT_LIMITS: DocumentLimits = {
+  maxBytes: 16 * 1024 * 1024,
+  maxTokens: 300_000,
+  maxValues: 200_000,
+  maxDepth: 64,
+  maxScalar: 1_000_000,
+};
+
+/** For files that the user names on the command line: large worlds are welcome, runaway ones still are not. */
+export const OWN_FILE_LIMITS: DocumentLimits = {
+  ...DEFAULT_LIMITS,
+  maxBytes: 64 * 1024 * 1024,
+  maxTokens: 8_000_000,
+  maxValues: 4_000_000,
+};
+
+/** Keys that reach an object's prototype when a value is merged or copied; no document may carry them. */
+export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+
+/** A fault in a text, placed by the offset of its first character. */
+export interface SyntaxProblem {
+  offset: number;
+  message: string;
+}
+
+/** Ends the reading of a text; carries every problem found so far. */
+export class UnreadableText extends Error {
+  readonly problems: readonly SyntaxProblem[];
+
+  constructor(...problems: readonly SyntaxProblem[]) {
+    super(problems[0]?.message);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Parses one YAML 1.2 document (JSON is one) within its limits.
+ *
+ * The stages of the `yaml` package are driven one by one because its composer recurses, and its one-call entry
+ * points build everything before anyone can look: here depth and size are judged token by token, and the
+ * composer only ever sees what passed.
+ * @throws UnreadableText
+ */
+export function parseYaml(text: string, limits: DocumentLimits, lines: LineCounter): ParsedNode | null {
+  return compose(readTokens(text, limits, lines), text);
+}
+
+function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): CST.Token[] {
+  const refuse = (offset: number, message: string): never => {
+    throw new UnreadableText({ offset, message });
+  };
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  const tokens: CST.Token[] = [];
+  let documents = 0;
+  let count = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    const offset = parser.offset;
+    if (lexeme.length > limits.maxScalar)
+      refuse(offset, `one text has more than ${limits.maxScalar} characters`);
+    if (++count + lines.lineStarts.length > limits.maxTokens)
+      refuse(offset, `the document is too large: it has more than ${limits.maxTokens} parts and lines`);
+    for (const token of parser.next(lexeme)) {
+      if (token.type === "error")
+        refuse(token.offset, syntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+      tokens.push(token);
+      // A document token arrives when it has ended; what follows the first is judged by the stack below.
+      if (token.type === "document") documents++;
+    }
+    const open = parser.stack[0];
+    if (documents > 0 && open?.type === "document")
+      refuse(open.offset, "a second document begins here; a file holds exactly one");
+    if (openCollections(parser.stack, limits.maxDepth) > limits.maxDepth)
+      refuse(offset, `maps and lists are nested more than ${limits.maxDepth} deep`);
+  }
+  for (const token of parser.end()) {
+    if (token.type === "error") refuse(token.offset, syntaxMessage("UNEXPECTED_TOKEN", token.message, text));
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+// Each open collection holds one place of the parser's stack, beside the document and at most one scalar.
+function openCollections(stack: readonly CST.Token[], interesting: number): number {
+  if (stack.length <= interesting) return 0;
+  return stack.filter((token) => "items" in token).length;
+}
+
+function compose(tokens: readonly CST.Token[], text: string): ParsedNode | null {
+  const problems: SyntaxProblem[] = [];
+  const composer = new Composer({
+    schema: "core", // also under a %YAML 1.1 directive, whose dates and merge keys users do not expect
+    resolveKnownTags: false,
+    uniqueKeys: false, // its check is quadratic; ours is `checkNodes`
+    strict: true,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  // The composer gathers every error of a text as an Error object, and a few megabytes can hold millions of them
+  // (`"\q\q\q…"`). Its reporter is a private property; replacing it is the only way to stop at the twentieth.
+  (composer as unknown as { onError: unknown }).onError = (
+    source: number | readonly [number, number] | { offset: number },
+    code: string,
+    message: string,
+  ): void => {
+    const offset = typeof source === "number" ? source : "offset" in source ? source.offset : source[0];
+    problems.push({ offset, message: syntaxMessage(code, message, text) });
+    if (problems.length >= MAX_PROBLEMS) throw new UnreadableText(...problems);
+  };
+  let root: ParsedNode | null = null;
+  for (const document of composer.compose(tokens, true, text.length)) {
+    // A few errors of the stream around the document do not pass through the reporter.
+    for (const error of document.errors)
+      problems.push({ offset: error.pos[0], message: syntaxMessage(error.code, error.message, text) });
+    if (problems.length > 0) break;
+    root = document.contents as ParsedNode | null;
+  }
+  if (problems.length > 0) throw new UnreadableText(...problems);
+  return root;
+}
 
 /** The target of each alias: the nearest anchor of its name before it. */
 export type AliasTargets = ReadonlyMap<Alias, Node>;

@@ -1,0 +1,69 @@
+const WORDS: Readonly<Record<string, string>> = {
+  BAD_ALIAS: "an alias (*name) or anchor (&name) needs a plain name",
+  BAD_DQ_ESCAPE: "an unknown escape in a quoted text; write \\\\ for a backslash",
+  BAD_INDENT: "the indentation does not fit the lines around it",
+  BLOCK_AS_IMPLICIT_KEY:
+    "a second `key:` on one line; put the inner map on lines of its own, or quote the text",
+  KEY_OVER_1024_CHARS: "a key may have at most 1,024 characters",
+  MULTILINE_IMPLICIT_KEY: "a key must end on the line it begins on; is a colon or a closing quote missing?",
+  MULTIPLE_DOCS: "a second document begins here; a file holds exactly one",
+  TAB_AS_INDENT: "a tab indents here; YAML is indented with spaces",
+  BAD_DIRECTIVE: "directives such as %TAG are not understood here",
+};
+
+/** Says in plain words what the YAML parser found wrong; its own words are kept where they are the clearest. */
+export function syntaxMessage(code: string, message: string, text: string): string {
+  const json = /^\s*[{[]/.test(text);
+  if (code === "MISSING_CHAR") return missing(message);
+  if (code === "TAG_RESOLVE_FAILED") return `the tag ${tagIn(message)} is not understood; leave it out`;
+  if (code === "BAD_SCALAR_START") return badStart(message);
+  if (code === "UNEXPECTED_TOKEN") return unexpected(message, json);
+  if (json && (code === "BAD_INDENT" || code === "BLOCK_IN_FLOW"))
+    return "something is missing before this: a comma, a colon, or a closing brace or bracket";
+  return WORDS[code] ?? lowerFirst(message);
+}
+
+/** By a part of the parser's message about a character that is missing. */
+const MISSING: readonly (readonly [RegExp, string])[] = [
+  [/Missing , /, "a comma is missing before this entry"],
+  [/Missing closing "/, 'a text that begins with " is never closed'],
+  [/Missing closing '/, "a text that begins with ' is never closed"],
+  [/must end with a }|expected .*}/i, "a map that begins with { is never closed by }"],
+  [/must end with a ]|expected .*]/i, "a list that begins with [ is never closed by ]"],
+  [/directives-end/, "a line that begins with % is a directive and needs --- after it"],
+  [/followed by map values/, "a colon is missing after this key"],
+  [/space after -/, "a space is missing after the dash"],
+];
+
+function missing(message: string): string {
+  const known = MISSING.find(([pattern]) => pattern.test(message))?.[1];
+  return (
+    known ?? (message.includes("space") ? `a space is missing: ${lowerFirst(message)}` : lowerFirst(message))
+  );
+}
+
+function badStart(message: string): string {
+  const character = /character (\S+)$/.exec(message)?.[1];
+  if (character === undefined) return lowerFirst(message);
+  return `a text that begins with ${character} must be quoted`;
+}
+
+function unexpected(message: string, json: boolean): string {
+  if (message.includes("Unexpected ,")) return "a comma too many: there is nothing before it";
+  const end = /flow-(map|seq)-end/.exec(message);
+  if (end !== null) return `a ${end[1] === "map" ? "}" : "]"} too many: nothing is open that it could close`;
+  if (json) return "this cannot stand here; is a comma, a colon or a quote missing before it?";
+  if (message.includes("at node end"))
+    return "this cannot follow a finished value; is a line break or a quote missing?";
+  return lowerFirst(message);
+}
+
+function tagIn(message: string): string {
+  const tag = /tag:? (\S+)$/i.exec(message)?.[1] ?? "!";
+  return tag.replace("tag:yaml.org,2002:", "!!").slice(0, 60);
+}
+
+function lowerFirst(message: string): string {
+  const short = message.length > 200 ? `${message.slice(0, 199)}…` : message;
+  return short.charAt(0).toLowerCase() + short.slice(1);
+}
