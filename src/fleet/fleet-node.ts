@@ -12,7 +12,7 @@ import { StoreRefusal } from "../persistence/store.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
 import { FleetRegister } from "./fleet-register.ts";
 import { FleetSaver } from "./fleet-saver.ts";
-import { NodeSession, RENEW_MS } from "./node-session.ts";
+import { type LostSession, NodeSession, RENEW_MS } from "./node-session.ts";
 import { OwnerRouter } from "./owner-router.ts";
 import { isReachableAt } from "./proxy.ts";
 import { UploadChunks } from "./upload-chunks.ts";
@@ -52,7 +52,6 @@ export class FleetNode {
   private readonly chunks: UploadChunks;
   private readonly reviver: SandboxReviver;
   private readonly files = new TemporaryFolder();
-  private readonly takeovers = new Map<string, Promise<Sandbox | undefined>>();
   private isReachable: boolean | undefined;
   private timer: NodeJS.Timeout | undefined;
   private warmingUp: NodeJS.Timeout | undefined;
@@ -65,9 +64,9 @@ export class FleetNode {
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
     this.reviver = new SandboxReviver(parts);
-    this.session = new NodeSession(store, log, { onRecover: (lost) => this.recover(lost) });
+    this.session = new NodeSession(store, log, (lost) => this.recover(lost));
     const { due, chunks, session, register } = this;
-    const takeOver = (name: string, seen: Lease) => this.takeOver(name, seen);
+    const takeOver = (name: string, seen: Lease) => this.saver.inTurn(name, () => this.claim(name, seen));
     const makeDefault = () => this.makeDefault();
     this.router = new OwnerRouter({ ...{ store, session, register, log }, takeOver, makeDefault });
     this.saver = new FleetSaver({ store, sandboxes, uploads, log, due, chunks, session: () => session });
@@ -154,18 +153,7 @@ export class FleetNode {
     return SANDBOX_NAME.test(name) ? this.router.route(name, connection) : undefined;
   }
 
-  /** Undefined if another node was faster. */
-  private takeOver(name: string, seen: Lease): Promise<Sandbox | undefined> {
-    let taking = this.takeovers.get(name);
-    if (taking === undefined) {
-      taking = this.saver
-        .inTurn(name, () => this.claim(name, seen))
-        .finally(() => this.takeovers.delete(name));
-      this.takeovers.set(name, taking);
-    }
-    return taking;
-  }
-
+  /** Takes a sandbox over; undefined if another node was faster. */
   private async claim(name: string, seen: Lease): Promise<Sandbox | undefined> {
     const { store } = this;
     const known = this.saver.owned(name);
@@ -203,7 +191,7 @@ export class FleetNode {
     }
   }
 
-  private async recover(lost: { former: string; restarted: boolean }): Promise<void> {
+  private async recover(lost: LostSession): Promise<void> {
     await this.router.forgetOwners();
     await this.saver.recover(lost);
   }
@@ -220,8 +208,8 @@ export class FleetNode {
 
   /** Checked once, when this node listens. */
   private async warnIfUnreachable(): Promise<void> {
-    if (this.isReachable === undefined) this.isReachable = await isReachableAt(this.session.url);
-    else return;
+    if (this.isReachable !== undefined) return;
+    this.isReachable = await isReachableAt(this.session.url);
     if (!this.isReachable)
       this.parts.log.warn(
         `This node does not answer at its own --node-url ${this.session.url}; the other nodes must reach it there.`,

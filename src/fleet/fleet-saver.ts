@@ -4,14 +4,13 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { KeyedMutex } from "../engine/state/concurrency.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
-import type { RedisStore } from "../persistence/redis-store.ts";
-import { moved } from "../persistence/redis-store.ts";
+import { moved, type RedisStore } from "../persistence/redis-store.ts";
 import { SandboxImage } from "../persistence/sandbox-image.ts";
 import { inPieces, rowsBetween } from "../persistence/sandbox-rows.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
-import type { NodeSession } from "./node-session.ts";
+import type { LostSession, NodeSession } from "./node-session.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
 /** Changes without a waiting request (a timer that ran, a counted request) are saved within this time. */
@@ -67,10 +66,6 @@ export class FleetSaver {
     return this.kept.size;
   }
 
-  names(): string[] {
-    return [...this.kept.keys()];
-  }
-
   /** To be asked before a change, for `settled` after it. */
   mark(): number {
     return this.refusals.mark();
@@ -87,7 +82,10 @@ export class FleetSaver {
     if (kept?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
     if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
-    if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) return this.saved(sandbox, mark);
+    if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) {
+      this.awaited.add(name);
+      return this.flushed(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
+    }
     this.refusals.requireNoneSince(mark, sandbox);
     return undefined;
   }
@@ -129,8 +127,9 @@ export class FleetSaver {
   }
 
   /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
-  async recover(lost: { former: string; restarted: boolean }): Promise<void> {
-    await Promise.all(this.names().map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
+  async recover(lost: LostSession): Promise<void> {
+    const names = [...this.kept.keys()];
+    await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
   /** Another node owns it: nothing of it stays here, and nothing is deleted. */
@@ -155,14 +154,8 @@ export class FleetSaver {
   /** Saves everything; false where something could not be. */
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
-    await Promise.all(this.names().map((name) => this.flushed(name)));
+    await Promise.all([...this.kept.keys()].map((name) => this.flushed(name)));
     return this.failure === undefined;
-  }
-
-  private async saved(sandbox: Sandbox, mark: number): Promise<void> {
-    this.awaited.add(sandbox.name);
-    await this.flushed(sandbox.name);
-    this.refusals.requireNoneSince(mark, sandbox);
   }
 
   private sweep(): void {
@@ -267,7 +260,7 @@ export class FleetSaver {
     image.remark();
   }
 
-  private async reclaim(name: string, lost: { former: string; restarted: boolean }): Promise<void> {
+  private async reclaim(name: string, lost: LostSession): Promise<void> {
     const kept = this.kept.get(name);
     if (kept === undefined) return;
     const found = await this.parts.store.reclaim(name, lost);
@@ -293,7 +286,7 @@ export class FleetSaver {
 }
 
 /** Changes that were undone because the store refused them, for the requests that wait for an answer. */
-export class Refusals {
+class Refusals {
   private readonly bySandbox = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
   private count = 0;
 

@@ -15,10 +15,11 @@ const POLL_MS = 100;
 
 export const sessionKey = (url: string) => fleetKey(`node:${url}`);
 
-/** Called for the sandboxes of a session that was lost. */
-export interface SessionEvents {
-  /** Settles once it is known which of them are still this node's. */
-  onRecover(lost: { former: string; restarted: boolean }): Promise<void>;
+/** A session that ended before its node, or whose Redis restarted. */
+export interface LostSession {
+  /** Its id. */
+  former: string;
+  restarted: boolean;
 }
 
 /**
@@ -29,15 +30,16 @@ export class NodeSession {
   private until = Number.NEGATIVE_INFINITY;
   private readonly store: RedisStore;
   private readonly log: Log;
-  private readonly events: SessionEvents;
+  private readonly onRecover: (lost: LostSession) => Promise<void>;
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private isEnding = false;
 
-  constructor(store: RedisStore, log: Log, events: SessionEvents) {
+  /** @param onRecover settles once it is known which sandboxes of a lost session are still this node's */
+  constructor(store: RedisStore, log: Log, onRecover: (lost: LostSession) => Promise<void>) {
     this.store = store;
     this.log = log;
-    this.events = events;
+    this.onRecover = onRecover;
   }
 
   get id(): string {
@@ -64,7 +66,7 @@ export class NodeSession {
   /** @throws PersistenceError where another node lives under this address */
   async begin(): Promise<void> {
     // A node that was killed a moment ago leaves its session behind, one that lives renews it.
-    for (let left = Number.POSITIVE_INFINITY; !(await this.take()); ) {
+    for (let left = Number.POSITIVE_INFINITY; !(await this.hold(() => this.isTaken())); ) {
       const now: number = await this.store.connection.ask(["PTTL", sessionKey(this.url)]);
       if (now > left) {
         throw new PersistenceError(
@@ -97,7 +99,7 @@ export class NodeSession {
 
   /** Extends the session. If it is gone, or Redis restarted, finds out what is left. */
   private async look({ restarted }: RedisFacts): Promise<void> {
-    if (!restarted && (await this.renew())) return;
+    if (!restarted && (await this.hold(() => this.extend()))) return;
     this.until = Number.NEGATIVE_INFINITY;
     const former = this.id;
     // After a restart that kept the session, it is gone on with: to others, it must never seem to be gone.
@@ -108,8 +110,8 @@ export class NodeSession {
         return;
       }
     }
-    await this.events.onRecover({ former, restarted });
-    await this.renew();
+    await this.onRecover({ former, restarted });
+    await this.hold(() => this.extend());
   }
 
   private async isTaken(): Promise<boolean> {
@@ -118,21 +120,15 @@ export class NodeSession {
     return set === "OK";
   }
 
-  private async take(): Promise<boolean> {
-    const asked = performance.now();
-    if (!(await this.isTaken())) return false;
-    this.until = asked + LEASE_MS - MARGIN_MS;
-    return true;
-  }
-
   private async extend(): Promise<boolean> {
     const key = sessionKey(this.url);
     return (await this.store.connection.run(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
   }
 
-  private async renew(): Promise<boolean> {
+  /** Valid from the moment at which Redis was asked. */
+  private async hold(ask: () => Promise<boolean>): Promise<boolean> {
     const asked = performance.now();
-    if (!(await this.extend())) return false;
+    if (!(await ask())) return false;
     this.until = asked + LEASE_MS - MARGIN_MS;
     return true;
   }

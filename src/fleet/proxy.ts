@@ -2,7 +2,6 @@ import {
   Agent,
   type ClientRequest,
   type IncomingMessage,
-  type RequestOptions,
   type ServerResponse,
   request as send,
 } from "node:http";
@@ -53,15 +52,12 @@ export interface Target {
   session: string;
 }
 
-type Address = Pick<RequestOptions, "host" | "port">;
-
 /** Forwards requests to the node that owns their sandbox, byte by byte, including streams and broken answers. */
 export class NodeProxy {
   count = 0;
   private readonly from: string;
   private readonly agent = new Agent({ keepAlive: true, maxFreeSockets: 256 });
   private readonly waiting = new Set<ProxiedExchange>();
-  private readonly addresses = new Map<string, Address>();
 
   /** @param from this node's url */
   constructor(from: string) {
@@ -118,26 +114,17 @@ export class NodeProxy {
   }
 
   private send({ request, body }: ProxiedRequest, url: string): ClientRequest {
-    const { host, port } = this.toAddress(url);
-    const headers = forwardedHeaders(request.rawHeaders);
-    headers.push(HOP_HEADER, this.from);
+    const { hostname, port } = new URL(url);
     return send({
-      ...{ host, port, headers },
+      host: hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: port === "" ? 80 : port,
+      headers: [...forwardedHeaders(request.rawHeaders), HOP_HEADER, this.from],
       method: request.method,
       path: request.url,
       // A reused connection may be closing, and a large body cannot be sent again.
       agent: body.mayBeLarge ? false : this.agent,
       setHost: false,
     });
-  }
-
-  private toAddress(url: string): Address {
-    const known = this.addresses.get(url);
-    if (known !== undefined) return known;
-    const { hostname, port } = new URL(url);
-    const address = { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 80 : port };
-    this.addresses.set(url, address);
-    return address;
   }
 }
 
@@ -187,30 +174,30 @@ class ProxiedExchange {
 
   private answer(answer: IncomingMessage): void {
     const { request, response, body } = this.proxied;
-    const head = new AnswerHead(answer.rawHeaders);
-    if (head.hop === MOVED && body.canRepeat) {
+    const { headers, rawHeaders } = answer;
+    if (headers[HOP_HEADER] === MOVED && body.canRepeat) {
       answer.resume();
       this.end("moved");
       return;
     }
     this.end("answered");
     response.sendDate = false;
-    response.writeHead(answer.statusCode!, answer.statusMessage, head.forwarded);
+    response.writeHead(answer.statusCode!, answer.statusMessage, forwardedHeaders(rawHeaders));
     // An answer that was cut must not look complete; perhaps only its head arrived.
     answer.on("error", () => {
       response.flushHeaders();
       response.destroy();
     });
-    if (head.length === undefined) {
+    const length = Number(headers["content-length"]);
+    if (Number.isNaN(length)) {
       // A stream may be silent for long, and its reader waits for the head.
       response.flushHeaders();
       answer.pipe(response);
-    } else if (request.method === "HEAD" || head.length === 0 || head.length > MAX_BUFFERED_BYTES) {
+    } else if (request.method === "HEAD" || length === 0 || length > MAX_BUFFERED_BYTES) {
       answer.pipe(response);
     } else {
       answer.once("data", (piece: Buffer) => {
-        if (piece.length === head.length)
-          return void flushTogether(response, piece.toString("latin1"), "latin1");
+        if (piece.length === length) return void flushTogether(response, piece.toString("latin1"), "latin1");
         response.write(piece);
         answer.pipe(response);
       });
@@ -277,28 +264,10 @@ export function isReachableAt(url: string): Promise<boolean> {
   });
 }
 
-/** The headers of a request that are forwarded, spelled as the client did. */
-export function forwardedHeaders(raw: readonly string[]): string[] {
+/** The headers of a message that are forwarded, spelled as its sender did. */
+function forwardedHeaders(raw: readonly string[]): string[] {
   const forwarded: string[] = [];
   for (let i = 0; i < raw.length; i += 2)
     if (!HOP_BY_HOP.has(raw[i]!.toLowerCase())) forwarded.push(raw[i]!, raw[i + 1]!);
   return forwarded;
-}
-
-/** The headers of an answer. */
-export class AnswerHead {
-  /** Those that are forwarded, as the owner spelled them. */
-  readonly forwarded: string[] = [];
-  hop: string | undefined;
-  length: number | undefined;
-
-  constructor(raw: readonly string[]) {
-    for (let i = 0; i < raw.length; i += 2) {
-      const name = raw[i]!.toLowerCase();
-      const value = raw[i + 1]!;
-      if (name === "content-length") this.length = Number(value);
-      if (name === HOP_HEADER) this.hop = value;
-      if (!HOP_BY_HOP.has(name)) this.forwarded.push(raw[i]!, value);
-    }
-  }
 }
