@@ -8,7 +8,7 @@ import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { type SandboxWish, SuiteSandboxes, type SuiteServer, toRules } from "./suite-sandboxes.ts";
 
-export interface SuiteOptions {
+interface SuiteOptions {
   server: SuiteServer;
   scenarios: readonly { file: string; scenario: Scenario }[];
   command: readonly string[];
@@ -28,53 +28,47 @@ export interface SuiteOptions {
  * @throws CommandNotFound
  */
 export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
-  const { scenarios, command, jobs } = options;
+  const { server, scenarios, command, jobs, world, timeoutMs } = options;
   const started = performance.now();
-  const results: ScenarioResult[] = [];
-  const run = randomBytes(3).toString("hex");
+  const id = randomBytes(3).toString("hex");
   const broken = new AbortController();
   const signal = AbortSignal.any([options.signal, broken.signal]);
-  const runAt = (position: number) => {
-    const { file, scenario } = scenarios[position]!;
-    return { file, scenario, wish: { ...options.world, name: sandboxName(run, position, scenario.name) } };
-  };
   const coverage = new CoverageSum();
+  const runs = scenarios.map(({ file, scenario }, position): ScenarioRun => {
+    const wish = { ...world, name: sandboxName(id, position, scenario.name) };
+    return { server, command, signal, timeoutMs, coverage, file, scenario, wish };
+  });
+  const results = runs.map(skippedResult);
   let next = 0;
   const work = async () => {
-    while (next < scenarios.length && !signal.aborted) {
+    while (next < runs.length && !signal.aborted) {
       const position = next++;
-      const own = runAt(position);
-      options.onStart?.(own.scenario.name);
-      const result = await runScenario({
-        ...{ server: options.server, command, signal, timeoutMs: options.timeoutMs, coverage },
-        ...own,
-      });
+      const run = runs[position]!;
+      options.onStart?.(run.scenario.name);
+      const result = await runScenario(run);
       results[position] = result;
       options.onEnd?.(result);
     }
   };
-  const workers = Array.from({ length: Math.min(jobs, scenarios.length) }, () =>
+  const workers = Array.from({ length: Math.min(jobs, runs.length) }, () =>
     work().catch((error: unknown) => {
-      // The others must have cleaned up before anybody hears of it.
+      // The others must have cleaned up before the caller learns of it.
       broken.abort();
       return error;
     }),
   );
   const failure = (await Promise.all(workers)).find((error) => error !== undefined);
   if (failure !== undefined) throw failure;
-  const all = scenarios.map((_, position) => results[position] ?? emptyResult(runAt(position), "skipped"));
-  const passed = all.filter(({ outcome }) => outcome === "passed").length;
-  const skipped = all.filter(({ outcome }) => outcome === "skipped").length;
+  const total = results.length;
+  const passed = results.filter(({ outcome }) => outcome === "passed").length;
+  const skipped = results.filter(({ outcome }) => outcome === "skipped").length;
   return {
-    ok: passed === all.length,
-    total: all.length,
-    passed,
-    failed: all.length - passed - skipped,
-    skipped,
+    ok: passed === total,
+    ...{ total, passed, failed: total - passed - skipped, skipped },
     duration_ms: Math.round(performance.now() - started),
     command: [...command],
     coverage: coverage.sum(),
-    scenarios: all,
+    scenarios: results,
   };
 }
 
@@ -84,7 +78,7 @@ function sandboxName(run: string, position: number, scenario: string): string {
   return `suite-${run}-${position + 1}-${slug}`.slice(0, 53).replace(/-+$/, "");
 }
 
-export interface ScenarioRun {
+interface ScenarioRun {
   server: SuiteServer;
   scenario: Scenario;
   /** As the user wrote it. */
@@ -103,7 +97,7 @@ export interface ScenarioRun {
  */
 async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   const started = performance.now();
-  const result = emptyResult(run, "error");
+  const result: ScenarioResult = { ...skippedResult(run), outcome: "error" };
   let sandbox: SandboxClient | undefined;
   const share = new ShareFile(toShare(run));
   try {
@@ -135,26 +129,18 @@ async function discard(
 }
 
 /** Of a run that has not begun. */
-function emptyResult(
-  { scenario, file, wish }: Pick<ScenarioRun, "scenario" | "file" | "wish">,
-  outcome: ScenarioResult["outcome"],
-): ScenarioResult {
+function skippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
   return {
     name: scenario.name,
     file,
     description: scenario.description ?? "",
     sandbox: wish.name,
-    outcome,
+    outcome: "skipped",
     failures: [],
     exit_code: null,
     signal: null,
     duration_ms: 0,
-    rules: [],
-    expectations: [],
-    requests: 0,
-    tests: [],
-    output: "",
-    journal: [],
+    ...{ rules: [], expectations: [], requests: 0, tests: [], output: "", journal: [] },
   };
 }
 

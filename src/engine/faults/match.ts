@@ -17,34 +17,24 @@ export interface Criterion {
  */
 export function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
+  const add = (miss: string, fits: Criterion["fits"]) => criteria.push({ miss, fits });
   const { api_key, organization, path, header = {}, query = {} } = match;
   if (api_key !== undefined)
-    criteria.push({
-      miss: `api_key is not ${api_key}`,
-      fits: ({ principal }) => principal?.key_id === api_key,
-    });
+    add(`api_key is not ${api_key}`, ({ principal }) => principal?.key_id === api_key);
   if (organization !== undefined)
-    criteria.push({
-      miss: `organization is not ${organization}`,
-      fits: (facts) => facts.organization === organization,
-    });
+    add(`organization is not ${organization}`, (facts) => facts.organization === organization);
   if (path !== undefined) {
     const fits = glob(path);
-    criteria.push({ miss: `path does not match ${path}`, fits: (facts) => fits(facts.path) });
+    add(`path does not match ${path}`, (facts) => fits(facts.path));
   }
   for (const [name, wanted] of Object.entries(header)) {
     const key = name.toLowerCase();
-    criteria.push({
-      miss: missReason("header", name, wanted),
-      fits: ({ headers }) => isText(headers[key], wanted),
-    });
+    add(missReason("header", name, wanted), ({ headers }) => isText(headers[key], wanted));
   }
   for (const [name, wanted] of Object.entries(query)) {
-    criteria.push({
-      miss: missReason("query", name, wanted),
-      fits: ({ query: sent }) =>
-        wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted)),
-    });
+    const fits = (sent: URLSearchParams) =>
+      wanted === null ? !sent.has(name) : sent.getAll(name).includes(String(wanted));
+    add(missReason("query", name, wanted), (facts) => fits(facts.query));
   }
   return criteria;
 }
