@@ -31,10 +31,14 @@ export async function journalText(sandbox: SandboxClient, limit = MAX_ENTRIES): 
   return [title, ...entries.flatMap(toLines), ...(left > 0 ? [`… and ${left} before`] : [])].join("\n");
 }
 
-function toLines({ at, method, path, status, code, decision, reasons, warnings }: JournalEntry): string[] {
+function toLines(entry: JournalEntry): string[] {
+  return [requestLine(entry), ...[...entry.reasons, ...entry.warnings].map((text) => `    ${text}`)];
+}
+
+/** A request on one line. */
+export function requestLine({ at, method, path, status, code, decision }: JournalEntry, query = ""): string {
   const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
-  const why = [...reasons, ...warnings].map((text) => `    ${text}`);
-  return [`${at} ${method} ${path} -> ${answer} (${decision})`, ...why];
+  return `${at} ${method} ${path}${query} -> ${answer} (${decision})`;
 }
 
 async function historyText(sandbox: SandboxClient): Promise<string> {

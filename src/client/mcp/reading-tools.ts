@@ -1,8 +1,9 @@
 import type { CoverageMatrix } from "../types.ts";
-import type { JsonSchema } from "./tool.ts";
 import {
   type Arguments,
   forwarding,
+  type JsonSchema,
+  type OpenApi,
   optional,
   type Reach,
   required,
@@ -16,21 +17,18 @@ import {
 /** Newest first; a larger limit returns more. */
 const SHOWN = 20;
 
-/** interfaces 13: those that change nothing. */
-export const READING_TOOLS: readonly Tool[] = [
+const TOOLS: readonly Tool[] = [
   forwarding("sandboxes.list", {
     name: "list_sandboxes",
     title: "List sandboxes",
     description:
       "All sandboxes of the server with base URL, fixture, seed, clock, scenarios in force and record counts.",
-    reads: true,
   }),
   {
     name: "describe_operation",
     title: "Describe an operation",
     description:
       "An operation of the emulated API by its id: method, path, parameters, body and documented answers, with the schemas that they refer to. Without an id: the ids of all.",
-    reads: true,
     fields: () => ({ operation: optional(text("Such as departments.reparent")) }),
     run: describeOperation,
   },
@@ -39,20 +37,17 @@ export const READING_TOOLS: readonly Tool[] = [
     title: "Explain a request",
     description:
       "What would happen to a request, without it happening or anything being counted: each step's word, and of each rule whether it would strike and why.",
-    reads: true,
   }),
   forwarding("journal.list", {
     name: "list_journal",
     title: "List the journal",
     description: `Requests that reached a sandbox, newest first, each with why it was answered so. ${SHOWN} unless limit says otherwise.`,
-    reads: true,
     defaults: { limit: SHOWN },
   }),
   forwarding("deliveries.list", {
     name: "list_deliveries",
     title: "List deliveries",
     description: `What webhooks were sent, newest first, and why an attempt failed or a webhook is inactive; with an id one of them, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
-    reads: true,
     defaults: { limit: SHOWN },
     one: "deliveries.show",
   }),
@@ -60,7 +55,6 @@ export const READING_TOOLS: readonly Tool[] = [
     name: "list_history",
     title: "List the history",
     description: `What changed a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
-    reads: true,
     defaults: { limit: SHOWN },
   }),
   forwarding("journal.verify", {
@@ -68,19 +62,16 @@ export const READING_TOOLS: readonly Tool[] = [
     title: "Verify requests",
     description:
       "Whether a sandbox received the requests that are asked for, so often; where it did not, those that came nearest and what is other about them.",
-    reads: true,
   }),
   forwarding("clock.pending", {
     name: "list_pending",
     title: "List what is pending",
     description: "Work of a sandbox that becomes due as its clock goes on: retries, jobs, expiries.",
-    reads: true,
   }),
   {
     name: "diff_snapshots",
     title: "Compare snapshots",
     description: "What was added, removed and changed between two snapshots of a sandbox, by collection.",
-    reads: true,
     fields: () => ({
       ...SANDBOX,
       before: required(text("A snapshot's name")),
@@ -94,7 +85,6 @@ export const READING_TOOLS: readonly Tool[] = [
     title: "Coverage",
     description:
       "Which documented outcomes of the operations a sandbox has answered, or with all every sandbox there was: a percentage, and for each operation what is still missing.",
-    reads: true,
     fields: () => ({
       ...SANDBOX,
       operation: optional(text("Of this operation alone")),
@@ -107,16 +97,13 @@ export const READING_TOOLS: readonly Tool[] = [
     title: "Make a bundle",
     description:
       "World, requests and answers of a sandbox as one document, which `understudy replay` does again; where it is long, where to fetch it.",
-    reads: true,
     fields: () => SANDBOX,
     run: makeBundle,
   },
 ];
 
-interface OpenApi {
-  paths: Record<string, Record<string, { operationId?: string }>>;
-  components: Record<string, Record<string, JsonSchema>>;
-}
+/** interfaces 13: those that change nothing. */
+export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
 async function describeOperation({ client }: Reach, { operation }: Arguments): Promise<unknown> {
   const document = await client.http.call<OpenApi>("GET", "/_control/openapi.json");

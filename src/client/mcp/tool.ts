@@ -99,9 +99,9 @@ interface Described {
   requestBody?: { required?: boolean; content: Record<string, { schema: JsonSchema }> };
 }
 
-interface OpenApi {
+export interface OpenApi {
   paths: Record<string, Record<string, Described>>;
-  components: { schemas: Record<string, JsonSchema> };
+  components: Record<string, Record<string, JsonSchema>>;
 }
 
 /** An argument of a call, with the place that it has in the request. */
@@ -150,7 +150,7 @@ export class ControlApi {
     if ("$ref" in part && typeof part.$ref === "string") {
       const name = part.$ref.slice(part.$ref.lastIndexOf("/") + 1);
       if (within.includes(name)) return { description: name } as T;
-      return this.inline(this.document.components.schemas[name] as T, [...within, name]);
+      return this.inline(this.document.components["schemas"]![name] as T, [...within, name]);
     }
     const kept = Object.entries(part).filter(
       ([key, value]) => !(key === "$id" || (key === "examples" && Array.isArray(value))),

@@ -1,3 +1,4 @@
+import { requestLine } from "../evidence.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
 import type { CoverageMatrix, JournalEntry } from "../types.ts";
@@ -68,19 +69,9 @@ export interface SuiteResult {
 }
 
 /** A request on one line, as reports show it. */
-export function journalLine({
-  at,
-  method,
-  path,
-  status,
-  code,
-  decision,
-  request,
-  test,
-}: SuiteRequest): string {
-  const query = request.query ? `?${request.query}` : "";
-  const answer = status === 0 ? "no answer" : `${status}${code ? ` ${code}` : ""}`;
-  return `${at} ${method} ${path}${query} -> ${answer} (${decision})${test === null ? "" : ` in ${test}`}`;
+export function journalLine(entry: SuiteRequest): string {
+  const { request, test } = entry;
+  return requestLine(entry, request.query && `?${request.query}`) + (test === null ? "" : ` in ${test}`);
 }
 
 /** The same words in every report. */

@@ -28,6 +28,11 @@ export interface FaultParts extends RequestFaultParts {
   base: readonly Rule[];
 }
 
+interface OwnRules {
+  inlineRules: readonly ArmedRule[];
+  active: ReadonlyMap<string, readonly ArmedRule[]>;
+}
+
 /** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries (interfaces 3 and 6). */
 export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser {
   armed = false;
@@ -39,7 +44,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private readonly sandbox: Sandbox;
   private readonly leases: Leases;
   /** The scenarios in force by name, with their rules. */
-  private active: ReadonlyMap<string, readonly ArmedRule[]> = new Map();
+  private active: OwnRules["active"] = new Map();
   private base: readonly ArmedRule[];
   private first: readonly string[] = [];
   private numbered = 0;
@@ -86,11 +91,11 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   private activate(scenarios: readonly Scenario[], first: boolean): void {
-    this.replace(() => {
-      const before = this.active;
-      this.active = new Map(scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(rules, name)]));
-      if (first) this.first = this.scenarios;
+    const before = this.active;
+    this.replace({
+      active: new Map(scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(rules, name)])),
     });
+    if (first) this.first = this.scenarios;
     this.followEdits();
   }
 
@@ -101,9 +106,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     const renewed = rules.map(
       (rule) => before.find((old) => isSameRule(old.rule, rule)) ?? new ArmedRule(rule, name),
     );
-    this.replace(() => {
-      this.active = new Map([...this.active, [name, renewed]]);
-    });
+    this.replace({ active: new Map([...this.active, [name, renewed]]) });
   }
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
@@ -111,9 +114,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     const rule = readInlineRule(document, this.parts.api, () => this.freeId());
     if (this.inlineRules.some((one) => one.rule.id === rule.id)) throw new RuleExists(rule.id);
     const armed = new ArmedRule(rule, INLINE);
-    this.replace(() => {
-      this.inlineRules = [armed, ...this.inlineRules];
-    });
+    this.replace({ inlineRules: [armed, ...this.inlineRules] });
     return armed;
   }
 
@@ -121,17 +122,13 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   remove(id: string): boolean {
     const left = this.inlineRules.filter(({ rule }) => rule.id !== id);
     if (left.length === this.inlineRules.length) return false;
-    this.replace(() => {
-      this.inlineRules = left;
-    });
+    this.replace({ inlineRules: left });
     return true;
   }
 
   /** Removes all inline rules. */
   clear(): void {
-    this.replace(() => {
-      this.inlineRules = [];
-    });
+    this.replace({ inlineRules: [] });
   }
 
   reset(): void {
@@ -240,9 +237,10 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   /** Puts other rules in force: the leases of those that go end, and those of new ones begin. */
-  private replace(change: () => void): void {
+  private replace({ inlineRules = this.inlineRules, active = this.active }: Partial<OwnRules>): void {
     const before = new Set(this.rules);
-    change();
+    this.inlineRules = inlineRules;
+    this.active = active;
     const now = new Set(this.rules);
     this.leases.end([...before].filter((rule) => !now.has(rule)));
     this.leases.begin([...now].filter((rule) => !before.has(rule)));
