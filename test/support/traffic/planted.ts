@@ -428,6 +428,18 @@ export const PLANTED: readonly Planted[] = [
     ),
   },
   {
+    title: "deliveries that are signed with another secret [6.3]",
+    live: "webhooks/lifecycle",
+    har: null,
+    specified: true,
+    write: true,
+    answer: at(
+      WEBHOOKS,
+      201,
+      text((all) => all.replace(/whsec_\w+/, "whsec_another")),
+    ),
+  },
+  {
     title: "200 and the job in place of 204 where a job is cancelled [3.2]",
     live: "connector_jobs/trigger-and-cancel",
     har: "connector_jobs.cancel/answer",

@@ -1,0 +1,58 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sign } from "../../engine/webhooks/sign.ts";
+import { parseJson } from "./exchange.ts";
+import { excerpt } from "./judge-answer.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface Received {
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+}
+
+/** A receiver of this run, for a service on this machine. */
+export async function openReceiver(): Promise<{ url: string; received: Received[]; close: () => void }> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const bytes = Buffer.concat((await request.toArray()) as Buffer[]);
+    received.push({ headers: request.headers, bytes });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** 6.2 and 6.3: headers, signature and body of a delivery. */
+export function judgeReceived(
+  verdict: Verdict,
+  { headers, bytes }: Received,
+  { webhook_id, secret }: { webhook_id: string; secret: string },
+): void {
+  const body = (parseJson(bytes.toString("utf8")).json ?? {}) as Record<string, unknown>;
+  const wanted: Record<string, [is: unknown, fits: boolean]> = {
+    "content-type": [headers["content-type"], /^application\/json\b/.test(headers["content-type"] ?? "")],
+    "user-agent": [headers["user-agent"], /^\S+-Webhook\/1\.0$/.test(headers["user-agent"] ?? "")],
+  };
+  const same = (name: string, value: unknown, is: unknown = headers[name]) => {
+    wanted[name] = [is, is === value];
+  };
+  same("x-service-event", body["event"]);
+  same("x-service-delivery", body["delivery_id"]);
+  same("x-service-signature", sign(secret, bytes));
+  same("webhook_id", webhook_id, body["webhook_id"]);
+  const { event, data, timestamp, delivery_id } = body;
+  wanted["event"] = [event, typeof event === "string"];
+  wanted["data"] = [data, typeof data === "object" && data !== null];
+  wanted["timestamp"] = [timestamp, /^\d{4}-.*Z$/.test(String(timestamp))];
+  wanted["delivery_id"] = [delivery_id, /^del_\w/.test(String(delivery_id))];
+  for (const [name, [is, fits]] of Object.entries(wanted))
+    verdict.expect(fits, `a delivery to ${webhook_id} has ${excerpt(is)} as ${name}`);
+}
