@@ -137,6 +137,45 @@ export function readEntries<E, R>(
   return (fixture[key] ?? []) as readonly E[];
 }
 
+/** The entries under a key, and further ones with nothing but an id up to the total of `generate:`. */
+export function readOrGenerate<E extends { id: string }, R>(
+  fixture: FixtureData,
+  key: string,
+  _record: FixtureRecord<E, R>,
+  prefix: string,
+): E[] {
+  const given = (fixture[key] ?? []) as readonly E[];
+  const missing = Math.max(0, Number(fixture.generate?.[key] ?? 0) - given.length);
+  const generated = Array.from(
+    { length: missing },
+    (_, i) => ({ id: `${prefix}gen${String(i).padStart(7, "0")}` }) as E,
+  );
+  return [...given, ...generated];
+}
+
+/** Reads a key whose values, by organization, are lists or numbers; `generate:` may ask for more. */
+export function readByOrganization<E, R>(
+  fixture: FixtureData,
+  key: string,
+  _record: FixtureRecord<E, R>,
+): { organization_id: string; entries: readonly E[]; count: number }[] {
+  const given = (fixture[key] ?? {}) as Record<string, number | E[]>;
+  const totals = (fixture.generate?.[key] ?? {}) as Record<string, number>;
+  return [...new Set([...Object.keys(given), ...Object.keys(totals)])].map((organization_id) => {
+    const { listed, count } = readListed(given[organization_id], 0);
+    return { organization_id, entries: listed, count: Math.max(count, totals[organization_id] ?? 0) };
+  });
+}
+
+/** Makes a value when it is first needed: collections that follow from each other are made together. */
+export function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 /** Reads entries that a fixture gives as a list, or by their number alone. */
 export function readListed<E>(
   given: number | readonly E[] | undefined,

@@ -74,14 +74,14 @@ export interface DateSpan {
  * The span that `start_date` and `end_date` ask for, open where one is missing (G28).
  * @throws ApiError INVALID_INPUT for `start_date` when it lies after the end
  */
-export function dateSpan(
-  { start_date, end_date }: { start_date?: string; end_date?: string },
+export function dateSpan<N extends string = "start_date" | "end_date">(
+  query: Partial<Record<NoInfer<N>, string>>,
   world: WorldReader,
+  [from, to] = ["start_date", "end_date"] as [N, N],
 ): DateSpan {
-  const start = start_date === undefined ? undefined : parseDateOrInstant(start_date);
-  const end = end_date === undefined ? undefined : parseDateOrInstant(end_date);
-  if (start && end && start.from > end.to)
-    throw invalidInput("start_date", start_date, "start_date must not lie after end_date");
+  const start = query[from] === undefined ? undefined : parseDateOrInstant(query[from]);
+  const end = query[to] === undefined ? undefined : parseDateOrInstant(query[to]);
+  if (start && end && start.from > end.to) throw invalidInput(from, query[from], `${from} lies after ${to}`);
   return {
     from: start ? world.relative(start.from) : Number.NEGATIVE_INFINITY,
     to: end ? world.relative(end.to) : Number.POSITIVE_INFINITY,

@@ -4,18 +4,19 @@ import type { Factory } from "../contract/factory.ts";
 import { type EntryOf, fixtureRecord } from "../contract/fixture-record.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
-import { belongsTo, firstRecord } from "../contract/references.ts";
+import { belongsTo } from "../contract/references.ts";
 import type { FixtureReader, Resource } from "../contract/resource.ts";
 import { Id, Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import {
   ADMINISTRATOR_ROLE,
   CURRENT_MEMBER_ERRORS,
+  chooseOrganization,
   explainRefusal,
   isAdministrator,
   requireCurrentMember,
 } from "./organizations/access.ts";
-import { ByOrganization, organizations } from "./organizations/schema.ts";
+import { ByOrganization } from "./organizations/schema.ts";
 
 /** Section 2.11, with the organization it belongs to. */
 export const AuthConfig = Type.Object({
@@ -57,7 +58,7 @@ export const makeAuthConfig: Factory<AuthConfig> = (given, context) => {
     id: given.id ?? context.newId("authcfg_"),
     toolkit,
     type: given.type ?? type,
-    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world, given.organization_id),
     created_at: given.created_at ?? (past ? -random.int(1, 120) * DAY_MS - random.int(0, DAY_MS) : now),
   };
 };

@@ -2,11 +2,11 @@ import Type, { type Static } from "typebox";
 import type { Factory } from "../contract/factory.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
 import { inventTeam } from "../contract/invent.ts";
-import { belongsTo, firstRecord } from "../contract/references.ts";
+import { belongsTo } from "../contract/references.ts";
 import type { Resource } from "../contract/resource.ts";
 import { Id, Instant, Nullable } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
-import { organizations } from "./organizations/schema.ts";
+import { chooseOrganization } from "./organizations/access.ts";
 
 /** A source that connector jobs sync from; no endpoint of the reference shows one. */
 export const Connection = Type.Object({
@@ -40,7 +40,7 @@ export const makeConnection: Factory<Connection> = (given, context) => {
   const toolkit = given.toolkit ?? named ?? random.pick(TOOLKITS);
   return {
     id: given.id ?? context.newId("conn_"),
-    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world, given.organization_id),
     name: given.name ?? `${inventTeam(context)} ${toolkit}`,
     toolkit,
     created_at: given.created_at ?? (past ? -random.int(10, 200) * DAY_MS : now),

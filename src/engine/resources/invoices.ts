@@ -2,13 +2,14 @@ import Type, { type Static } from "typebox";
 import { aboutRecords, emit, event } from "../contract/event.ts";
 import type { Factory } from "../contract/factory.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
-import { belongsTo, firstRecord } from "../contract/references.ts";
+import { belongsTo } from "../contract/references.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
 import { Id, Instant, internal, Nullable, Words } from "../contract/schema.ts";
 import type { Settings } from "../contract/settings.ts";
 import { collection } from "../state/collection.ts";
 import { timerId, timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
+import { chooseOrganization } from "./organizations/access.ts";
 import { organizations } from "./organizations/schema.ts";
 import {
   currentMonth,
@@ -48,7 +49,7 @@ export const makeInvoice: Factory<Invoice> = (given, context) => {
   const { random, world, past, now } = context;
   return {
     invoice_id: given.invoice_id ?? context.newId("inv_"),
-    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world, given.organization_id),
     amount: given.amount ?? random.int(2_000, 90_000) / 100,
     currency: given.currency ?? "CHF",
     status: given.status ?? "draft",

@@ -53,6 +53,10 @@ export class View<R> {
     return this.size === 0 ? undefined : this.page(0, 1)[0];
   }
 
+  last(): R | undefined {
+    return this.size === 0 ? undefined : this.page(this.size - 1, 1)[0];
+  }
+
   page(offset: number, limit: number): R[] {
     const from = this.start + Math.max(0, offset);
     const to = Math.min(this.start + this.size, from + limit);

@@ -1,13 +1,12 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, once, readOrGenerate } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
-import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
 import { type Actor, findActor, pickActor } from "../change-logs/rules.ts";
 import type { Change } from "../change-logs/schema.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { type User, users } from "../users/schema.ts";
 import { Assistant, assistantHistory, assistants, type HistoryEntry } from "./schema.ts";
 
@@ -50,7 +49,7 @@ export function pickSettings(random: Random): Pick<Assistant, keyof typeof VARIE
 
 export const makeAssistant: Factory<Assistant> = (given, context) => {
   const { random, world, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const name = given.name ?? random.pick(ASSISTANT_NAMES);
   const drawn = pickSettings(random);
   return {
@@ -72,10 +71,7 @@ export const makeHistoryEntry: Factory<HistoryEntry> = (given, context) => {
   const { world, past, now } = context;
   const resource_id = given.resource_id ?? firstRecord(world, assistants, "resource_id").id;
   const assistant = past ? undefined : world.get(assistants, resource_id);
-  const organization_id =
-    given.organization_id ??
-    assistant?.organization_id ??
-    firstRecord(world, organizations, "organization_id").id;
+  const organization_id = given.organization_id ?? assistant?.organization_id ?? chooseOrganization(world);
   const actor = findActor(world, given.user_id, organization_id);
   return {
     id: given.id ?? context.newId("log_"),
@@ -136,12 +132,9 @@ export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },
   generate: { assistants: Count },
   seed(fixture, base) {
-    // An assistant and its history follow from each other, so both are made when either is first read.
-    let made: AssistantLife[] | undefined;
-    const lives = () => {
-      made ??= listEntries(fixture).map((entry) => generateLife(entry, base));
-      return made;
-    };
+    const lives = once(() =>
+      readOrGenerate(fixture, "assistants", record, "asst_").map((entry) => generateLife(entry, base)),
+    );
     base.fill(assistants, () => lives().map(({ assistant }) => assistant));
     base.fill(assistantHistory, () => lives().flatMap(({ history }) => history));
   },
@@ -150,15 +143,6 @@ export const assistantsFixture: FixtureReader = {
 interface AssistantLife {
   assistant: Assistant;
   history: HistoryEntry[];
-}
-
-function listEntries(fixture: FixtureData): Entry[] {
-  const given = readEntries(fixture, "assistants", record);
-  const missing = Math.max(0, Number(fixture.generate?.["assistants"] ?? 0) - given.length);
-  const generated = Array.from({ length: missing }, (_, i) => ({
-    id: `asst_gen${String(i).padStart(7, "0")}`,
-  }));
-  return [...given, ...generated];
 }
 
 /**

@@ -55,7 +55,7 @@ export const listAssistantHistory = operation({
     const { assistant_id } = call.params;
     const owner =
       call.world.get(assistants, assistant_id) ??
-      call.world.index(assistantHistory, "newest", historyGroup(assistant_id, {})).page(0, 1)[0];
+      call.world.index(assistantHistory, "newest", historyGroup(assistant_id, {})).first();
     if (owner === undefined || !isMember(call, owner.organization_id))
       throw resourceNotFound("assistant_id", assistant_id);
   },

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
-import { firstRecord } from "../../contract/references.ts";
+import { type EntryOf, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { departments } from "../departments/schema.ts";
-import { ByOrganization, organizations } from "../organizations/schema.ts";
+import { chooseOrganization } from "../organizations/access.ts";
+import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
 import { generateLog, logId, type Present } from "./log-generator.ts";
@@ -12,7 +12,6 @@ import { auditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
 const record = fixtureRecord(AuditLog, { omit: ["organization_id"] });
-type Entry = EntryOf<typeof record>;
 
 const COUNT = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
@@ -25,41 +24,27 @@ export const auditLogFixture: FixtureReader = {
   generate: { audit_log: ByOrganization(COUNT) },
   follows: ["locale"],
   seed(fixture, base) {
-    const asked = () => {
-      const given = (fixture["audit_log"] ?? {}) as Record<string, number | Entry[]>;
-      const totals = (fixture.generate?.["audit_log"] ?? {}) as Record<string, number>;
-      const organizations = new Set([...Object.keys(given), ...Object.keys(totals)]);
-      return [...organizations].map((id) => {
-        const own = given[id] ?? 0;
-        const entries = typeof own === "number" ? [] : own;
-        const count = Math.max(typeof own === "number" ? own : own.length, totals[id] ?? 0);
-        return { organization_id: id, entries, count };
-      });
-    };
+    const asked = () => readByOrganization(fixture, "audit_log", record);
     base.fill(
       auditLogs,
-      () => asked().flatMap((one) => entriesOfOrganization({ base, ...one })),
+      () => asked().flatMap((one) => makeEntries({ base, ...one })),
       // Each new world is counted, and most are never asked for their longest list.
       () => asked().reduce((sum, { count }) => sum + count, 0),
     );
   },
 };
 
-interface Place {
+interface Asked {
   base: BaseBuilder;
   organization_id: string;
-}
-
-interface Asked extends Place {
-  entries: readonly Entry[];
+  entries: readonly EntryOf<typeof record>[];
   count: number;
 }
 
 /** Newest first, as they are listed: sorting has nothing left to do. */
-function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] {
-  const { base, organization_id } = place;
+function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog[] {
   const context = base.context("audit_log", organization_id);
-  const log = generateLog(readPresent(place), context, { count, given: entries.length });
+  const log = generateLog(readPresent(base, organization_id), context, { count, given: entries.length });
   const given = log.given.map((timestamp, n) => {
     const own = { id: logId(organization_id, n), organization_id, timestamp };
     return makeAuditLog({ ...own, ...record.given(entries[n]!, base) }, context);
@@ -67,7 +52,7 @@ function entriesOfOrganization({ entries, count, ...place }: Asked): AuditLog[] 
   return [...given, ...log.generated];
 }
 
-function readPresent({ base: { world }, organization_id }: Place): Present {
+function readPresent({ world }: BaseBuilder, organization_id: string): Present {
   return {
     organization_id,
     people: [...world.index(users, "by_organization", organization_id)],
@@ -79,7 +64,7 @@ function readPresent({ base: { world }, organization_id }: Place): Present {
 /** An entry that a fixture or a state call writes; the log does not log itself. */
 export const makeAuditLog: Factory<AuditLog> = (given, context) => {
   const { world, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const actor_id = given.actor_id ?? auditActor(world, { user_id: undefined }, organization_id);
   const actor = world.get(users, actor_id);
   return {

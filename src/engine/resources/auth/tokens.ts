@@ -151,7 +151,7 @@ export function issueRefreshToken(
 
 /** The token's record while it is neither spent nor expired. */
 export function findRefreshToken(world: WorldReader, token: string): RefreshToken | undefined {
-  const [found] = world.index(refreshTokens, "by_digest", digestToken(token)).page(0, 1);
+  const found = world.index(refreshTokens, "by_digest", digestToken(token)).first();
   return found !== undefined && world.now < found.expires_at ? found : undefined;
 }
 

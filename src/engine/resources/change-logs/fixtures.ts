@@ -1,12 +1,12 @@
 import Type from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
-import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
 import { interleave, type Life } from "../audit-logs/log-generator.ts";
-import { ByOrganization, organizations } from "../organizations/schema.ts";
+import { chooseOrganization } from "../organizations/access.ts";
+import { ByOrganization } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";
 import { ChangeLog, changeLogs, RESOURCE_TYPES } from "./schema.ts";
 
@@ -24,25 +24,15 @@ export const changeLogsFixture: FixtureReader = {
     }),
   },
   follows: ["locale"],
-  generate: {
-    dashboard_change_logs: ByOrganization(Count),
-  },
+  generate: { dashboard_change_logs: ByOrganization(Count) },
   seed(fixture, base) {
-    base.fill(changeLogs, () => {
-      const given = (fixture["dashboard_change_logs"] ?? {}) as Record<string, number | Entry[]>;
-      const wanted = (fixture.generate?.["dashboard_change_logs"] ?? {}) as Record<string, number>;
-      const organizations = new Set([...Object.keys(given), ...Object.keys(wanted)]);
-      return [...organizations].flatMap((organization_id) => {
-        const entries = given[organization_id] ?? 0;
-        const listed = typeof entries === "number" ? [] : entries;
-        const own = typeof entries === "number" ? entries : entries.length;
-        const total = Math.max(own, wanted[organization_id] ?? 0);
-        return [
-          ...listed.map((entry, i) => givenEntry(entry, i, { organization_id, base })),
-          ...generateChanges({ organization_id, base }, total - listed.length),
-        ];
-      });
-    });
+    const asked = () => readByOrganization(fixture, "dashboard_change_logs", record);
+    base.fill(changeLogs, () =>
+      asked().flatMap(({ organization_id, entries, count }) => [
+        ...entries.map((entry, i) => givenEntry(entry, i, { organization_id, base })),
+        ...generateChanges({ organization_id, base }, count - entries.length),
+      ]),
+    );
   },
 };
 
@@ -165,7 +155,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
 /** An entry that no change has written; it describes one, and nothing follows from it. */
 export const makeChangeLog: Factory<ChangeLog> = (given, context) => {
   const { random, world, past, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const id = given.id ?? context.newId("log_");
   const resource_type = given.resource_type ?? "assistant";
   const action = given.action ?? "updated";

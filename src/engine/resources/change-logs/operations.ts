@@ -50,9 +50,7 @@ export const listChangeLogs = operation({
       take: Type.Integer(),
     }),
   },
-  access(call) {
-    requireAdministrator(call, call.params.organization_id);
-  },
+  access: (call) => requireAdministrator(call, call.params.organization_id),
   handle({ params: { organization_id }, body, world }) {
     const { skip = 0, take = 50 } = body;
     const { from, to } = dateSpan(body, world);

@@ -6,7 +6,7 @@ import { firstRecord, referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { type Connection, connections } from "../connections.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization } from "../organizations/access.ts";
 import { drawnFailure, jobLength, plannedTotals, planTotals, runningJob } from "./rules.ts";
 import { ConnectorJob, connectorJobs, JOB_TYPES } from "./schema.ts";
 
@@ -67,7 +67,7 @@ interface Slot {
 function readSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const connection_id = given.connection_id ?? firstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
-    organization_id: firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world),
   };
   return { connection_id, organization_id, job_type: given.job_type ?? "sync", free: false };
 }

@@ -83,9 +83,7 @@ export const listConnectorJobs = operation({
       offset: Type.Integer(),
     }),
   },
-  access(call) {
-    requireMember(call, call.params.organization_id);
-  },
+  access: (call) => requireMember(call, call.params.organization_id),
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
     const found = selectJobs(world, jobGroup(organization_id, filter), order_by, dateSpan(query, world));

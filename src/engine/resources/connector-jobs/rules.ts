@@ -120,7 +120,7 @@ export function runningJob(
   world: RecordLookup,
   { connection_id, job_type }: Pick<ConnectorJob, "connection_id" | "job_type">,
 ): ConnectorJob | undefined {
-  return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).page(0, 1)[0];
+  return world.index(connectorJobs, "running", `${connection_id}|${job_type}`).first();
 }
 
 type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;

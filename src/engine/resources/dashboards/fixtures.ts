@@ -3,8 +3,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
 import { Dashboard, dashboards, ShareLink, shareLinks } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
@@ -13,7 +12,7 @@ const READERS = ["board", "partner", "team", "press"];
 
 export const makeDashboard: Factory<Dashboard> = (given, context) => {
   const { random, world, past, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   return {
     id: given.id ?? context.newId("dsh_"),
     organization_id,

@@ -68,7 +68,7 @@ export const resolveShareLink = operation({
     schema: Type.Object({ dashboard_id: Id("dsh_"), title: Type.String(), link_id: Id("slink_") }),
   },
   access({ params: { slug }, world }) {
-    const [link] = world.index(shareLinks, "by_slug", slug).page(0, 1);
+    const link = world.index(shareLinks, "by_slug", slug).first();
     const dashboard = link?.status === "active" ? world.get(dashboards, link.dashboard_id) : undefined;
     if (link === undefined || dashboard === undefined) throw resourceNotFound("slug", slug);
     return { dashboard_id: dashboard.id, title: dashboard.title, link_id: link.link_id };

@@ -2,10 +2,8 @@ import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
-import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { users } from "../users/schema.ts";
 import { placeUnder } from "./rules.ts";
 import { Department, departments } from "./schema.ts";
@@ -19,10 +17,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
   const above = given.path === undefined ? given.parent_id : undefined;
   const parent = above == null ? undefined : world.get(departments, above);
   const place = placeUnder(id, parent);
-  const organization_id =
-    given.organization_id ??
-    parent?.organization_id ??
-    firstRecord(world, organizations, "organization_id").id;
+  const organization_id = given.organization_id ?? parent?.organization_id ?? chooseOrganization(world);
   const name = given.name ?? inventTeam(context);
   const member_count = given.member_count ?? (past ? random.int(1, 30) : 0);
   const created_by = given.created_by ?? findAuthor(world, organization_id);
@@ -143,7 +138,7 @@ function generated(fixture: FixtureData, base: BaseBuilder, present: number): De
   const wanted = Number(fixture.generate?.["departments"] ?? 0) - present;
   const made: Department[] = [];
   if (wanted <= 0) return made;
-  const organization_id = firstRecord(base.world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(base.world);
   for (let i = 0; i < wanted; i++) {
     const parent = i === 0 ? undefined : made[Math.floor((i - 1) / 8)];
     const id = `dept_gen${String(i).padStart(7, "0")}`;

@@ -2,9 +2,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { fixtureRecord, listReader } from "../../contract/fixture-record.ts";
 import { inventFilename } from "../../contract/invent.ts";
 import { toExtension, toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contract/media-types.ts";
-import { firstRecord } from "../../contract/references.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
 /** Ends of the names of made-up files. */
@@ -22,7 +20,7 @@ const DAY_MS = 86_400_000;
 export const makeFile: Factory<FileObject> = (given, context) => {
   const { random, world, past, now } = context;
   const extension = given.mime_type ? toExtension(given.mime_type) : random.pick(EXTENSIONS);
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const filename = given.filename ?? inventFilename(extension, context);
   return {
     id: given.id ?? context.newId("file_"),

@@ -103,7 +103,7 @@ export function requireCompleted(
   registration: Registration,
 ): Upload {
   const { gcs_path } = registration;
-  const [upload] = world.index(uploads, "by_path", gcs_path).page(0, 1);
+  const upload = world.index(uploads, "by_path", gcs_path).first();
   if (upload === undefined || upload.organization_id !== organization_id) {
     throw invalidInput("gcs_path", gcs_path, "gcs_path names no upload of this organization");
   }

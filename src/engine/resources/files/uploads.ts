@@ -73,7 +73,7 @@ type UploadCall = { params: { bucket: string }; query: { upload_id: string }; wo
  * @throws ApiError RESOURCE_NOT_FOUND, UPLOAD_EXPIRED (G13)
  */
 function requireUpload({ params: { bucket }, query: { upload_id }, world }: UploadCall): Upload {
-  const [upload] = world.index(uploads, "by_token", upload_id).page(0, 1);
+  const upload = world.index(uploads, "by_token", upload_id).first();
   if (upload === undefined || bucket !== BUCKET || upload.status === "cancelled") {
     throw resourceNotFound("upload_id", upload_id);
   }

@@ -1,12 +1,12 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, once, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
-import { finishRecording, lastEnd, listSpeakers, milliseconds, toArrival } from "./rules.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
+import { milliseconds } from "../transcriptions/rules.ts";
+import { finishRecording, lastEnd, listSpeakers, toArrival } from "./rules.ts";
 import { meetingLines, SPEAKERS, speakingSeconds, THEMES, type Theme } from "./sample-text.ts";
 import {
   type MeetingLog,
@@ -26,7 +26,7 @@ const HOUR_MS = 3_600_000;
 /** Makes a session, which runs unless the record has an end. */
 export const makeSession: Factory<MeetingSession> = (given, context) => {
   const { random, world, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const ended = given.status === "completed" || (given.ended_at ?? null) !== null;
   const started_at = given.started_at ?? (ended ? (given.ended_at ?? now) - HALF_AN_HOUR_MS : now);
   return {
@@ -139,12 +139,9 @@ export const meetingSessionsFixture: FixtureReader = {
     }
   },
   seed(fixture, base) {
-    // The collections follow from each other, so all are made when any of them is first read.
-    let made: GeneratedSession[] | undefined;
-    const generated = () => {
-      made ??= readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base));
-      return made;
-    };
+    const generated = once(() =>
+      readEntries(fixture, "meeting_sessions", record).map((entry) => generateSession(entry, base)),
+    );
     base.fill(meetingSessions, () => generated().map(({ session }) => session));
     base.fill(meetingTranscripts, () => generated().flatMap(({ transcripts }) => transcripts));
     base.fill(meetingLogs, () => generated().flatMap(({ logs }) => logs));
@@ -224,16 +221,10 @@ function generateLogs(session: MeetingSession, entries: number, context: Factory
 
 function listArrivals({ session: { session_id }, transcripts, logs }: GeneratedSession) {
   const spoken = transcripts.toSorted((a, b) => a.start_time - b.start_time);
-  const arrive = (kind: "transcript" | "log", ids: string[]) =>
-    ids.map((record_id, n) => toArrival({ session_id, kind, record_id }, n + 1));
   return [
-    ...arrive(
-      "transcript",
-      spoken.map(({ transcript_id }) => transcript_id),
+    ...spoken.map(({ transcript_id: record_id }, n) =>
+      toArrival({ session_id, kind: "transcript", record_id }, n + 1),
     ),
-    ...arrive(
-      "log",
-      logs.map(({ id }) => id),
-    ),
+    ...logs.map(({ id: record_id }, n) => toArrival({ session_id, kind: "log", record_id }, n + 1)),
   ];
 }

@@ -12,6 +12,7 @@ import {
   isAdministrator,
   isMember,
 } from "../organizations/access.ts";
+import { milliseconds } from "../transcriptions/rules.ts";
 import { SPEAKERS, speakingSeconds, THEMES } from "./sample-text.ts";
 import {
   type Arrival,
@@ -288,8 +289,7 @@ export function speakLine(tx: Transaction, { subject, due }: { subject: string; 
 
 /** The end of the last line, in seconds since the session's start. */
 export function lastEnd(world: RecordLookup, session_id: string): number {
-  const all = world.index(meetingTranscripts, "by_session", session_id);
-  return all.page(Math.max(0, all.size - 1), 1)[0]?.end_time ?? 0;
+  return world.index(meetingTranscripts, "by_session", session_id).last()?.end_time ?? 0;
 }
 
 const MAX_SCANNED = 20;
@@ -297,9 +297,4 @@ const MAX_SCANNED = 20;
 export function listSpeakers(world: RecordLookup, session_id: string): readonly string[] {
   const entries = world.index(meetingTranscripts, "by_session", session_id).page(0, MAX_SCANNED);
   return entries.length > 0 ? [...new Set(entries.map(({ speaker }) => speaker))] : SPEAKERS;
-}
-
-/** Rounds seconds to the millisecond. */
-export function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }

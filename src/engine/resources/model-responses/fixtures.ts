@@ -61,8 +61,7 @@ export const makeReplyRule: Factory<ReplyRule> = (given, context) => {
 };
 
 function nextPosition(world: RecordLookup): number {
-  const rules = world.index(replyRules, "in_order", "");
-  const [last] = rules.page(Math.max(0, rules.size - 1), 1);
+  const last = world.index(replyRules, "in_order", "").last();
   return last === undefined ? 0 : last.position + 1;
 }
 

@@ -108,7 +108,7 @@ function requireAnswerable(
   { body, world, settings }: Pick<Call<unknown, unknown, ModelRequest>, "body" | "world" | "settings">,
   input_tokens: number,
 ): Model {
-  const [model] = world.index(models, "by_key", body.model).page(0, 1);
+  const model = world.index(models, "by_key", body.model).first();
   if (!model?.is_active) throw invalidInput("model", body.model, "model must be the key of an active model");
   const { max_tokens } = model;
   if (settings.context_window === "enforce" && max_tokens !== null && input_tokens > max_tokens) {

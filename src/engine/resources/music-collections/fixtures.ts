@@ -3,8 +3,7 @@ import type { Factory } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { MusicCollection, musicCollections, Track, trackEntryId, tracks } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
@@ -13,7 +12,7 @@ const OCCASIONS = ["focus", "commute", "workshop", "evening", "studio", "retro",
 
 export const makeMusicCollection: Factory<MusicCollection> = (given, context) => {
   const { random, world, past, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   return {
     id: given.id ?? context.newId("mcoll_"),
     name: given.name ?? `${random.pick(MOODS)} ${random.pick(OCCASIONS)}`,

@@ -1,10 +1,9 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, readListed, readOrGenerate } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
-import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { Message, messages, Thread, threads } from "./schema.ts";
 
 export const THREAD_TITLES = [
@@ -40,7 +39,7 @@ const DAY_MS = 86_400_000;
 
 export const makeThread: Factory<Thread> = (given, context) => {
   const { random, world, past, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   return {
     id: given.id ?? context.newId("thread_"),
     organization_id,
@@ -80,21 +79,16 @@ export const threadsFixture: FixtureReader = {
   keys: { threads: Type.Array(record.schema) },
   generate: { threads: Type.Integer({ minimum: 0, maximum: 2_000_000 }) },
   seed(fixture, base) {
-    base.fill(threads, () => listEntries(fixture).map((entry) => generateThread(entry, base)));
+    base.fill(threads, () =>
+      readOrGenerate(fixture, "threads", record, "thread_").map((entry) => generateThread(entry, base)),
+    );
     base.fill(messages, () =>
-      listEntries(fixture).flatMap((entry) => generateMessages(entry, generateThread(entry, base), base)),
+      readOrGenerate(fixture, "threads", record, "thread_").flatMap((entry) =>
+        generateMessages(entry, generateThread(entry, base), base),
+      ),
     );
   },
 };
-
-function listEntries(fixture: FixtureData): Entry[] {
-  const given = readEntries(fixture, "threads", record);
-  const missing = Math.max(0, Number(fixture.generate?.["threads"] ?? 0) - given.length);
-  const generated = Array.from({ length: missing }, (_, i) => ({
-    id: `thread_gen${String(i).padStart(7, "0")}`,
-  }));
-  return [...given, ...generated];
-}
 
 function generateThread(entry: Entry, base: BaseBuilder): Thread {
   return makeThread(record.given(entry, base), base.context("threads", entry.id));

@@ -1,10 +1,9 @@
 import Type from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
+import { type EntryOf, fixtureRecord, once, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
-import { findAuthor } from "../organizations/access.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { milliseconds, pauseSeconds, transcribingMs } from "./rules.ts";
 import { FILENAMES, interviewSentence, spokenSeconds } from "./sample-text.ts";
 import { Sentence, sentences, Transcription, transcriptions } from "./schema.ts";
@@ -13,7 +12,7 @@ const HOUR_MS = 3_600_000;
 
 export const makeTranscription: Factory<Transcription> = (given, context) => {
   const { random, world, past, now } = context;
-  const organization_id = given.organization_id ?? firstRecord(world, organizations, "organization_id").id;
+  const organization_id = chooseOrganization(world, given.organization_id);
   const status = given.status ?? "completed";
   const begun = given.created_at ?? (past ? pickPastStart(status, context) : undefined);
   const processing_time_ms = given.processing_time_ms ?? random.int(1200, 9000);
@@ -72,8 +71,7 @@ function nextStart(
   { random, world }: FactoryContext,
 ): number {
   if (end !== undefined) return milliseconds(Math.max(0, end - spokenSeconds(text, random)));
-  const all = world.index(sentences, "by_transcription", transcription_id);
-  const [last] = all.page(Math.max(0, all.size - 1), 1);
+  const last = world.index(sentences, "by_transcription", transcription_id).last();
   return milliseconds((last?.end ?? 0) + random.int(150, 900) / 1000);
 }
 
@@ -101,14 +99,9 @@ export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },
   follows: ["transcription_seconds"],
   seed(fixture, base) {
-    // The length of a transcription follows from its sentences, so both are made when either is first read.
-    let made: GeneratedTranscription[] | undefined;
-    const generated = () => {
-      made ??= readEntries(fixture, "transcriptions", record).map((entry) =>
-        generateTranscription(entry, base),
-      );
-      return made;
-    };
+    const generated = once(() =>
+      readEntries(fixture, "transcriptions", record).map((entry) => generateTranscription(entry, base)),
+    );
     base.fill(transcriptions, () => generated().map(({ transcription }) => transcription));
     base.fill(sentences, () => generated().flatMap(({ spoken }) => spoken));
     for (const { id, status } of readEntries(fixture, "transcriptions", record)) {

@@ -1,10 +1,11 @@
 import Type from "typebox";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
-import { firstRecord, keysBelongTo } from "../../contract/references.ts";
+import { keysBelongTo } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { apiKeys } from "../api-keys/schema.ts";
-import { ByOrganization, organizations } from "../organizations/schema.ts";
+import { chooseOrganization } from "../organizations/access.ts";
+import { ByOrganization } from "../organizations/schema.ts";
 import { toMicro } from "./rules.ts";
 import { emptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
 
@@ -32,7 +33,7 @@ function freePlace(world: RecordLookup, api_key_id: string | null | undefined) {
       return { organization_id: key.current, api_key_id: key.id };
   }
   return {
-    organization_id: firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world),
     api_key_id: api_key_id ?? null,
   };
 }

@@ -45,9 +45,7 @@ export const retrieveUsageLimits = operation({
   }),
   errors: MEMBER_ERRORS,
   success: { status: 200, schema: UsageLimits },
-  access(call) {
-    requireMember(call, call.params.org_id);
-  },
+  access: (call) => requireMember(call, call.params.org_id),
   handle({ params: { org_id }, query, world }) {
     const current = currentMonth(world);
     const asked = askedMonth(world, current, query);

@@ -2,11 +2,11 @@ import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
 import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
-import { firstRecord, referred } from "../../contract/references.ts";
+import { referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
 import { files } from "../files/schema.ts";
-import { organizations } from "../organizations/schema.ts";
+import { chooseOrganization } from "../organizations/access.ts";
 import { nextStepEnd, processingEnd, processingMs, progressAt, stepEnd, UNSUPPORTED } from "./rules.ts";
 import { StoreFile, storeFileId, storeFiles, VectorStore, vectorStores } from "./schema.ts";
 
@@ -19,7 +19,7 @@ export const makeVectorStore: Factory<VectorStore> = (given, context) => {
   return {
     id: given.id ?? context.newId("vs_"),
     name: given.name ?? random.pick(STORE_NAMES),
-    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world, given.organization_id),
     created_at: given.created_at ?? (past ? -random.int(60 * DAY_MS, 200 * DAY_MS) : now),
   };
 };

@@ -84,7 +84,7 @@ export const fileProcessed = event({
     ...fileEvent.about,
     find(world, id) {
       const file = world.get(files, id);
-      const [entry] = world.index(storeFiles, "by_file", id).page(0, 1);
+      const entry = world.index(storeFiles, "by_file", id).first();
       return file && { ...file, store_id: entry?.store_id ?? null };
     },
     fields: { ...fileEvent.about.fields, store_id: Nullable(Id("vs_")) },

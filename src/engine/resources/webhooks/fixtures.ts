@@ -9,6 +9,7 @@ import { collection } from "../../state/collection.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { DEFAULT_RETRY_SCHEDULE } from "../../webhooks/schedule.ts";
 import { EVENT_NAMES } from "../events.ts";
+import { chooseOrganization } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { Delivery, deliveries, Webhook, webhooks, webhookTest } from "./schema.ts";
 
@@ -28,7 +29,7 @@ export const fixtureFacts = collection<FixtureFact>({
 export function defaultOrganization(world: WorldReader): string | undefined {
   const first = world.get(fixtureFacts, "first_organization")?.organization_id;
   if (first !== undefined && world.get(organizations, first) !== undefined) return first;
-  return world.all(organizations).page(0, 1)[0]?.id;
+  return world.all(organizations).first()?.id;
 }
 
 const DAY_MS = 86_400_000;
@@ -39,7 +40,7 @@ export const makeWebhook: Factory<Webhook> = (given, context) => {
   const { random, world, past, now } = context;
   return {
     webhook_id: given.webhook_id ?? context.newestFirstId("wh_"),
-    organization_id: given.organization_id ?? firstRecord(world, organizations, "organization_id").id,
+    organization_id: chooseOrganization(world, given.organization_id),
     url: given.url ?? QUIET_URL,
     secret: given.secret ?? `whsec_${context.secret("webhook")}`,
     events: given.events ? [...given.events] : random.sample(EVENT_NAMES, 3),
