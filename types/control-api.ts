@@ -588,6 +588,8 @@ export interface SettingsChange {
   token_lifetime_seconds?: number;
   /** `guide`: every 401 and 403 in envelope C */
   auth_errors?: "operation" | "guide";
+  /** whether a 401 carries `WWW-Authenticate` */
+  auth_challenge?: "on" | "off" | true | false;
   /** which family of rate headers is sent */
   rate_headers?: "both" | "plain" | "alternative";
   /** page sizes and offsets outside their bounds: 422, or the nearest bound */
@@ -751,6 +753,8 @@ export interface Settings {
   token_lifetime_seconds: number;
   /** `guide`: every 401 and 403 in envelope C */
   auth_errors: "operation" | "guide";
+  /** whether a 401 carries `WWW-Authenticate` */
+  auth_challenge: "on" | "off";
   /** which family of rate headers is sent */
   rate_headers: "both" | "plain" | "alternative";
   /** page sizes and offsets outside their bounds: 422, or the nearest bound */

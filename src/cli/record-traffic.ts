@@ -1,3 +1,4 @@
+import { isLocalhost } from "../engine/contract/loopback.ts";
 import { pluralize } from "../engine/contract/text.ts";
 import { HarFile, InputError, readBaseUrl } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
@@ -66,10 +67,12 @@ function parseTarget(text: string): string {
   }
 }
 
+const LOCAL = ["127.0.0.1", "[::1]"];
+
 /** @throws UsageError */
 function refuseItself(target: string, port: number): void {
   const { hostname, port: asked } = new URL(target);
-  if (port !== 0 && Number(asked) === port && ["127.0.0.1", "localhost", "[::1]"].includes(hostname))
+  if (port !== 0 && Number(asked) === port && (LOCAL.includes(hostname) || isLocalhost(hostname)))
     throw new UsageError(
       `--target ${target} is where the recorder itself would listen; choose another --port`,
     );

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
-import { isIP } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
+import { isLoopback } from "../engine/contract/loopback.ts";
 import { delayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
@@ -22,7 +23,6 @@ export interface StartOptions {
 }
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 /** Every address of the machine; none that anybody would call. */
 const EVERY_ADDRESS = /^[0:.]+$/;
 
@@ -41,7 +41,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   const { seed } = all;
   if (seed !== undefined && (!Number.isSafeInteger(seed) || seed < 0))
     throw new UsageError("--seed takes a whole number from 0");
-  if (!all.shared && !LOOPBACK.test(host)) {
+  if (!all.shared && !isLocal(host)) {
     throw new UsageError(
       `--host ${host} is not loopback; other machines may only reach a server started with --shared`,
     );
@@ -80,9 +80,13 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   };
 }
 
+function isLocal(host: string): boolean {
+  return isLoopback(isIPv6(host) ? `[${host}]` : host.toLowerCase());
+}
+
 /** The server accepts the host that it is bound to as its name; the zone of an address is never sent. */
 function ownNames(host: string): string[] {
-  return LOOPBACK.test(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
+  return isLocal(host) || EVERY_ADDRESS.test(host) ? [] : [host.replace(/%.*$/, "")];
 }
 
 /** @throws UsageError */

@@ -57,7 +57,8 @@ function toAddress(given: string): string {
   const { protocol, username, password, search, hash } = new URL(text);
   const isPlain = `${username}${password}${search}${hash}` === "";
   if (!/^https?:$/.test(protocol) || !isPlain) throw new AddressError(given);
-  return text.replace(/\/+$/, "");
+  // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
+  return text.replace(/\/+$/, "").replace(/^(http:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
 }
 
 /** One that runs answers this at once; a machine may be busy. */

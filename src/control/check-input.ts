@@ -6,7 +6,7 @@ import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/check-document.ts";
 import { explain } from "../engine/documents/schema-message.ts";
-import { readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
+import { findRepeated, readQuery, withDefaults } from "../engine/pipeline/read-query.ts";
 import { type Problem, unprocessable } from "./problem.ts";
 
 /**
@@ -26,10 +26,8 @@ const NO_QUERY = Closed({});
  */
 export function checkedQuery(search: string, schema: TObject = NO_QUERY): Record<string, unknown> {
   const sent = readQuery(schema, search, { unknown: "keep", outOfRange: "reject" });
-  for (const name in sent) {
-    const value = sent[name];
-    if (Array.isArray(value)) throw unprocessable(name, value[1], "was sent twice");
-  }
+  const twice = findRepeated(sent);
+  if (twice !== undefined) throw unprocessable(twice, (sent[twice] as unknown[])[1], "was sent twice");
   const values = withDefaults(schema, sent, "reject");
   checkInput(schema, values);
   return values;

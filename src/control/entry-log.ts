@@ -1,7 +1,7 @@
 import Type, { type TObject } from "typebox";
-import { parseDateOrInstant } from "../engine/contract/instant.ts";
+import { instantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
 import { Closed, getExamples } from "../engine/contract/schema.ts";
-import { lostEntries } from "../engine/contract/text.ts";
+import { lostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
 /** More than a journal or a history may contain. */
@@ -42,7 +42,7 @@ export function newestFirst<E extends { at: number }, B>(
   { wanted, render }: { wanted: (entry: E) => boolean; render: (entry: E) => B },
 ): { entries: B[]; total: number; dropped: number } {
   const { since, limit } = query;
-  const from = since === undefined ? Number.NEGATIVE_INFINITY : parseSince(since);
+  const from = parseSince(since);
   const matching = log.entries().filter((entry) => entry.at >= from && wanted(entry));
   return {
     entries: matching.slice(-limit).reverse().map(render),
@@ -51,9 +51,11 @@ export function newestFirst<E extends { at: number }, B>(
   };
 }
 
-function parseSince(text: string): number {
+/** Milliseconds since 1970. @throws Problem 422 */
+export function parseSince(text: string | undefined): number {
+  if (text === undefined) return Number.NEGATIVE_INFINITY;
   const span = parseDateOrInstant(text);
-  if (span === undefined) throw unprocessable("since", text, "must be an ISO 8601 date or timestamp");
+  if (span === undefined) throw unprocessable("since", text, `must be ${instantForms(text)}`);
   return span.from;
 }
 
@@ -64,6 +66,7 @@ export const RESUMES = { "last-event-id": "The id of the last event received, to
 export function readLastEvent(headers: Readonly<Record<string, string | undefined>>): number | undefined {
   const last = headers["last-event-id"];
   if (last === undefined) return undefined;
+  if (wasRepeated(last)) throw unprocessable("Last-Event-ID", last, "was sent twice");
   if (!/^\d{1,15}$/.test(last))
     throw unprocessable("Last-Event-ID", last, "must be the id of an event of this stream, a whole number");
   return Number(last);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { createGuard, type Guard, isLoopback, parseAuthority, parseOrigin, tokenProblem } from "./guard.ts";
+import { isLoopback } from "../engine/contract/loopback.ts";
+import { createGuard, type Guard, parseAuthority, parseOrigin, tokenProblem } from "./guard.ts";
 import { Login } from "./login.ts";
 import type { Problem } from "./problem.ts";
 import { preflight } from "./send-answer.ts";

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLoopback } from "../engine/contract/loopback.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { Problem } from "./problem.ts";
 
@@ -168,7 +169,6 @@ function missingToken(sent: boolean): Problem {
     detail: sent
       ? "The token is not the one of this server. It was printed at its start, or set by UNDERSTUDY_TOKEN."
       : "This server is shared: send its control token as `Authorization: Bearer`. It was printed at its start, or set by UNDERSTUDY_TOKEN.",
-    headers: { "WWW-Authenticate": 'Bearer realm="understudy control"' },
   });
 }
 
@@ -193,18 +193,4 @@ export function parseAuthority(text: string): Authority | undefined {
 export function parseOrigin(origin: string): Authority | undefined {
   const match = ORIGIN.exec(origin);
   return match === null ? undefined : parseAuthority(match[1]!);
-}
-
-/**
- * Accepts `localhost`, four plain decimal numbers from 127, and `[::1]`. A URL parser also reads 2130706433, 0x7f.1 and 127.1 as
- * loopback, but resolvers disagree on them, so they are not accepted.
- */
-export function isLoopback(host: string): boolean {
-  if (host === "localhost" || host === "[::1]") return true;
-  const parts = host.split(".");
-  return parts.length === 4 && parts[0] === "127" && parts.every(isOctet);
-}
-
-function isOctet(text: string): boolean {
-  return /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255;
 }

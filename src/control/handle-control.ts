@@ -4,7 +4,7 @@ import { readsOnly } from "../engine/contract/operation.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { firstBeyond } from "../engine/pipeline/json-numbers.ts";
 import { type Answer, ClientGone, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
-import { parseJson, readBytes } from "../engine/pipeline/read-body.ts";
+import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { Router } from "../engine/pipeline/router.ts";
 import { runSteps, type Step, type Stepped } from "../engine/pipeline/run-steps.ts";
 import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
@@ -148,7 +148,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
   const { operation, request } = exchange;
   if (operation.method === "GET") return;
   const spec = operation.body?.kind === "json" ? operation.body : undefined;
-  const bytes = await readBytes(request, spec?.limit ?? MAX_BODY_BYTES);
+  const bytes = await readJsonBytes(request, spec?.limit ?? MAX_BODY_BYTES);
   if (bytes.length === 0) {
     if (spec === undefined || spec.optional) return;
     throw new Problem("invalid-input", {

@@ -37,7 +37,8 @@ export class Problem extends Error {
     const { title, status } = PROBLEMS[kind];
     this.kind = kind;
     this.status = options.status ?? status;
-    this.headers = options.headers ?? {};
+    const challenge = { "WWW-Authenticate": 'Bearer realm="understudy control"' };
+    this.headers = { ...(this.status === 401 && challenge), ...options.headers };
     this.body = {
       type: `${PROBLEM_TYPE}${kind}`,
       title,

@@ -29,11 +29,13 @@ export async function sendProblem(
   await sendWith(own, { request, response, answer: problem.toAnswer() });
 }
 
+const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
+
 async function sendWith(
   own: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
-  const all = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", ...own, ...answer.headers };
+  const all = { ...ALWAYS, ...own, ...answer.headers };
   await send(request, response, addBody(Object.entries(all).flat(), answer));
 }
 
@@ -48,7 +50,6 @@ export function corsHeaders(request: IncomingMessage): Record<string, string> {
     : {
         "Access-Control-Allow-Origin": origin,
         "Access-Control-Expose-Headers": "Content-Disposition, Location, WWW-Authenticate",
-        Vary: "Origin",
       };
 }
 
@@ -58,6 +59,7 @@ export function preflight(request: IncomingMessage, response: ServerResponse): b
   if (request.method !== "OPTIONS" || origin === undefined) return false;
   response.writeHead(204, {
     ...corsHeaders(request),
+    Vary: "Origin",
     "Access-Control-Allow-Methods": METHODS,
     "Access-Control-Allow-Headers": REQUEST_HEADERS,
     "Access-Control-Max-Age": "600",

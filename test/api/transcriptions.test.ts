@@ -197,7 +197,7 @@ describe.each(FORMATS)("%s", (format) => {
 
   it("the answer has validators and may be cached for a day [4.11]", async () => {
     const { headers } = await get("trans_short", format);
-    expect(headers.get("etag")).toMatch(/^"[0-9a-f]{32}"$/);
+    expect(headers.get("etag")).toMatch(/^(W\/)?"[0-9a-f]{32}"$/);
     expect(headers.get("last-modified")).toMatch(/^\w{3}, \d\d \w{3} 2026 \d\d:\d\d:\d\d GMT$/);
     expect(headers.get("cache-control")).toBe("public, max-age=86400");
     expect(headers.get("x-pii-redacted")).toBeNull();
@@ -206,7 +206,7 @@ describe.each(FORMATS)("%s", (format) => {
 
   it("If-None-Match with the tag alone, in a list, weak, or * is 304 without a body [4.11]", async () => {
     const fresh = await get("trans_redacted", format);
-    const etag = fresh.headers.get("etag")!;
+    const etag = fresh.headers.get("etag")!.replace("W/", "");
     for (const held of [etag, `"other", ${etag}`, `W/${etag}`, `"a,b",W/"x" ,  W/${etag}`, "*", " * "]) {
       const { status, text, headers } = await get("trans_redacted", format, { "if-none-match": held });
       expect([status, text], held).toEqual([304, ""]);
@@ -218,7 +218,7 @@ describe.each(FORMATS)("%s", (format) => {
   });
 
   it("If-None-Match with other tags or an invalid value gets the whole answer [4.11]", async () => {
-    const etag = (await get("trans_short", format)).headers.get("etag")!;
+    const etag = (await get("trans_short", format)).headers.get("etag")!.replace("W/", "");
     for (const held of ['"other"', etag.replaceAll('"', ""), `"${etag.slice(1, -2)}"`, "", ","]) {
       expect((await get("trans_short", format, { "if-none-match": held })).status, held).toBe(200);
     }

@@ -18,7 +18,6 @@ const FOREIGN_HOSTS = [
   "127.0.0.1.evil.test:{port}",
   "127.0.0.1.nip.io",
   "localhost.evil.test",
-  "localhost.",
   "127.0.0.1.",
   "notlocalhost",
   "2130706433",
@@ -36,15 +35,23 @@ const FOREIGN_HOSTS = [
   "[::]:{port}",
   "[::ffff:127.0.0.1]",
   "[::ffff:7f00:1]",
-  "[::1",
-  "::1",
-  "user@127.0.0.1",
   "127.0.0.1:99999",
   "127.0.0.1:0",
-  "127.0.0.1, evil.test",
-  "127.0.0.1 evil.test",
-  "localhost\u00a0",
   "",
+];
+
+/** Headers without one valid Host; what they claim to be sent to is not looked at. */
+const INVALID_HOSTS: readonly string[][] = [
+  [],
+  ["Host: [::1"],
+  ["Host: ::1"],
+  ["Host: user@127.0.0.1"],
+  ["Host: 127.0.0.1, evil.test"],
+  ["Host: 127.0.0.1 evil.test"],
+  ["Host: localhost\u00a0"],
+  ["Host: 127.0.0.1:{port}", "Host: 127.0.0.1:{port}"],
+  ["Host: localhost", "host: evil.test"],
+  ["Host: evil.test", "HOST: localhost"],
 ];
 
 const FOREIGN_ORIGINS = [
@@ -121,9 +128,6 @@ describe("who may talk to the control API and the console", () => {
       name: `Origin ${origin}`,
       headers: ["Host: 127.0.0.1:{port}", `Origin: ${origin}`],
     })),
-    { name: "two Host headers, both allowed", headers: ["Host: 127.0.0.1:{port}", "Host: 127.0.0.1:{port}"] },
-    { name: "two Host headers, the second foreign", headers: ["Host: localhost", "host: evil.test"] },
-    { name: "two Host headers, the first foreign", headers: ["Host: evil.test", "HOST: localhost"] },
     { name: "a foreign absolute target", headers: ["Host: localhost"], absolute: "http://evil.test" },
     {
       name: "an allowed absolute target, a foreign Host",
@@ -162,6 +166,15 @@ describe("who may talk to the control API and the console", () => {
     }
     expect(await state()).toBe(before);
   });
+
+  it.each(INVALID_HOSTS.map((headers) => ({ headers })))(
+    "refuses $headers as a request that is not HTTP and changes nothing [RFC 9112 3.2]",
+    async ({ headers }) => {
+      const before = await state();
+      for (const call of CALLS) expect((await send(call, call.path, headers)).status).toBe(400);
+      expect(await state()).toBe(before);
+    },
+  );
 
   it("refuses HTTP/1.0 without a Host", async () => {
     for (const call of CALLS) expect((await send(call, call.path, [], "1.0")).status).toBe(403);

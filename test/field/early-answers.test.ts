@@ -104,7 +104,9 @@ describe("a request with a body that is refused early", () => {
     expect(await sendAll(post(receiver), 64 * MIB)).toEqual({ status: 413, ...OF_BOTH });
   });
 
-  it("reads its 401 in Python's http.client, which sends all of it first", async (test) => {
+  it("reads its 401 in Python's http.client, which sends all of it first", {
+    timeout: 120_000,
+  }, async (test) => {
     const printed = await runPython(
       test,
       `import http.client, sys
@@ -118,7 +120,7 @@ for size in (4, 64):
     expect(printed).toBe("401\n401");
   });
 
-  it("reads its 401 in Java's HttpURLConnection", async (test) => {
+  it("reads its 401 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {
     const printed = await runJava(
       test,
       `for (int size : new int[] {4, 64}) {

@@ -274,5 +274,5 @@ it("lists begin with the newest matching entry [interfaces 4]", () => {
     total: 2,
     dropped: 9,
   });
-  expect(() => listed("soon", 1)).toThrow("since must be an ISO 8601 date or timestamp");
+  expect(() => listed("soon", 1)).toThrow("since must be a date such as 2026-03-15, or a time");
 });

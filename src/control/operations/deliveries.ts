@@ -1,5 +1,4 @@
 import Type, { type Static } from "typebox";
-import { parseDateOrInstant } from "../../engine/contract/instant.ts";
 import { Closed, ListOf, typed, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -7,6 +6,7 @@ import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
+import { parseSince } from "../entry-log.ts";
 import { DELIVERED_EVENTS } from "../journal/match-entry.ts";
 import { below, type ControlOperation, operation, toList } from "../operation.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
@@ -110,10 +110,7 @@ export function matching(tx: Transaction, { status, event, webhook, since }: Fil
       known: DELIVERED_EVENTS,
       where: `it has ${DELIVERED_EVENTS.join(", ")}`,
     });
-  const span = since === undefined ? undefined : parseDateOrInstant(since);
-  if (since !== undefined && span === undefined)
-    throw unprocessable("since", since, "must be an ISO 8601 date or timestamp");
-  const from = span === undefined ? Number.NEGATIVE_INFINITY : tx.relative(span.from);
+  const from = tx.relative(parseSince(since));
   const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
   return [...all]
     .filter(

@@ -37,6 +37,14 @@ export function parseDateOrInstant(text: unknown): { from: number; to: number } 
   return DATE.test(text as string) ? { from, to: from + DAY_MS - 1 } : { from, to: from };
 }
 
+export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
+
+/** The forms that `parseInstant` reads, for a message about a text that it does not. */
+export function instantForms(text: unknown): string {
+  const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
+  return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;
+}
+
 function calendarDay(parts: RegExpExecArray): number | undefined {
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return undefined;

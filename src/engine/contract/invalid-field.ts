@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { instantForms, TIME_FORMS } from "./instant.ts";
 
 /** Translates a schema's errors for the client of an API (G08). */
 export interface InvalidField {
@@ -19,18 +20,28 @@ export function invalidField(value: unknown, errors: readonly ErrorObject[]): In
       best = error;
   }
   const pointer = toPointer(best);
-  return { field: fieldName(pointer), pointer, value: valueAt(value, pointer), message: toMessage(best) };
+  const found = valueAt(value, pointer);
+  return { field: fieldName(pointer), pointer, value: found, message: toMessage(best, found) };
 }
 
 function getDepth(error: ErrorObject): number {
   return error.instancePath.split("/").length + (error.keyword === "required" ? 1 : 0);
 }
 
-function toMessage({ keyword, params, message }: ErrorObject): string {
+function toMessage({ keyword, params, message }: ErrorObject, value: unknown): string {
+  if (keyword === "format") return `must be ${formatInWords(params["format"], value)}`;
   if (keyword === "required") return "is required";
   if (keyword === "enum") return `must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
   if (keyword === "additionalProperties") return "is not known";
   return message ?? "is invalid";
+}
+
+/** A format of ajv, as a message says it. */
+export function formatInWords(format: string, value: unknown): string {
+  if (format === "email") return "an e-mail address such as ada@example.test";
+  if (format === "uri") return "an absolute URL such as https://app.example.test";
+  if (format === "date-time") return TIME_FORMS;
+  return format === "date-or-instant" ? instantForms(value) : `a text in the format ${format}`;
 }
 
 /** A JSON pointer to what an error is about, also where that is missing or should be. */

@@ -29,6 +29,11 @@ export const Settings = Type.Object(
       "x-assumption": "G06",
       description: "`guide`: every 401 and 403 in envelope C",
     }),
+    auth_challenge: Words(["on", "off"], {
+      default: "on",
+      "x-assumption": "G41",
+      description: "whether a 401 carries `WWW-Authenticate`",
+    }),
     rate_headers: Words(["both", "plain", "alternative"], {
       default: "both",
       "x-assumption": "G07",

@@ -65,3 +65,6 @@ export function printableJson(value: unknown, indent?: number): string {
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
+
+/** Whether a header that takes one value was sent several times, which HTTP joins with commas. */
+export const wasRepeated = (value: string): boolean => value.includes(",");

@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { formatInWords } from "../contract/invalid-field.ts";
 import { nearest, pluralize } from "../contract/text.ts";
 import { clip } from "./document-error.ts";
 
@@ -50,7 +51,7 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
     message: `may have each item once; items ${error.params.j} and ${error.params.i} are the same`,
   }),
   pattern: (error) => expected(title(error) ?? `a text that matches ${error.params.pattern}`, error),
-  format: (error) => expected(title(error) ?? `a text in the format ${error.params.format}`, error),
+  format: (error) => expected(title(error) ?? formatInWords(error.params.format, error.data), error),
   not: (error) => forbidden(error),
   "false schema": () => ({ message: "is not allowed here" }),
 };

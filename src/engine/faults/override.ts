@@ -1,6 +1,6 @@
 import { parseDuration } from "../contract/duration.ts";
 import { type AnyOperation, listSuccesses } from "../contract/operation.ts";
-import { nearest } from "../contract/text.ts";
+import { nearest, wasRepeated } from "../contract/text.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { delayProblem } from "./effects/delay.ts";
 import type { EffectPlan } from "./effects/effect.ts";
@@ -53,6 +53,7 @@ export function readOverride(
 }
 
 function readDelay(text: string): number {
+  if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Delay was sent twice.");
   const problem = delayProblem(text);
   if (problem !== undefined)
     throw new RefusedOverride(sentence(`X-Sandbox-Delay ${problem.message}`, problem.hint));
@@ -69,6 +70,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   }
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };
   if (scenarios.has(text)) return { kind: "scenario", name: text };
+  if (wasRepeated(text)) throw new RefusedOverride("X-Sandbox-Fault was sent twice.");
   const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
     sentence(

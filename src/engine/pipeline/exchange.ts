@@ -9,7 +9,7 @@ import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
 import type { Address, Answer, PlainRequest } from "./plain-http.ts";
-import { type JsonBody, readBytes } from "./read-body.ts";
+import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
 import type { Stepped } from "./run-steps.ts";
 
@@ -138,7 +138,7 @@ export class Exchange implements RequestDraw, Stepped {
    * @throws ApiError PAYLOAD_TOO_LARGE; ClientGone
    */
   readBody(): Promise<Uint8Array> {
-    this.receiving ??= readBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
+    this.receiving ??= readJsonBytes(this.request, this.sandbox.settings.json_limit_mb * 1024 * 1024);
     return this.receiving;
   }
 

@@ -8,6 +8,14 @@ const MAX_JSON_VALUES = 100_000;
 
 type Received = Pick<PlainRequest, "headers" | "body">;
 
+/** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGone */
+export async function readJsonBytes(request: Received, limit: number): Promise<Uint8Array> {
+  const { expect, "content-length": length } = request.headers;
+  // A client that asks first is spared a body that its headers rule out (RFC 9110, 10.1.1).
+  if (expect !== undefined && Number(length) > 0 && Number(length) <= limit) requireJson(request);
+  return readBytes(request, limit);
+}
+
 /**
  * Reads a whole body into memory.
  * @throws ApiError PAYLOAD_TOO_LARGE over `limit` bytes, without reading on; ClientGone

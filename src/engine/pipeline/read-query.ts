@@ -18,7 +18,7 @@ interface Reading {
 
 /**
  * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5` stay
- * texts, so that they fail as what was sent. So does a key sent twice, which is ambiguous: as the list that it is.
+ * texts, so that they fail as what was sent. A key sent twice is ambiguous: it becomes a list (`findRepeated`).
  */
 export function readQuery(
   schema: TSchema | undefined,
@@ -36,6 +36,11 @@ export function readQuery(
     values[name] = name in values ? [values[name], value].flat() : value;
   }
   return values;
+}
+
+/** The first name with more than one value. */
+export function findRepeated(values: Record<string, unknown>): string | undefined {
+  return Object.keys(values).find((name) => Array.isArray(values[name]));
 }
 
 function typed(property: Property, text: string, outOfRange: OutOfRange): unknown {

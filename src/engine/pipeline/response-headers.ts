@@ -1,5 +1,7 @@
 import { utf8Length } from "../bytes.ts";
+import { isLoopback } from "../contract/loopback.ts";
 import type { Settings } from "../contract/settings.ts";
+import { wasRepeated } from "../contract/text.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, PlainAnswer, PlainRequest } from "./plain-http.ts";
@@ -23,6 +25,7 @@ const EXPOSED_HEADERS = [
   "x-ratelimit-remaining-tokens",
   "x-ratelimit-reset-tokens",
   "Retry-After",
+  "WWW-Authenticate",
   "ETag",
   "Last-Modified",
   "Content-Disposition",
@@ -52,6 +55,9 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
     exchange.id,
     "service-processing-ms",
     String(Math.round(performance.now() - exchange.started)),
+    // Also of an answer to a client without an origin: a cache may give it to a page.
+    "Vary",
+    "Origin",
   ];
   if (decision === "ok") headers.push("X-Sandbox-Decision", "ok");
   if (rate !== undefined) addRateHeaders(headers, rate, exchange);
@@ -60,6 +66,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
   if (organization !== undefined) headers.push("service-organization", organization);
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
+  if (answer.status === 401) addChallenge(headers, answer, exchange.sandbox.settings);
   // Names of rules and scenarios, and headers of faults, are their authors'.
   requireValue("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
@@ -118,20 +125,19 @@ function durationText(seconds: number): string {
 
 function originAllowed(origin: string, configured: readonly string[]): boolean {
   if (configured.includes(origin) || configured.includes("*")) return true;
-  let host: string;
-  try {
-    host = new URL(origin).hostname;
-  } catch {
-    return false;
-  }
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+  return URL.canParse(origin) && isLoopback(new URL(origin).hostname);
 }
 
 function addCorsHeaders(headers: string[], origin: string, settings: Settings): void {
-  headers.push("Vary", "Origin");
   if (!originAllowed(origin, settings.cors_origins)) return;
   headers.push("Access-Control-Allow-Origin", origin, "Access-Control-Expose-Headers", EXPOSED_HEADERS);
   if (settings.cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
+}
+
+/** G41; the answer of a fault may bring its own. */
+function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Settings): void {
+  const own = Object.keys(answer.headers).some((name) => name.toLowerCase() === "www-authenticate");
+  if (auth_challenge === "on" && !own) headers.push("WWW-Authenticate", 'Bearer realm="service"');
 }
 
 /** The answer to a preflight (G30), which is no request of the sandbox; undefined for any other request. */
@@ -140,7 +146,7 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
   const { origin } = request.headers;
   if (typeof origin !== "string" || request.headers["access-control-request-method"] === undefined)
     return undefined;
-  const headers: string[] = [];
+  const headers = ["Vary", "Origin"];
   if (originAllowed(origin, settings.cors_origins)) {
     const { cors_headers: configured, cors_credentials } = settings;
     const asked = String(request.headers["access-control-request-headers"] ?? "");
@@ -150,7 +156,7 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
     headers.push("Access-Control-Allow-Headers", [ALLOWED_HEADERS, ...own].join(", "));
     if (cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
     headers.push("Access-Control-Expose-Headers", EXPOSED_HEADERS);
-    headers.push("Access-Control-Max-Age", "600", "Vary", "Origin");
+    headers.push("Access-Control-Max-Age", "600");
   }
   headers.push("X-Sandbox-Decision", "ok");
   return addBody(headers, { status: 204, headers: {}, content_type: undefined, body: undefined });
@@ -161,7 +167,9 @@ export function unknownSandboxAnswer(name: string): PlainAnswer {
   const body = JSON.stringify({
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
-    hint: "create it with POST /_control/sandboxes, or leave the prefix and the X-Sandbox header away to use `default`",
+    hint: wasRepeated(name)
+      ? "X-Sandbox was sent twice"
+      : "create it with POST /_control/sandboxes, or leave the prefix and the X-Sandbox header away to use `default`",
   });
   const content_type = "application/json; charset=utf-8";
   const answer = addBody([], { status: 404, headers: {}, content_type, body });

@@ -5,7 +5,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
 import { firstBeyond, writtenAt } from "./json-numbers.ts";
-import { readQuery, withDefaults } from "./read-query.ts";
+import { findRepeated, readQuery, withDefaults } from "./read-query.ts";
 import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
@@ -41,6 +41,8 @@ export function validateQuery(
     judging.warn(ignoredWarning("query parameter", unknown));
   }
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
+  const twice = findRepeated(values);
+  if (twice !== undefined) throw invalidInput(twice, sentText(texts, twice), `${twice} was sent twice`);
   return completed(schema, values, {
     judging,
     sent: ({ pointer }) => sentText(texts, pointer.split("/")[1]!),

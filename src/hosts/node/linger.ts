@@ -12,7 +12,7 @@ export function lingerOnClose(server: Server): void {
 }
 
 /**
- * Ends a connection in stages (RFC 9112, 9.6): if it is closed with bytes unread, the system resets it, and the client
+ * Ends a connection in stages (RFC 9112, "Tear-down"): if it is closed with bytes unread, the system resets it, and the client
  * loses the answer. Bytes that still arrive are dropped, until the client closes it too.
  */
 export function linger(socket: Socket, last = ""): void {

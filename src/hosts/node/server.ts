@@ -47,9 +47,26 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
   server.on("clientError", answerUnreadable);
   // Node closes the connection without a word.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
-  // Node answers 417 to an expectation that it does not know; RFC 9110 lets us pass over it.
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  server.on("checkContinue", (request, response) => {
+    continueOnRead(request, response);
+    server.emit("request", request, response);
+  });
+  server.on("checkExpectation", (_request, response) => refuseRequest(response, 417, "an unknown Expect"));
   return server;
+}
+
+/** A body is asked for when it is first read: an answer before that is the only one (RFC 9110, 10.1.1). */
+function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
+  // The client may not send the body then, and the connection cannot carry another request.
+  response.setHeader("Connection", "close");
+  request._read = (size) => {
+    request._read = IncomingMessage.prototype._read;
+    if (!response.headersSent && request.socket.writable) {
+      response.removeHeader("Connection");
+      response.writeContinue();
+    }
+    request._read(size);
+  };
 }
 
 export interface RequestParts {
@@ -80,12 +97,11 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (!hasOneHost(request)) return refuseRequest(response, 400, "not one valid Host header");
   const plain = new NodeRequest(request, response);
   // The product's own paths begin with `/_`, except for the prefix of a sandbox.
   if (plain.target.startsWith("/_") && !plain.target.startsWith("/_s/"))
     return application.handle(request, response);
-  if (request.headers.host === undefined && request.httpVersionMinor > 0)
-    return refuseRequest(response, 400, "no Host header");
   if (refuses(request, response)) return;
   const address = readAddress(plain);
   const found = findSandbox(address.sandbox, { request, response });
@@ -95,4 +111,16 @@ async function answerRequest(
   if (answer === undefined) return;
   if (answer.wire !== undefined) await wires.send(request, response, answer);
   else await sendAnswer(request, response, answer);
+}
+
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** RFC 9112, 3.2; HTTP/1.0 may go without. */
+function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {
+  const { host } = headers;
+  if (host === undefined) return httpVersionMinor === 0;
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts += 1;
+  return hosts === 1 && HOST.test(host);
 }

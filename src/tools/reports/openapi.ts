@@ -104,6 +104,7 @@ function errorResponse(operation: AnyOperation, status: number, codes: ErrorCode
     "x-error-codes": codes,
     headers: {
       ...headerRefs(STANDARD_HEADERS),
+      ...(status === 401 ? { "WWW-Authenticate": { schema: { type: "string" } } } : {}),
       ...(status === 429 ? { "Retry-After": { schema: { type: "integer" } } } : {}),
     },
     content: { "application/json": { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } },

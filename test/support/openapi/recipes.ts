@@ -25,6 +25,9 @@ const held = (path: string): Recipe =>
     const first = await world.call(path, "GET", { who: "dan", params: SHORT });
     return { who: "dan", params: SHORT, headers: { "if-none-match": first.headers.get("etag")! } };
   });
+/** The last event of a meeting that has ended. */
+const atEnd = (last: string): Recipe =>
+  answering(204, { who: "dan", params: STANDUP, headers: { "last-event-id": last } });
 const TRANSCRIPTION = "/v1/audio/transcribe/{transcription_id}";
 
 const registered = async (world: FreshWorld): Promise<Sent> => {
@@ -105,9 +108,12 @@ export const RECIPES: Readonly<Record<string, readonly Recipe[]>> = {
   ),
   "meeting_sessions.delete_permanently": [answering(204, { who: "cleo", params: STANDUP })],
   "meeting_sessions.stop": [ok({ who: "cleo", params: { session_id: "mbsess_live" } })],
-  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP })],
-  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP })],
-  "meeting_sessions.stream_logs": [ok({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } })],
+  "meeting_sessions.stream_transcripts": [ok({ who: "dan", params: STANDUP }), atEnd("6")],
+  "meeting_sessions.stream_status": [ok({ who: "dan", params: STANDUP }), atEnd("2")],
+  "meeting_sessions.stream_logs": [
+    ok({ who: "dan", params: STANDUP, headers: { "last-event-id": "1" } }),
+    atEnd("5"),
+  ],
   "transcriptions.list_sentences": [
     ok({ who: "dan", params: { transcription_id: "trans_interview" }, query: "limit=10&offset=20" }),
     ok({ who: "dan", params: { transcription_id: "trans_redacted" } }, "redacted"),

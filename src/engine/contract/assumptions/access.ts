@@ -104,7 +104,7 @@ export const ACCESS: readonly Assumption[] = [
     topic: "Browsers",
     chosen: "CORS is answered for loopback origins and those configured.",
     details: [
-      "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, the `X-Provider…` and `X-PII-…` headers and `X-Sandbox-Decision` are exposed.",
+      "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, the `X-Provider…` and `X-PII-…` headers and `X-Sandbox-Decision` are exposed.",
     ],
   },
   {
@@ -113,5 +113,11 @@ export const ACCESS: readonly Assumption[] = [
     chosen:
       "The path's, else the key's current one; changing the current organization changes the calling key only.",
     details: ["An access token counts as its key."],
+  },
+  {
+    id: "G41",
+    topic: "Challenge of a 401",
+    chosen:
+      'Every 401 carries `WWW-Authenticate: Bearer realm="service"`, since HTTP asks for one and clients of some platforms fail without.',
   },
 ];

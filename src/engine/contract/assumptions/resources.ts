@@ -240,6 +240,12 @@ export const RESOURCES: readonly Assumption[] = [
     ],
   },
   {
+    id: "G42",
+    topic: "End of an event stream",
+    chosen:
+      "A stream whose meeting has ended closes; a client that comes back with the id of its last event, or for a stream without any event, is answered 204, which ends its retries.",
+  },
+  {
     id: "G43",
     topic: "Digests of an upload",
     chosen:

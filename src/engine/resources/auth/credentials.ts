@@ -1,4 +1,5 @@
 import type { Identity, RequestHeaders } from "../../contract/operation.ts";
+import { wasRepeated } from "../../contract/text.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { findKey, findKeyProblem, identifyKey } from "../api-keys/rules.ts";
 import { KEY_PATTERN } from "../api-keys/schema.ts";
@@ -58,6 +59,7 @@ export function explainKey(world: WorldReader, key: string): string {
   if (found !== undefined)
     return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
   if (key === "") return "nothing";
+  if (wasRepeated(key)) return "several values, as it was sent twice";
   if (!WELL_FORMED.test(key)) return "what is no API key: one is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";
 }

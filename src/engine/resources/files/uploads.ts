@@ -5,6 +5,7 @@ import { type Call, operation } from "../../contract/operation.ts";
 import { Reply } from "../../contract/reply.ts";
 import { Timestamp, Words } from "../../contract/schema.ts";
 import type { FileDigest } from "../../contract/services.ts";
+import { wasRepeated } from "../../contract/text.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { completeUpload } from "./rules.ts";
 import { BUCKET, type Upload, uploads } from "./schema.ts";
@@ -250,7 +251,8 @@ function readPlacement(headers: Readonly<Record<string, string | undefined>>, fi
   const probe = PROBE.exec(text);
   const match = RANGE.exec(text);
   const total = probe?.[1] ?? match?.[3];
-  if (total === undefined) throw badRange(text, "is not a range of the resumable protocol");
+  if (total === undefined)
+    throw badRange(text, wasRepeated(text) ? "was sent twice" : "is not a range of the resumable protocol");
   if (total !== "*" && Number(total) !== file_size) {
     throw badRange(text, `names a total of ${total} bytes; ${file_size} were announced`);
   }

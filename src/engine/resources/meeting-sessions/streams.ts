@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { operation } from "../../contract/operation.ts";
-import { Reply, StreamBody } from "../../contract/reply.ts";
+import { noContent, Reply, StreamBody } from "../../contract/reply.ts";
 import { Id, Timestamp, Words } from "../../contract/schema.ts";
 import type { Services } from "../../contract/services.ts";
 import type { Collection, StoredRecord } from "../../state/collection.ts";
@@ -78,7 +78,7 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
   return operation({
     id,
     section: "G16",
-    assumptions: ["G16"],
+    assumptions: ["G16", "G42"],
     method: "GET",
     path: `/v1/meeting-buddy/sessions/{session_id}/${name}/stream`,
     summary,
@@ -86,11 +86,16 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
     params: Type.Object({ session_id: Id("mbsess_") }),
     headers: { "last-event-id": "The id of the last event received, to go on after it" },
     errors: SESSION_ERRORS,
-    success: { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"], events },
+    success: [
+      { status: 200, content_types: ["text/event-stream"], headers: ["Cache-Control"], events },
+      { status: 204, description: "The session has ended, and the client has all of its events" },
+    ],
     access: requireSession,
     handle: () => undefined,
     finish({ params: { session_id }, headers }, _answer, services: Services) {
       const source = { services, session_id, since, last_event_id: headers["last-event-id"] };
+      // Event sources connect again after any other end (HTML, 9.2.3).
+      if (isOver(source)) return noContent();
       const body = new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
       return new Reply(200, body, { "Cache-Control": "no-cache" });
     },
@@ -120,6 +125,14 @@ interface EventSource {
   since: Since;
   /** The header of a client that reconnects. */
   last_event_id: string | undefined;
+}
+
+function isOver({ services, session_id, since, last_event_id }: EventSource): boolean {
+  const world = services.read();
+  const session = world.get(meetingSessions, session_id);
+  if (session?.status !== "completed") return false;
+  const { latest } = since(world, session, 0);
+  return resumePosition(last_event_id, latest) === latest;
 }
 
 /** Sends existing events, then new ones, until the session ends or the client leaves (G16). */

@@ -86,11 +86,16 @@ function joinSentences(sentences: readonly TimedText[]): TimedText {
 /** The headers of a representation for caches and conditional requests (4.11). */
 export function cacheHeaders(
   { updated_at, pii_redaction }: Transcription,
-  content: string,
+  {
+    content,
+    isWhole,
+  }: { content: string /** Whether the answer has nothing beside it. */; isWhole: boolean },
   world: WorldReader,
 ): Record<string, string> {
+  // Strong only if it names each byte (RFC 9110, 8.8.1).
+  const etag = `"${toHex(digest("sha256", content)).slice(0, 32)}"`;
   return {
-    ETag: `"${toHex(digest("sha256", content)).slice(0, 32)}"`,
+    ETag: isWhole ? etag : `W/${etag}`,
     "Last-Modified": new Date(world.absolute(updated_at)).toUTCString(),
     "Cache-Control": "public, max-age=86400",
     ...(pii_redaction === null
@@ -116,7 +121,7 @@ function isCurrent(
   validators: Record<string, string>,
 ): boolean {
   const tags = conditions["if-none-match"];
-  if (tags !== undefined) return matches(tags, validators["ETag"]!);
+  if (tags !== undefined) return matches(tags, validators["ETag"]!.replace("W/", ""));
   const since = httpDate(conditions["if-modified-since"]);
   return since !== undefined && Date.parse(validators["Last-Modified"]!) <= since;
 }

@@ -136,7 +136,8 @@ function subtitles(extension: "srt" | "vtt", { title, type, write }: Format) {
     ],
     handle({ world, headers }, transcription) {
       const text = write(requireSentences(world, transcription));
-      return replyUnlessCurrent(headers, cacheHeaders(transcription, text, world), new RawBody(type, text), {
+      const validators = cacheHeaders(transcription, { content: text, isWhole: true }, world);
+      return replyUnlessCurrent(headers, validators, new RawBody(type, text), {
         "Content-Disposition": `attachment; filename="${transcription.transcription_id}.${extension}"`,
       });
     },
@@ -189,7 +190,8 @@ function wrap(
     returned_count: content.length,
   };
   const actions = { ...siblingLinks(base), ...(page && pageLinks(base, page)) };
-  const validators = cacheHeaders(transcription, JSON.stringify([page ?? null, data]), world);
+  const part = { content: JSON.stringify([page ?? null, data]), isWhole: false };
+  const validators = cacheHeaders(transcription, part, world);
   return replyUnlessCurrent(headers, validators, { success: true, data, metadata, actions });
 }
 

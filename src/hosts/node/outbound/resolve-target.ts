@@ -1,5 +1,6 @@
 import dns from "node:dns";
 import net from "node:net";
+import { isLocalhost } from "../../../engine/contract/loopback.ts";
 import type { AddressPolicy } from "./address-policy.ts";
 
 export interface ResolvedAddress {
@@ -45,7 +46,7 @@ async function lookUp(hostname: string, lookup: Lookup): Promise<readonly Resolv
   const family = net.isIP(literal);
   if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];
   // RFC 6761: localhost names never leave the machine, whatever a resolver would say.
-  if (/(^|\.)localhost\.?$/i.test(hostname)) return LOOPBACK;
+  if (isLocalhost(hostname.toLowerCase())) return LOOPBACK;
   const addresses = await lookup(hostname);
   if (addresses.length === 0) {
     throw Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" });
