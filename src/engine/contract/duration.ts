@@ -4,6 +4,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
+  w: 604_800_000,
 };
 
 /** No duration is longer than the span of instants that JavaScript can name; beyond it, sums stop being exact. */
@@ -44,8 +45,7 @@ function sum(parts: readonly (string | undefined)[], units: readonly string[]): 
   for (const [index, part] of parts.entries()) {
     if (part === undefined) continue;
     given++;
-    const unit = units[index]!;
-    const milliseconds = exactMilliseconds(part, unit === "w" ? 7 * UNIT_MS.d! : UNIT_MS[unit]!);
+    const milliseconds = exactMilliseconds(part, UNIT_MS[units[index]!]!);
     if (milliseconds === undefined) return undefined;
     total += milliseconds;
   }

@@ -5,6 +5,7 @@ import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { View } from "../state/view.ts";
 import type { FactoryContext, RecordLookup } from "./factory.ts";
 import type { AnyOperation } from "./operation.ts";
+import { isInstant } from "./public-view.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
 /** The subject of events: records of a collection, or values that are made from such records. */
@@ -162,10 +163,6 @@ export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
     return [field, implied === undefined ? about.fields[field]! : Type.Literal(implied)] as const;
   });
   return Type.Object(Object.fromEntries(fields));
-}
-
-function isInstant(schema: TSchema): boolean {
-  return "x-instant" in schema;
 }
 
 /** The world of samples, where there is no sandbox: it is empty. */

@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import type { AnyCollection, Collection, StoredRecord } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { invalidInput } from "./errors.ts";
+import { fieldName, pointerTo, valueAt } from "./invalid-field.ts";
 
 /** The collection whose records a field, or the keys of a map, name. */
 export interface Reference {
@@ -123,18 +124,11 @@ export function requireReferences(tx: Transaction, { schema }: AnyCollection, gi
   visitReferences(schema, given, ({ reference, id, path, atKey }) => {
     const collection = collections.find(({ name }) => name === reference.collection);
     if (collection === undefined || tx.get(collection, id) !== undefined) return;
-    const field = path.reduce<string>(
-      (name, step) =>
-        typeof step === "number" ? `${name}[${step}]` : name === "" ? step : `${name}.${step}`,
-      "",
-    );
-    const value = atKey ? valueAt(given, path) : id;
+    const pointer = path.reduce<string>((above, step) => pointerTo(above, String(step)), "");
+    const field = fieldName(pointer);
+    const value = atKey ? valueAt(given, pointer) : id;
     throw invalidInput(field, value, `${field} must name one of the ${collection.name}; there is no ${id}`);
   });
-}
-
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce((inner, step) => (inner as Record<string | number, unknown>)[step], value);
 }
 
 /**
