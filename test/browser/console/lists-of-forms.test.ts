@@ -42,4 +42,18 @@ describe("the lists in the console's forms", { timeout: 4 * PATIENCE_MS }, () =>
       expect(complaints).toEqual([]);
     },
   );
+
+  it("keep what is selected while the filter hides it [interfaces 2]", async () => {
+    const { page, complaints } = await walkTo("/s/default/webhooks?show=webhooks&register=new");
+    const list = page.getByRole("region", { name: "Events", exact: true });
+    const filter = list.getByRole("searchbox");
+    for (const event of ["user.created", "thread.deleted"]) {
+      await filter.fill(event);
+      await list.getByRole("option", { name: event }).click();
+    }
+    await see(list).toContainText("user.created, thread.deleted");
+    await filter.fill("");
+    await see(list.getByRole("option", { selected: true })).toHaveCount(2);
+    expect(complaints).toEqual([]);
+  });
 });

@@ -53,7 +53,7 @@ function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Acto
   const read = (name: string) => inputs[name] ?? samples?.[name] ?? "";
   const path = fillPath(operation, read);
   const headers = {
-    ...Object.fromEntries(givenParameters(operation, "header", read)),
+    ...readParameters(operation, "header", read),
     // The browser sets the multipart boundary.
     ...(type && !isMultipart && { "content-type": type }),
   };
@@ -128,19 +128,16 @@ function exampleBody(
   return organization ? example.replaceAll("org_example", organization) : example;
 }
 
-function givenParameters(
-  { parameters = [] }: Operation,
-  place: "query" | "header",
-  read: (name: string) => string,
-): [string, string][] {
-  return parameters
-    .filter((one) => one.in === place && read(one.name) !== "")
-    .map(({ name }) => [name, read(name)]);
+type Read = (name: string) => string;
+
+function readParameters({ parameters = [] }: Operation, place: "query" | "header", read: Read): Texts {
+  const given = parameters.filter((one) => one.in === place && read(one.name) !== "");
+  return Object.fromEntries(given.map(({ name }) => [name, read(name)]));
 }
 
-function fillPath(operation: Operation, read: (name: string) => string): string {
+function fillPath(operation: Operation, read: Read): string {
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(read(name)));
-  return withQuery(filled, Object.fromEntries(givenParameters(operation, "query", read)));
+  return withQuery(filled, readParameters(operation, "query", read));
 }
 
 function MultipartFields(props: {
@@ -153,8 +150,8 @@ function MultipartFields(props: {
   const { properties = {}, required = [] } = resolved(schema, components);
   return Object.entries(properties).map(([name, { format }]) =>
     format === "binary" ? (
-      <label key={name} className="field field-name">
-        {name}
+      <label key={name} className="field">
+        <span className="field-name">{name}</span>
         <input
           type="file"
           onChange={(event) => {
