@@ -5,6 +5,7 @@ import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
+import { toPairs } from "../har/har-entry.ts";
 import {
   BUNDLE_FORMAT,
   BUNDLE_VERSION,
@@ -140,8 +141,9 @@ function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolea
 
 /** The code or scenario that a request asked for by its own header. */
 function requestedFault({ request_headers }: JournalEntry): string | undefined {
-  const at = request_headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "x-sandbox-fault");
-  return at < 0 ? undefined : request_headers[at + 1]?.trim();
+  return toPairs(request_headers)
+    .find(([name]) => name.toLowerCase() === "x-sandbox-fault")?.[1]
+    .trim();
 }
 
 function listDeliveries({ attempts }: Recording): Bundle["deliveries"] {
@@ -193,12 +195,9 @@ function describeRequest(
   sandbox: Sandbox,
   secrets: SecretPlaceholders,
 ): RequestStep["request"] {
-  const headers: [string, string][] = [];
-  for (let i = 0; i + 1 < entry.request_headers.length; i += 2) {
-    const name = entry.request_headers[i]!;
-    const value = entry.request_headers[i + 1]!;
-    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push([name, secrets.redactHeader(name, value)]);
-  }
+  const headers = toPairs(entry.request_headers)
+    .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()))
+    .map(([name, value]): [string, string] => [name, secrets.redactHeader(name, value)]);
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   const body = recordedBody(entry.request_body, secrets, type);
   const query = entry.query === "" ? "" : `?${entry.query}`;

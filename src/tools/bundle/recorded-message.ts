@@ -1,6 +1,7 @@
 import { toLatin1 } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { toPairs } from "../har/har-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
@@ -15,12 +16,7 @@ export function recordedAnswer(
   number: number,
   secrets: SecretPlaceholders,
 ): BundleAnswer {
-  const headers: [string, string][] = [];
-  const sent = entry.response_headers;
-  for (let i = 0; i + 1 < sent.length; i += 2) {
-    const name = sent[i]!;
-    if (!NOT_COMPARED.has(name.toLowerCase())) headers.push([name, sent[i + 1]!]);
-  }
+  const headers = toPairs(entry.response_headers).filter(([name]) => !NOT_COMPARED.has(name.toLowerCase()));
   const content = decode(entry.response_body);
   secrets.registerIssued(number, headers.map(([, value]) => value).join("\n"));
   if (content !== undefined) secrets.registerIssued(number, getText(content));

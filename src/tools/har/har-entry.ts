@@ -1,4 +1,5 @@
 import { STATUS_CODES } from "node:http";
+import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
 import Type, { type Static } from "typebox";
 import { Closed, Timestamp } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
@@ -20,16 +21,17 @@ export type ShownMessage = Static<typeof ShownMessage>;
 
 /** `flat` is name, value, name, value … as it went over the wire. */
 export function showMessage(flat: readonly string[], bytes: Uint8Array | string | undefined): ShownMessage {
-  const headers: ShownMessage["headers"] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    headers.push({ name: flat[i]!, value: redactHeader(flat[i]!, flat[i + 1]!) });
-  }
+  const headers = toPairs(flat).map(([name, value]) => ({ name, value: redactHeader(name, value) }));
   if (bytes === undefined || bytes.length === 0) return { headers };
   return { headers, body: showBody(bytes, findHeader({ headers }, "content-type") ?? "") };
 }
 
+export function toPairs(flat: readonly string[]): [name: string, value: string][] {
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!]] : []));
+}
+
 /** In lower case. */
-export function findHeader({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
+function findHeader({ headers }: Pick<ShownMessage, "headers">, wanted: string): string | undefined {
   return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
 }
 
@@ -43,6 +45,20 @@ function showBody(bytes: Uint8Array | string, type: string): unknown {
   } catch {
     return redactBrokenJson(text);
   }
+}
+
+/** Undefined for what cannot be decoded; a body that was cut off is decoded as far as it came. */
+export function decompress(bytes: Buffer, coding: string, maxOutputLength: number): Buffer | undefined {
+  const options = { maxOutputLength, finishFlush: zlib.Z_SYNC_FLUSH };
+  try {
+    if (coding === "identity" || coding === "") return bytes;
+    if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes, options);
+    if (coding === "deflate") return inflateSync(bytes, options);
+    if (coding === "br") return brotliDecompressSync(bytes, { maxOutputLength });
+  } catch {
+    return undefined;
+  }
+  return undefined;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

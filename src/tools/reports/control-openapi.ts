@@ -8,6 +8,7 @@ import {
 } from "../../engine/contract/problems.ts";
 import {
   type DocumentComponents,
+  groupBy,
   headerRefs,
   inPascalCase,
   type Json,
@@ -54,11 +55,7 @@ export function controlApiDocument(calls: readonly Call[], version: string): Jso
 
 /** One response per status, with the kinds of problems that it can carry; many calls share them. */
 function problemResponses(call: Call, { schemas, responses }: DocumentComponents): Json {
-  const byStatus = new Map<number, ProblemKind[]>();
-  for (const kind of listProblemKinds(call)) {
-    const { status } = PROBLEMS[kind];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), kind]);
-  }
+  const byStatus = groupBy(listProblemKinds(call), (kind): number => PROBLEMS[kind].status);
   const problem = schemas.place(ProblemBody);
   return Object.fromEntries(
     [...byStatus].map(([status, kinds]) => {

@@ -57,6 +57,12 @@ export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, opera
   };
 }
 
+export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const value of values) groups.set(toKey(value), [...(groups.get(toKey(value)) ?? []), value]);
+  return groups;
+}
+
 /** The group that an operation is shown in. */
 export function getTag({ id }: AnyDeclaration): string {
   return id.slice(0, id.indexOf("."));

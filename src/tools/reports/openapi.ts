@@ -8,6 +8,7 @@ import { listRefusals } from "../../engine/contract/refusals.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
 import {
   type DocumentComponents,
+  groupBy,
   headerRefs,
   inPascalCase,
   type Json,
@@ -79,11 +80,7 @@ function describeAssumed(operation: AnyOperation): Json {
 
 /** One response per status, with the codes that it can carry; many operations share them. */
 function errorResponses(operation: AnyOperation, { responses }: DocumentComponents): Json {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of listErrorCodes(operation)) {
-    const { status } = CATALOGUE[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
+  const byStatus = groupBy(listErrorCodes(operation), (code): number => CATALOGUE[code].status);
   byStatus.set(500, ["INTERNAL_ERROR"]);
   return Object.fromEntries(
     [...byStatus]

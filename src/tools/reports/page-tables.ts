@@ -6,7 +6,7 @@ import {
 } from "../../engine/contract/operation.ts";
 import { PROBLEMS, type ProblemKind } from "../../engine/contract/problems.ts";
 import { type DescribedSetting, describeSettings } from "../../engine/contract/settings.ts";
-import { getTag } from "./openapi-document.ts";
+import { getTag, groupBy } from "./openapi-document.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
@@ -67,17 +67,14 @@ function takes({ query, body }: AnyDeclaration, shown: Shown): string {
 function answers(call: Call, shown: Shown): string {
   const successes = listSuccesses(call);
   const alone = successes.length === 1;
-  const byStatus = new Map<number, string[]>();
-  for (const kind of call.errors.filter((one) => !one.startsWith("unknown-"))) {
-    const { status } = PROBLEMS[kind];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${kind}\``]);
-  }
+  const named = call.errors.filter((one) => !one.startsWith("unknown-"));
+  const byStatus = groupBy(named, (kind): number => PROBLEMS[kind].status);
   return [
     ...successes.map((success) => {
       const status = alone && success.status === 200 ? "" : `${success.status} `;
       return (status + successText(success, shown)).trim();
     }),
-    ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.join(", ")}`),
+    ...[...byStatus].map(([status, kinds]) => `${status} ${kinds.map((kind) => `\`${kind}\``).join(", ")}`),
   ].join("; ");
 }
 
@@ -147,21 +144,8 @@ function settingTable(): string {
 
 /** The values that a setting takes, in words. */
 function describeValues(schema: DescribedSetting["schema"]): string {
-  const {
-    type,
-    enum: words,
-    pattern,
-    minimum,
-    maximum,
-    maxItems,
-  } = schema as {
-    type: string;
-    enum?: string[];
-    pattern?: string;
-    minimum?: number;
-    maximum?: number;
-    maxItems?: number;
-  };
+  const { type, pattern, minimum, maximum, maxItems } = schema as Record<string, number | string | undefined>;
+  const words = (schema as { enum?: string[] }).enum;
   if (words !== undefined) {
     const booleans = words.includes("on") ? ", booleans" : "";
     return words.map((word) => `\`${word}\``).join(", ") + booleans;

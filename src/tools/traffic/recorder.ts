@@ -1,8 +1,14 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { AddressInfo } from "node:net";
-import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
-import { type ArchivedBody, type ArchivedExchange, type HarEntry, harEntry } from "../har/har-entry.ts";
+import {
+  type ArchivedBody,
+  type ArchivedExchange,
+  decompress,
+  type HarEntry,
+  harEntry,
+  toPairs,
+} from "../har/har-entry.ts";
 
 export interface RecorderOptions {
   /** Base URL of the service, without a slash at its end. */
@@ -186,18 +192,14 @@ function hasBody({ headers }: http.IncomingMessage): boolean {
 
 /** Name, value, name, value …, in their order and spelling. */
 function passedOn(raw: readonly string[]): string[] {
-  return pairs(raw).flatMap(([name, value]) =>
+  return toPairs(raw).flatMap(([name, value]) =>
     OF_THE_CONNECTION.has(name.toLowerCase()) ? [] : [name, value],
   );
 }
 
 /** The service is asked under its own name. */
 function withHost(raw: readonly string[], host: string): string[] {
-  return pairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
-}
-
-function pairs(raw: readonly string[]): [string, string][] {
-  return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1]!]] : []));
+  return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
 }
 
 /** More of a body is passed on and not kept. */
@@ -221,25 +223,11 @@ export class BodyCapture {
   archived(coding: string | undefined): ArchivedBody {
     const bytes = Buffer.concat(this.pieces);
     if (bytes.length === 0) return { bytes: undefined, size: 0 };
-    const decoded = decode(bytes, coding?.trim().toLowerCase() ?? "identity");
+    const decoded = decompress(bytes, coding?.trim().toLowerCase() ?? "identity", MAX_KEPT_BYTES);
     if (decoded === undefined) return { bytes: undefined, size: this.size };
     if (this.kept === this.size) return { bytes: decoded, size: decoded.length };
     return { bytes: withoutHalfCharacter(decoded), size: Math.max(this.size, decoded.length + 1) };
   }
-}
-
-function decode(bytes: Buffer, coding: string): Buffer | undefined {
-  // A body that was cut off is captured as far as it came.
-  const options = { maxOutputLength: MAX_KEPT_BYTES, finishFlush: zlib.Z_SYNC_FLUSH };
-  try {
-    if (coding === "identity" || coding === "") return bytes;
-    if (coding === "gzip" || coding === "x-gzip") return gunzipSync(bytes, options);
-    if (coding === "deflate") return inflateSync(bytes, options);
-    if (coding === "br") return brotliDecompressSync(bytes, { maxOutputLength: MAX_KEPT_BYTES });
-  } catch {
-    return undefined;
-  }
-  return undefined;
 }
 
 /** A cut within a character of UTF-8 would make bytes of a text. */

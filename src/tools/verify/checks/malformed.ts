@@ -17,19 +17,10 @@ interface Property {
 }
 
 /** Values that a declared property cannot have, each once. */
-function invalidValues({
-  type,
-  minimum,
-  maximum,
-  enum: words,
-  format,
-  pattern,
-}: Property): (string | number)[] {
-  if (type === "integer") {
-    const bounds = [minimum === undefined ? [] : [minimum - 1], maximum === undefined ? [] : [maximum + 1]];
-    return [...bounds.flat(), "some"];
-  }
-  return words !== undefined || format !== undefined || pattern !== undefined ? ["!nonsense"] : [];
+function invalidValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
+  if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
+  const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
+  return [...bounds.flat(), "some"];
 }
 
 const listProperties = (schema: unknown) =>

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { Router } from "../../../engine/pipeline/router.ts";
+import { decompress } from "../../har/har-entry.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
 import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
@@ -313,21 +313,13 @@ function toBody(
   }
   // Polly.JS writes a list of pieces.
   const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
-  const plain = decompress(bytes, headers.get("content-encoding"));
+  // Most recorders have decompressed a body, and show the header all the same.
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
+  const plain = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
   if (plain === undefined) return { text: "", missing: "with the body left compressed" };
   const isShort = plain === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
   return { text: plain.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
-}
-
-/** Most recorders have decompressed a body, and show the header all the same. Undefined: it cannot be read. */
-function decompress(bytes: Buffer, encoding: string | null): Buffer | undefined {
-  const limit = { maxOutputLength: MAX_FILE_BYTES };
-  try {
-    if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync(bytes, limit);
-    return encoding === "br" && !isUtf8(bytes) ? brotliDecompressSync(bytes, limit) : bytes;
-  } catch {
-    return undefined;
-  }
 }
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;

@@ -15,45 +15,25 @@ import type { Verdict } from "../verdict.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
 
+type Judge = (verdict: Verdict, exchange: Exchange) => void;
+
+const CHECKS: readonly [name: string, family: Family, title: string, judge: Judge][] = [
+  ["answer", "answers", "answers as documented", judgeAnswer],
+  ["refusals", "refusals", "refuses in its envelope, with a code and details that it has", judgeRefusals],
+  ["malformed", "refusals", "answers 422 to malformed values and names the field", judgeMalformed],
+  ["no-credentials", "credentials", "answers 401 without credentials", judgeCredentials],
+];
+
 /** The checks of every operation's recorded answers. */
 export function everyOperation({ operations }: Contract): Recorded[] {
-  const check = (
-    operation: AnyOperation,
-    { name, family, title }: { name: string; family: Family; title: string },
-    judge: (verdict: Verdict, exchange: Exchange) => void,
-  ): Recorded => ({
-    id: `${operation.id}/${name}`,
-    family,
-    section: operation.section,
-    title: `${operation.id} ${title}`,
-    observe: { operation: operation.id, begin: () => judge },
-  });
-  return operations.flatMap((operation) => [
-    check(operation, { name: "answer", family: "answers", title: "answers as documented" }, judgeAnswer),
-    check(
-      operation,
-      {
-        name: "refusals",
-        family: "refusals",
-        title: "refuses in its envelope, with a code and details that it has",
-      },
-      judgeRefusals,
+  return operations.flatMap(({ id, section, credentials }) =>
+    CHECKS.filter(([, family]) => credentials !== false || family !== "credentials").map(
+      ([name, family, title, judge]): Recorded => ({
+        ...{ id: `${id}/${name}`, family, section, title: `${id} ${title}` },
+        observe: { operation: id, begin: () => judge },
+      }),
     ),
-    check(
-      operation,
-      { name: "malformed", family: "refusals", title: "answers 422 to malformed values and names the field" },
-      judgeMalformed,
-    ),
-    ...(operation.credentials === false
-      ? []
-      : [
-          check(
-            operation,
-            { name: "no-credentials", family: "credentials", title: "answers 401 without credentials" },
-            judgeCredentials,
-          ),
-        ]),
-  ]);
+  );
 }
 
 function judgeAnswer(verdict: Verdict, exchange: Exchange): void {
