@@ -27,7 +27,7 @@ const live = (one: (typeof PLANTED)[number]) =>
 /** Whether it was found by its check, and as what. */
 const findOutcome = ({ checks }: VerifyReport, id: string) => checks.find((one) => one.id === id)?.outcome;
 
-describe("a service that is right but for one thing [quality 2.21]", () => {
+describe("a service that is right but for one thing [interfaces 12]", () => {
   it("a service that is right passes live and in a recording", async () => {
     expect(reported(await services.live(undefined, full))).toEqual([]);
     const report = await services.recorded();

@@ -52,7 +52,7 @@ it("interfaces 12 a service is recorded, judged, and stood in for", async () => 
   expect(judged.code).toBe(1);
   expect(judged.stdout).toContain('usage.retrieve_limits: /summary has no "keys_exceeded"');
   expect(judged.stdout).toContain("month=13 answers 400");
-  expect(judged.stdout.match(/^FAIL {2}\d/gm)).toHaveLength(2);
+  expect(judged.stdout.match(/^FAIL {2}\d/gm)).toHaveLength(3);
 
   const made = await runCommand(["fixture", "from-har", har!, "--out", world!]);
   expect(made.stderr).toBe("");
