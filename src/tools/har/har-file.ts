@@ -141,7 +141,8 @@ export class HarFile {
   private readonly descriptor: number;
   /** Where the next entry goes. */
   private end = 0;
-  private entries = 0;
+  /** Entries so far. */
+  count = 0;
 
   /** @throws the system's error; EEXIST for a file that is there, unless it may be replaced */
   constructor(file: string, { version, replace }: { version: string; replace: boolean }) {
@@ -154,13 +155,9 @@ export class HarFile {
     this.end = Buffer.byteLength(head);
   }
 
-  get count(): number {
-    return this.entries;
-  }
-
   /** @throws the system's error, such as that of a full disk; the file is then as it was before */
   add(entry: HarEntry): void {
-    const text = Buffer.from(`${this.entries === 0 ? "\n" : ",\n"}${JSON.stringify(entry)}${TAIL}`);
+    const text = Buffer.from(`${this.count === 0 ? "\n" : ",\n"}${JSON.stringify(entry)}${TAIL}`);
     try {
       for (let done = 0; done < text.length; )
         done += writeSync(this.descriptor, text, done, text.length - done, this.end + done);
@@ -170,7 +167,7 @@ export class HarFile {
       throw error;
     }
     this.end += text.length - TAIL.length;
-    this.entries += 1;
+    this.count += 1;
   }
 
   close(): void {

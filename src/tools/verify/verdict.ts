@@ -51,24 +51,22 @@ const MAX_KINDS = 20;
 export class RecordedVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
   private readonly said = new Set<string>();
-  private more = 0;
-  private problems = 0;
-  private exchange: Exchange | undefined;
-
-  about(exchange: Exchange): void {
-    this.exchange = exchange;
-  }
+  /** Problems so far, of all kinds, and those of kinds that are not listed. */
+  found = 0;
+  uncounted = 0;
+  /** The one that is judged now. */
+  exchange: Exchange | undefined;
 
   override expect(fits: boolean, problem: string, gap?: Basis): boolean {
     if (fits) return super.expect(fits, problem, gap);
-    this.problems += 1;
+    this.found += 1;
     const kind = `${gap ?? ""} ${this.findKind(problem)}`;
     const known = this.kinds.get(kind);
     if (known !== undefined) known.times += 1;
     else if (this.kinds.size < MAX_KINDS) {
       this.kinds.set(kind, { detail: problem, times: 1 });
       super.expect(false, problem, gap);
-    } else this.more += 1;
+    } else this.uncounted += 1;
     return false;
   }
 
@@ -78,22 +76,12 @@ export class RecordedVerdict extends Verdict {
     super.note(text);
   }
 
-  /** How many problems so far, of all kinds. */
-  get found(): number {
-    return this.problems;
-  }
-
   /** The problem, with how often its kind occurred. */
   withCount(detail: string): string {
     const found = [...this.kinds.values()].find((one) => one.detail === detail);
     return found === undefined || found.times === 1
       ? detail
       : `${detail} (and ${found.times - 1} more like it)`;
-  }
-
-  /** Problems of kinds that are not listed. */
-  get uncounted(): number {
-    return this.more;
   }
 
   private findKind(problem: string): string {

@@ -28,18 +28,18 @@ async function probe({ target, known, verdict }: Context, operation: AnyOperatio
   judgeUnauthenticated(verdict, exchange);
 }
 
-const FORMS: readonly { name: string; header: (key: string) => Record<string, string> }[] = [
-  { name: "api-key", header: (key) => ({ "api-key": key }) },
-  { name: "X-API-Key", header: (key) => ({ "X-API-Key": key }) },
-  { name: "Authorization: Bearer", header: (key) => ({ Authorization: `Bearer ${key}` }) },
+const FORMS: readonly [id: string, name: string, header: (key: string) => Record<string, string>][] = [
+  ["api-key", "api-key", (key) => ({ "api-key": key })],
+  ["x-api-key", "X-API-Key", (key) => ({ "X-API-Key": key })],
+  ["authorization", "Authorization: Bearer", (key) => ({ Authorization: `Bearer ${key}` })],
 ];
 
 /** In the form of section 2.15, and never issued. */
 const UNKNOWN_KEY = `ak_${"nobody0".padEnd(39, "0")}`;
 
-const forms: Check[] = FORMS.flatMap(({ name, header }) => [
+const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
   {
-    id: `credentials/${name.split(":")[0]!.toLowerCase()}`,
+    id: `credentials/${id}`,
     family: "credentials",
     section: "5",
     title: `the key is accepted as ${name}`,
@@ -53,7 +53,7 @@ const forms: Check[] = FORMS.flatMap(({ name, header }) => [
     },
   },
   {
-    id: `credentials/${name.split(":")[0]!.toLowerCase()}-unknown`,
+    id: `credentials/${id}-unknown`,
     family: "credentials",
     section: "5",
     title: `an unknown key as ${name} is 401`,

@@ -137,7 +137,7 @@ export class Judging implements Seeing {
     for (const one of this.byOperation.get(exchange.operation!.id)!) {
       if (one.check.observe.successes && !hasBody(exchange)) continue;
       const before = one.verdict.found;
-      one.verdict.about(exchange);
+      one.verdict.exchange = exchange;
       try {
         one.judge(one.verdict, exchange);
       } catch (error) {
