@@ -36,6 +36,13 @@ describe("a value that YAML takes for a comment", () => {
     ]);
   });
 
+  it.each(["a: { color: #4f46e5 }\nb: 1\n", "a: [x, #4f46e5]\n"])(
+    "%j, which it leaves open, is explained",
+    (text) => {
+      expect(() => readDocument(text, { file: "a.yaml" })).toThrow("quote a value that begins with #");
+    },
+  );
+
   it.each([
     "color: # the team's colour\n",
     "color: '#4f46e5'\n",

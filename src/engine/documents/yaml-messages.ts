@@ -11,8 +11,19 @@ const WORDS: Readonly<Record<string, string>> = {
   BAD_DIRECTIVE: "directives such as %TAG are not understood here",
 };
 
-/** Says in plain words what the YAML parser found wrong; its own words are kept where they are the clearest. */
+/** A value that begins with `#` is a comment, which hides the end of its map or list in braces. */
+const HIDDEN_END = /[{[][^\n}\]#]{0,200}[ \t]#\S/;
+/** Characters that are searched for one; a hostile text must not take long. */
+const SEARCHED = 65_536;
+
 export function syntaxMessage(code: string, message: string, text: string): string {
+  const words = inWords(code, message, text);
+  const isHidden = ["MISSING_CHAR", "BAD_INDENT"].includes(code) && HIDDEN_END.test(text.slice(0, SEARCHED));
+  return isHidden ? `${words}; quote a value that begins with #` : words;
+}
+
+/** Says in plain words what the YAML parser found wrong; its own words are kept where they are the clearest. */
+function inWords(code: string, message: string, text: string): string {
   const json = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return missing(message);
   if (code === "TAG_RESOLVE_FAILED") return `the tag ${tagIn(message)} is not understood; leave it out`;

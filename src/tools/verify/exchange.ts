@@ -106,7 +106,7 @@ export function readJson(text: string, headers: Headers, whole = true): Pick<Ans
 }
 
 export function isJson(type: string | null): boolean {
-  return /^application\/([\w.-]+\+)?json\b/.test(type ?? "");
+  return /^application\/([\w.-]+\+)?json\b/i.test(type ?? "");
 }
 
 export function parseJson(text: unknown): { json: unknown; broken: boolean } {

@@ -1,3 +1,4 @@
+import { toMediaType } from "../../../engine/contract/media-types.ts";
 import type { Check, Context } from "../check.ts";
 import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
@@ -153,7 +154,7 @@ const uncrop: Check = {
     if (overBudget(context, exchange)) return;
     if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
     context.changed("had a small image extended", `${BILLED}, if it is`);
-    const type = exchange.headers.get("content-type");
+    const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${where.provider} answers ${type}, not image/jpeg`);
     const credits = exchange.headers.has("x-provider-credits-consumed");
     verdict.expect(credits, "X-Provider-Credits-Consumed is missing");

@@ -1,3 +1,4 @@
+import { toMediaType } from "../../../engine/contract/media-types.ts";
 import { type Check, type Context, looksAt, seenIn } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
@@ -39,7 +40,7 @@ function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void
   const { type, judge } = FORMATS[format] ?? {};
   if (type === undefined || judge === undefined) return;
   const sent = headers.get("content-type") ?? "";
-  verdict.expect(sent.startsWith(type), `format=${format} has the content type ${excerpt(sent)}`);
+  verdict.expect(toMediaType(sent) === type, `format=${format} has the content type ${excerpt(sent)}`);
   const name = `transcript_${asked.params["session_id"]}.${format}`;
   const disposition = headers.get("content-disposition") ?? "";
   verdict.expect(
