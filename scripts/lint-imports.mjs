@@ -1,4 +1,4 @@
-// Checks that the rooms of `src/` import one way (docs/decisions/0005-folders-import-one-way.md):
+// Checks that the folders of `src/` import one way (docs/decisions/0005-folders-import-one-way.md):
 //   node scripts/lint-imports.mjs            exits 1 and lists each import that the table does not allow
 //   node scripts/lint-imports.mjs --arrows   prints which room imports which
 import { readdirSync, readFileSync } from "node:fs";

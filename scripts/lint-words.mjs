@@ -30,8 +30,6 @@ const PATTERNS = {
 /** Generated from declarations, or the text of others. */
 const LEFT_OUT = [
   "docs/reference/service-api.md",
-  "docs/reference/assumptions.md",
-  "docs/api.md",
   "docs/openapi.json",
   "docs/control-api.json",
   "types/control-api.ts",

@@ -50,7 +50,7 @@ describe("the API's page [interfaces 9]", () => {
   });
 
   it("says what a field takes in words [4.3]", () => {
-    expect(section("departments.reparent")).toContain("Body:\n\n- `new_parent_id`\\*: id `dept_…` or null\n");
+    expect(section("departments.reparent")).toContain("Body:\n\n- `new_parent_id`\\*: `dept_…` or null\n");
     expect(section("departments.reparent")).toContain("422 `DEPARTMENT_CYCLE_DETECTED`");
     expect(section("music_collections.list_tracks")).toMatch(
       /Query:\n\n- `limit`: integer, 1 to \d+, default `\d+`/,

@@ -83,11 +83,12 @@ export function apiPage({ paths, components }: ApiDocument): string {
 Every operation of the emulated API: its fields, answers and errors. Generated from the [OpenAPI document](openapi.json), which
 has every detail and which \`understudy openapi\` prints. Scenarios, the journal and coverage use the same operation ids.
 
-- *Assumed* marks what the [reference](reference/service-api.md) does not show, with the assumption's id.
-- A field with \`*\` is required. Parameters of a path always are: ${pathParameters(calls.map(({ call }) => call))}.
+- After each summary is the section of the [reference](reference/service-api.md), then the [assumptions](reference/assumptions.md)
+  where it is silent.
+- A field with \`*\` is required; one without a type is text; \`org_…\` is an id with this prefix. Parameters of a path: ${pathParameters(calls.map(({ call }) => call))}.
 - Every operation also answers 401 \`AUTHENTICATION_REQUIRED\`, 422 \`INVALID_INPUT\` and 429 \`RATE_LIMIT_EXCEEDED\`, unless it says
   "never"; a body can be 400 \`INVALID_JSON\`, 413 \`PAYLOAD_TOO_LARGE\` or 415 \`UNSUPPORTED_MEDIA_TYPE\`, and anything 500
-  \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) has credentials, envelopes and codes.
+  \`INTERNAL_ERROR\`. [Errors and limits](errors-and-limits.md) explains envelopes and codes.
 
 ${sections.join("\n")}
 ## Records
@@ -120,13 +121,12 @@ function callSection({ method, path, call }: { method: string; path: string; cal
   const assumed = (call["x-assumption"] ?? []).map((id) => `[${id}](reference/assumptions.md#${id})`);
   const section = call["x-section"];
   const page = section.startsWith("G") ? "assumptions" : "service-api";
-  const rests = [`[${section}](reference/${page}.md#${section})`];
-  if (assumed.length > 0) rests.push(`assumed: ${assumed.join(", ")}`);
+  const sources = [`[${section}](reference/${page}.md#${section})`, ...assumed];
   const lists = ["query", "header"].map((place) => parameterList(call, place));
   return [
     `### ${call.operationId}`,
     `\`${method} ${path}\``,
-    `${sentence(about)} ${rests.join("; ")}`,
+    `${sentence(about)} ${[...new Set(sources)].join(", ")}`,
     ...[...lists, bodyList(call)].filter((list) => list !== ""),
     `${answerLine(call)}\n`,
   ].join("\n\n");
@@ -180,12 +180,15 @@ function recordSection([name, schema]: [string, Shape]): string {
 }
 
 function item(name: string, required: boolean, schema: Shape): string {
-  return `- \`${name}\`${required ? "\\*" : ""}: ${describe(schema)}`;
+  const about = describe(schema);
+  return `- \`${name}\`${required ? "\\*" : ""}${about === "" ? "" : `: ${about}`}`;
 }
 
 function describe(schema: Shape): string {
   const text = schema.description?.replaceAll("\n", " ");
-  return text === undefined ? describeType(schema) : `${describeType(schema)}. ${text}`;
+  const type = describeType(schema);
+  if (text === undefined) return type === "text" ? "" : type;
+  return type === "text" ? text : `${type}. ${text}`;
 }
 
 /** A schema in words: `text`, `list of [Department](#department)`, `integer, 1 to 100`, `object of ...`. */
@@ -220,7 +223,7 @@ function describeText(schema: Shape): string {
   if (schema.format === "date-time") return "instant";
   if (schema.format !== undefined) return schema.format;
   const [, kind] = /^\^(.+)_\[A-Za-z0-9_-\]\{1,120\}\$$/.exec(schema.pattern ?? "") ?? [];
-  if (kind !== undefined) return `id ${quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`)}`;
+  if (kind !== undefined) return quote(`${kind.replace(/^\((.*)\)$/, "$1")}_…`);
   const like = schema.pattern === undefined ? "" : ` like ${quote(schema.pattern)}`;
   return `text${like}${bounds(schema.minLength, schema.maxLength, "characters")}${fallback(schema)}`;
 }
@@ -230,6 +233,7 @@ function fallback(schema: Shape): string {
 }
 
 function bounds(least: number | undefined, most: number | undefined, of: string): string {
+  if (of !== "" && least === 1 && most === undefined) return ", not empty";
   const unit = of === "" ? "" : ` ${of}`;
   const shown = (value: number) =>
     value > Number.MAX_SAFE_INTEGER / 2 ? undefined : value.toLocaleString("en");

@@ -164,27 +164,37 @@ function typeName(event: string): string {
     .join("");
 }
 
-/** The catalogue as a page of the documentation. */
+/** The catalogue as a page of the documentation; events with the same fields share a row and a sample. */
 export function eventsPage(events: readonly CataloguedEvent[]): string {
-  const rows = events.map(({ name, summary, fields }) => {
-    const data = fields.map((field) => `\`${field}\``).join(", ");
-    return `| [\`${name}\`](#${name.replace(".", "")}) | ${summary} | ${data} |`;
+  const groups: CataloguedEvent[][] = [];
+  for (const event of events) {
+    const last = groups.at(-1);
+    if (last?.[0]?.fields.join() === event.fields.join()) last.push(event);
+    else groups.push([event]);
+  }
+  const rows = groups.map((group) => {
+    const names = group.map(({ name }) => `\`${name}\``).join(", ");
+    const when = group.map(({ summary }) => summary).join("; ");
+    return `| ${names} | ${when} | ${group[0]!.fields.map((field) => `\`${field}\``).join(", ")} |`;
   });
-  const parts = events.map(
-    ({ name, sample }) => `## ${name}\n\n\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``,
+  const samples = groups.map(
+    ([first]) => `### ${first!.name}\n\n\`\`\`json\n${JSON.stringify(first!.sample, null, 2)}\n\`\`\``,
   );
   return `# Events
 
 <!-- generated from the declarations by npm run generate -->
 
-What webhooks receive, with a sample of each event (sections [6.1](reference/service-api.md#6.1), [6.2](reference/service-api.md#6.2)
-and [G25](reference/assumptions.md#G25)). \`understudy events NAME --schema\` prints its JSON Schema, \`understudy events --types ts\` (or
-\`py\`) types of all. [Webhooks](webhooks.md) describes how they are sent, [Signatures](signatures.md) how you verify them.
+Webhooks receive these events (sections [6.1](reference/service-api.md#6.1), [6.2](reference/service-api.md#6.2) and
+[G25](reference/assumptions.md#G25)). \`understudy events NAME --schema\` prints the JSON Schema of one, \`--sample\` a sample, and
+\`understudy events --types ts\` (or \`py\`) types of all. [Webhooks](webhooks.md) describes how they are sent,
+[Signatures](signatures.md) how you verify them.
 
 | event | when | data |
 |---|---|---|
 ${rows.join("\n")}
 
-${parts.join("\n\n")}
+## Samples
+
+${samples.join("\n\n")}
 `;
 }

@@ -34,26 +34,23 @@ export function withTables(page: string, calls: readonly Call[]): string {
       if (what === "settings") return `${begin}${settingTable()}${end}`;
       const groups = tags!.split(" ");
       const rows = groups.flatMap((tag) => calls.filter((call) => getTag(call) === tag));
-      return `${begin}${callTable(rows, shown)}${end}`;
+      return `${begin}${callList(rows, shown)}${end}`;
     },
   );
 }
 
-function callTable(calls: readonly Call[], shown: Shown): string {
-  const rows = calls.map(
-    (call) =>
-      `| ${call.method} ${shortPath(call)} | ${does(call)} | ${takes(call, shown)} | ${answers(call, shown)} |\n`,
-  );
-  return `| call | does | takes | answers |\n|---|---|---|---|\n${rows.join("")}`;
+/** A line for each call: what it takes, what it does, and after the arrow what it answers. */
+function callList(calls: readonly Call[], shown: Shown): string {
+  const lines = calls.map((call) => {
+    const request = [call.method, shortPath(call), takes(call, shown)].filter((part) => part !== "");
+    return `- ${request.join(" ")}: ${call.summary} → ${answers(call, shown)}\n`;
+  });
+  return lines.join("");
 }
 
 function shortPath({ path }: AnyDeclaration): string {
   const below = path.replace(/^\/_control\/sandboxes\/\{name\}/, "");
   return below === path ? `\`${path}\`` : below === "" ? "S" : `S\`${below}\``;
-}
-
-function does({ summary, description }: AnyDeclaration): string {
-  return description === undefined ? summary : `${summary}. ${description}`;
 }
 
 function takes({ query, body }: AnyDeclaration, shown: Shown): string {
@@ -98,8 +95,8 @@ function describeShape(schema: Shape, shown: Shown): string {
   if (inside !== undefined) {
     const isNamed = Object.keys(inside.properties ?? {}).length >= MANY_FIELDS;
     const one = isNamed || inside.properties === undefined ? inside.$id! : listFields(inside);
-    const list = items === undefined ? `\`{items: [${one}], total}\`` : `\`[${one}]\``;
-    return isNamed && !shown.has(inside.$id!) ? `${list}, ${describeShape(inside, shown)}` : list;
+    if (items !== undefined) return `\`[${one}]\``;
+    return `list of ${isNamed ? describeShape(inside, shown) : `\`${one}\``}`;
   }
   const names = Object.keys(properties);
   if (names.length === 0) return $id === undefined ? (description ?? "") : `\`${$id}\``;
@@ -127,20 +124,22 @@ function findItem({ properties = {} }: Shape): Shape | undefined {
 }
 
 function problemTable(): string {
-  const rows = Object.entries(PROBLEMS).map(
-    ([kind, { status, when }]) => `| ${status} | \`${kind}\` | ${when} |\n`,
-  );
-  return `| status | \`type\` ends in | when |\n|---|---|---|\n${rows.join("")}`;
+  return Object.entries(PROBLEMS)
+    .map(([kind, { status, when }]) => `- ${status} \`${kind}\`: ${when}\n`)
+    .join("");
 }
 
 function settingTable(): string {
   const rows = describeSettings().map(({ name, default: initial, description, assumption = "", schema }) => {
     const shown = Array.isArray(initial) ? `[${initial.join(", ")}]` : String(initial);
-    const gap = assumption && `[${assumption}](reference/assumptions.md#${assumption})`;
-    return `| \`${name}\` | \`${shown}\` | ${describeValues(schema)} | ${description} | ${gap} |\n`;
+    const gap = assumption && ` ([${assumption}](reference/assumptions.md#${assumption}))`;
+    return `| \`${name}\` | \`${shown}\` | ${describeValues(schema)} | ${description}${gap} |\n`;
   });
-  return `| setting | default | takes | what it changes | assumption |\n|---|---|---|---|---|\n${rows.join("")}`;
+  return `| setting | default | takes | what it changes |\n|---|---|---|---|\n${rows.join("")}`;
 }
+
+/** Longer lists of values are only in the OpenAPI document. */
+const MANY_WORDS = 12;
 
 /** The values that a setting takes, in words. */
 function describeValues(schema: DescribedSetting["schema"]): string {
@@ -148,7 +147,9 @@ function describeValues(schema: DescribedSetting["schema"]): string {
   const words = (schema as { enum?: string[] }).enum;
   if (words !== undefined) {
     const booleans = words.includes("on") ? ", booleans" : "";
-    return words.map((word) => `\`${word}\``).join(", ") + booleans;
+    const list = (some: readonly string[]) => some.map((word) => `\`${word}\``).join(", ");
+    if (words.length <= MANY_WORDS) return list(words) + booleans;
+    return `one of [${words.length} values](control-api.json), such as ${list(words.slice(0, 3))}`;
   }
   if (type === "array") return maxItems === undefined ? "a list" : `a list of at most ${maxItems}`;
   if (type === "string") return `\`${pattern}\``;

@@ -59,7 +59,6 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   "docs/getting-started.md": { ownServer: true },
   "docs/pipelines.md": { ownServer: true },
   "docs/signatures.md": { ownServer: true, says: [/signature-missing/] },
-  "docs/surprises.md": { ownServer: true },
   "docs/cli.md": {
     before: `mkdir -p worlds scenarios && echo 'extends: reference' > worlds/mine.yaml`,
     replace: { "/tmp/understudy.json": "understudy.json" },

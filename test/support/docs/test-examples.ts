@@ -13,7 +13,7 @@ const OF_THE_REPOSITORY = new Set(["CONTRIBUTING.md", "CHANGELOG.md", "bench/REA
 /** Answers that an example must not get, unless its page says so (`shows`). */
 const REFUSALS = ["urn:understudy:problem", '"INVALID_INPUT"', "There is no such endpoint"];
 const LIMIT_MS = 600_000;
-const GUIDE = /^README\.md|^docs\/(for-|getting-started|surprises|receivers\/|examples\/)/;
+const GUIDE = /^README\.md|^docs\/(for-|getting-started|receivers\/|examples\/)/;
 
 const run = pages().filter((page) => !OF_THE_REPOSITORY.has(page) && blocks(page).length > 0);
 /** Pages that are run, in two parts that take about as long, so that two cores share them. */

@@ -6,31 +6,31 @@ export const ACCESS: readonly Assumption[] = [
     id: "G01",
     topic: "Token exchange",
     chosen:
-      "POST /v1/auth/token trades any API-key credential for an HS256 access token and a refresh token that lives 30 days and can be spent once at POST /v1/auth/refresh; a reset ends every token.",
+      "POST /v1/auth/token exchanges any API-key credential for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
-      "The credential may come in a header or as `api_key` in the body; the answer is `{access_token, token_type, expires_in, refresh_token}`. Refreshing answers the same, and the access token from before lives on until it expires.",
-      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, signed by another, of another algorithm, expired, or from before a reset is 401; so is a credential that is missing or unknown. One that is no text is 422.",
+      "The credential is a header, or `api_key` in the body. Both calls answer `{access_token, token_type, expires_in, refresh_token}`; after a refresh the old access token lives on until it expires.",
+      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, expired, from before a reset, of another signer or algorithm is 401; so is a missing or unknown credential. One that is no text is 422.",
     ],
   },
   {
     id: "G02",
     topic: "Permissions",
     chosen:
-      "A role per organization (owner, admin, member) and capabilities; owners and admins hold all of them. Where several credentials are sent, api-key comes before X-API-Key before Authorization.",
+      "A user has a role per organization (owner, admin, member) and capabilities; owners and admins have all of them. If several credentials are sent, api-key comes before X-API-Key before Authorization.",
     details: [
-      "4.3, 4.10, 4.15 and 4.16 ask for an owner or admin, 4.10 in the current organization; deleting a thread for its owner or an owner or admin of its organization; everything else for membership of the organization in the path or of the resource's.",
+      "4.3, 4.10, 4.15 and 4.16 require an owner or admin, 4.10 of the current organization; deleting a thread its owner, or an owner or admin of its organization; everything else membership of the organization in the path or of the resource's.",
       "Accounts are `active`, `suspended` or `disabled`; a key can be revoked or expire.",
-      "Without credentials: upload URLs (G13), shared links (G19), and the two calls of G01 that bring theirs in the body.",
+      "Without credentials: upload URLs (G13), shared links (G19), and the two calls of G01 with the credential in the body.",
     ],
   },
   {
     id: "G03",
     topic: "403 or 404",
     chosen:
-      "An unknown organization is 404, a foreign one 403 ORGANIZATION_ACCESS_DENIED, a missing role or capability 403 INSUFFICIENT_PERMISSIONS; what the reference states for an operation wins.",
+      "An unknown organization is 404, a foreign one 403 ORGANIZATION_ACCESS_DENIED, a missing role or capability 403 INSUFFICIENT_PERMISSIONS, unless the reference says otherwise.",
     details: [
-      "4.1 answers a foreign session with 403 `SESSION_ACCESS_DENIED`; 4.4 answers 404 with `collection_id` whatever was foreign or unknown; 4.5 answers 403 for an unknown organization as for a foreign one, so that nothing can be found out by trying.",
-      "4.12 answers a user from outside with 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` with 403, and then an unknown link with 404 and `link_id`.",
+      "4.1: a foreign session is 403 `SESSION_ACCESS_DENIED`. 4.4: anything foreign or unknown is 404 with `collection_id`. 4.5: an unknown organization is 403 like a foreign one, so that no one can find out which exist.",
+      "4.12: a user from outside gets 404 `DASHBOARD_NOT_FOUND`, a member without `report-create` 403, then an unknown link is 404 with `link_id`.",
       "4.8 writes its codes in upper case in envelope B, as its 404 does: `AUTHENTICATION_REQUIRED`, `INSUFFICIENT_PERMISSIONS`.",
     ],
   },
@@ -38,28 +38,28 @@ export const ACCESS: readonly Assumption[] = [
     id: "G04",
     topic: "Order of checks",
     chosen:
-      "Route, armed faults, credentials, rate limit, readable body, shape, existence and access, spending, the operation's own rules.",
+      "Route, faults, credentials, rate limit, readable body, shape, existence and access, spending, the operation's own rules.",
     details: [
       "An unknown path is 404 `RESOURCE_NOT_FOUND`, an unknown method 405 `METHOD_NOT_ALLOWED` with `Allow`; neither counts against a rate.",
-      "Then 401, 429, 413 or 415 or 400, 422 for the shape, 404 or 403, 429 for spending (4.19 alone is billable), and 422 for the operation's own rules.",
+      "Then 401, 429, 413 or 415 or 400, 422 for the shape, 404 or 403, 429 for spending (only 4.19 is billable), and 422 for the operation's own rules.",
     ],
   },
   {
     id: "G05",
     topic: "Body of a 429",
     chosen:
-      "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, with the figures in the details.",
+      "The operation's own envelope with RATE_LIMIT_EXCEEDED (and Retry-After) or SPENDING_LIMIT_EXCEEDED, and the figures in the details.",
     details: [
-      "Rate: `{limit, window_seconds, retry_after_seconds}`. Spending: `{scope, monthly_limit, current_usage}` with the scope `organization`, `api_total` or `api_key`, refused once usage had reached the limit before the request.",
+      "Rate: `{limit, window_seconds, retry_after_seconds}`. Spending: `{scope, monthly_limit, current_usage}` with the scope `organization`, `api_total` or `api_key`, refused if usage had reached the limit before the request.",
       "In envelope B the type is `rate_limit_error` and the code `rate_limit_exceeded`.",
     ],
   },
   {
     id: "G06",
     topic: "Where envelope C is used",
-    chosen: "By the token endpoints, and by setting for every 401 and 403.",
+    chosen: "By the token endpoints, and with a setting for every 401 and 403.",
     details: [
-      "In C the other statuses of those endpoints are called `ValidationError` (422) and `RateLimitError` (429).",
+      "The token endpoints' other errors in C are `ValidationError` (422) and `RateLimitError` (429).",
     ],
   },
   {
@@ -76,10 +76,10 @@ export const ACCESS: readonly Assumption[] = [
     id: "G08",
     topic: "Malformed values",
     chosen:
-      "422 INVALID_INPUT naming the field and the value as it was sent, for ids, enumerations, page sizes, offsets and dates alike. Integers of 2^53 and beyond are refused wherever they stand.",
+      "422 INVALID_INPUT with the field and the value as sent, for ids, enumerations, page sizes, offsets and dates. Integers of 2^53 and beyond are refused everywhere, since clients read them differently.",
     details: [
-      "A field is written as in `inputs[0].role`; the value of a query or a form is the text that was sent, a number of JSON as it was written (`1e309`, `1.50`), a missing one null.",
-      "Closed enumerations, bounds of pages and offsets (the smallest page is 1) and years outside 1 to 9999 are refused alike; `action_type` of 4.15 is open, and an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
+      "A field is written like `inputs[0].role`. The value of a query or form is the text that was sent, a JSON number is as it was written (`1e309`, `1.50`), a missing one null.",
+      "The smallest page is 1; years outside 1 to 9999 are refused. `action_type` of 4.15 is open: an unknown one finds nothing. A user's id may begin with `usr_` or `uid_`.",
       "In envelope B the type is `invalid_request_error`, and `param` names the field.",
     ],
   },
@@ -87,10 +87,10 @@ export const ACCESS: readonly Assumption[] = [
     id: "G09",
     topic: "Transport errors",
     chosen:
-      "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A; unknown body fields and query parameters are ignored with a warning in the journal.",
+      "400 INVALID_JSON, 413 PAYLOAD_TOO_LARGE, 415 UNSUPPORTED_MEDIA_TYPE, always in envelope A. Unknown body fields and query parameters are ignored, with a warning in the journal.",
     details: [
-      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; a Content-Type that names another charset is 415.",
-      "With `unknown_fields` at `reject` the first of them is 422, named in every envelope: in C, which has no field for it, in `detail`.",
+      "404 and 405 of G04 are in A as well, with the type `client_error`. JSON is UTF-8; a Content-Type with another charset is 415.",
+      "With `unknown_fields` at `reject` the first of them is 422 and named: in C, which has no field for it, in `detail`.",
     ],
   },
   {
@@ -104,7 +104,7 @@ export const ACCESS: readonly Assumption[] = [
     topic: "Browsers",
     chosen: "CORS is answered for loopback origins and those configured.",
     details: [
-      "Request headers of section 5 and of Understudy are allowed; those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, the `X-Provider…` and `X-PII-…` headers and `X-Sandbox-Decision` are exposed.",
+      "Allowed are the request headers of section 5 and of Understudy. Exposed are those of sections 8 and 9, `Retry-After`, `WWW-Authenticate`, `ETag`, `Last-Modified`, `Range`, `Content-Disposition`, `X-Provider…`, `X-PII-…` and `X-Sandbox-Decision`.",
     ],
   },
   {
