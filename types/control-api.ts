@@ -1742,6 +1742,8 @@ export interface ReceiverOptions {
     | ("hang" | "reset" | "forward")
   )[];
   secret?: string | null;
+  /** Whether it goes, with the webhooks whose `receiver_id` names it, 5 s after its last client stopped following it */
+  leased?: boolean;
 }
 export interface Receiver {
   id: string;
@@ -1759,6 +1761,8 @@ export interface Receiver {
   has_secret: boolean;
   /** Requests answered with the present list of answers */
   served: number;
+  /** Whether it ends with the clients that follow it */
+  leased: boolean;
 }
 export interface ReceivedRequest {
   /** On the sandbox's clock */
@@ -1802,7 +1806,7 @@ export interface ForwardedAnswer {
     [k: string]: string | string[];
   };
   body_base64?: string;
-  /** In place of a status: why there was no answer. The sender's connection breaks. */
+  /** In place of a status: why there was no answer. The sender's connection breaks, and its record says why. */
   failure?: string;
 }
 export interface ReceiverTestOptions {
@@ -2458,6 +2462,8 @@ export interface ShownRecords {
     organization_id: string;
     /** What made it inactive, in words; gone with that */
     inactive_because?: string;
+    /** A receiver inside the server; the webhook is deleted with it */
+    receiver_id?: string;
   };
   deliveries: {
     delivery_id: string;

@@ -3,6 +3,7 @@ import { connect, type UnderstudyClient, usualUrl } from "../client/connect.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
+import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { EXIT_FAILED, UsageError } from "./failure.ts";
 import { complain, print } from "./process.ts";
 
@@ -218,6 +219,13 @@ export function keyedValues(
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );
+}
+
+/** The address as it was given, or completed where its scheme or host is missing. @throws UsageError */
+export function readUrlOption(option: string, given: string): string {
+  const url = readHttpUrl(given);
+  if (typeof url === "string") throw new UsageError(`${option} ${url}`);
+  return /^https?:/i.test(given) ? given : url.href;
 }
 
 /** @throws UsageError */

@@ -89,7 +89,7 @@ class Forwarder {
   async run(): Promise<void> {
     const { sandbox, signal } = this.options;
     const known = (await sandbox.receivers.list()).items.find(({ id }) => id === this.receiver?.id);
-    const receiver = known ?? (await sandbox.receivers.add({ answers: ["forward"] }));
+    const receiver = known ?? (await sandbox.receivers.add({ answers: ["forward"], leased: true }));
     this.receiver = receiver;
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
@@ -99,7 +99,7 @@ class Forwarder {
   }
 
   /** A reset has taken the webhook along; the new one keeps the secret, so that the receiver need not know. */
-  private async register({ url }: { url: string }): Promise<void> {
+  private async register({ id, url }: { id: string; url: string }): Promise<void> {
     const { sandbox, events, organization, to, onReady } = this.options;
     const webhooks = sandbox.state("webhooks");
     const { items } = await webhooks.list({ url });
@@ -110,6 +110,7 @@ class Forwarder {
       (await webhooks.create({
         url,
         events,
+        receiver_id: id,
         description: `understudy listen --forward-to ${to}`,
         ...(organization !== undefined && { organization_id: organization }),
         ...(secret !== undefined && { secret }),
@@ -145,12 +146,9 @@ class Forwarder {
     }
   }
 
-  /** Leaves nothing behind in the sandbox, where it can still be reached. */
+  /** Leaves nothing behind in the sandbox: the webhook goes with its receiver, now or when the lease ends. */
   async end(): Promise<void> {
-    const { sandbox } = this.options;
-    const { receiver, webhook } = this;
-    const quiet = () => {};
-    if (webhook !== undefined) await sandbox.state("webhooks").remove(webhook.webhook_id).catch(quiet);
-    if (receiver !== undefined) await sandbox.receivers.remove(receiver.id).catch(quiet);
+    if (this.receiver !== undefined)
+      await this.options.sandbox.receivers.remove(this.receiver.id).catch(() => {});
   }
 }

@@ -4,6 +4,7 @@ import { isIP, isIPv6 } from "node:net";
 import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
+import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
 import { isLoopback } from "../engine/contract/loopback.ts";
 import { delayProblem } from "../engine/faults/effects/delay.ts";
@@ -168,13 +169,11 @@ function fleetPlace(flags: StartFlags): UnderstudyOptions["store"] {
     throw new UsageError(
       "--store needs --node-url, where the other nodes reach this one, as in http://10.0.0.5:4747",
     );
-  const url = URL.canParse(node) ? new URL(node) : undefined;
+  const url = readHttpUrl(node);
   if (
-    url?.protocol !== "http:" ||
-    url.pathname !== "/" ||
-    url.search !== "" ||
-    url.hash !== "" ||
-    url.username !== ""
+    typeof url === "string" ||
+    url.protocol !== "http:" ||
+    `${url.pathname}${url.search}${url.hash}` !== "/"
   )
     throw new UsageError(
       `--node-url takes an address without a path, as in http://10.0.0.5:4747, not "${node}"`,

@@ -1,3 +1,4 @@
+import { readHttpUrl } from "../engine/contract/http-url.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
@@ -23,12 +24,19 @@ export class UnreachableError extends Error {
 
   constructor(url: string, cause: unknown) {
     // The fetch standard blocks some ports, such as 6000.
-    const barred = (cause as { cause?: { message?: string } } | undefined)?.cause?.message === "bad port";
-    const said = barred
-      ? `No Understudy answers at ${url}: its port is one of those that fetch and browsers refuse. Start it on another.`
-      : `No Understudy answers at ${url}. Start one with \`understudy start\`, or name another with --url.`;
-    super(said, { cause });
+    super(`No Understudy answers at ${url}${whyUnreachable(url, cause)}`, { cause });
   }
+}
+
+function whyUnreachable(url: string, cause: unknown): string {
+  const { code = "", message = "" } = (cause as { cause?: NodeJS.ErrnoException } | undefined)?.cause ?? {};
+  if (message === "bad port")
+    return ": its port is one of those that fetch and browsers refuse. Start it on another.";
+  if (/WRONG_VERSION|PACKET_LENGTH/.test(code))
+    return ": that port speaks plain HTTP. Write http:// instead.";
+  if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET/.test(code))
+    return ": the connection was closed without an answer. If that port speaks TLS, write https://.";
+  return ". Start one with `understudy start`, or name another with --url.";
 }
 
 /** Something answers at the URL that is no Understudy, or nothing in time. */
@@ -50,15 +58,12 @@ export class AddressError extends Error {
   }
 }
 
-/** `127.0.0.1:4747` means HTTP. @throws AddressError */
+/** @throws AddressError */
 function toAddress(given: string): string {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
-  if (!URL.canParse(text)) throw new AddressError(given);
-  const { protocol, username, password, search, hash } = new URL(text);
-  const isPlain = `${username}${password}${search}${hash}` === "";
-  if (!/^https?:$/.test(protocol) || !isPlain) throw new AddressError(given);
+  const url = readHttpUrl(given);
+  if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(given);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
-  return text.replace(/\/+$/, "").replace(/^(http:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
+  return url.href.replace(/\/+$/, "").replace(/^(http:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
 }
 
 /** One that runs answers this at once; a machine may be busy. */

@@ -31,6 +31,7 @@ export interface EngineOptions
   recordings: {
     onCommit(sandbox: Sandbox, commit: Commit): void;
     onChange: RegistryParts["onChange"];
+    onLeaseEnd(sandbox: Sandbox, receiver_id: string): void;
   };
   /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
   readyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
@@ -53,7 +54,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { log, outbound, uploads, recordings, replay } = options;
+  const { log, uploads, recordings, replay } = options;
   const tally = new RequestCounter();
   const wallClock = forwardClock(Date.now);
   const timerHandlers = combineTimers(RESOURCES);
@@ -64,6 +65,16 @@ export function createEngine(options: EngineOptions): Engine {
     overrides: options.overrides,
     delay: options.delay,
   });
+  const receivers = new SimulatedReceivers({
+    world: (name) => sandboxes.get(name)?.world,
+    secretOf: secretOfWebhook,
+    candidates: knownSecrets,
+    onLeaseEnd: (world, id) => {
+      const sandbox = [...sandboxes.all()].find((one) => one.world === world);
+      if (sandbox !== undefined) recordings.onLeaseEnd(sandbox, id);
+    },
+  });
+  const outbound = receivers.forwarding.explain(options.outbound);
   const deliveries = createDeliveries<Sandbox>({
     outbound,
     rules: DELIVERY_RULES,
@@ -109,11 +120,6 @@ export function createEngine(options: EngineOptions): Engine {
     onDiscard: (sandbox) => uploads.discard(sandbox),
     onChange: recordings.onChange,
     blobs: uploads,
-  });
-  const receivers = new SimulatedReceivers({
-    world: (name) => sandboxes.get(name)?.world,
-    secretOf: secretOfWebhook,
-    candidates: knownSecrets,
   });
   const parts: EngineParts = {
     router: new Router(API.operations),

@@ -94,7 +94,7 @@ describe("listen --forward-to", () => {
   });
 
   it.each([
-    { args: ["--forward-to", "127.0.0.1:3000"], says: "--forward-to takes a URL such as" },
+    { args: ["--forward-to", "ftp://127.0.0.1/x"], says: "--forward-to must be an http or https URL" },
     { args: ["--forward-to", "http://127.0.0.1:1/", "--port", "0"], says: "mutually exclusive" },
     { args: ["--events", "user.created"], says: "forward-to" },
     {

@@ -264,7 +264,7 @@ describe("record on the command line [interfaces 12]", () => {
     writeFileSync(there, "mine");
     const busy = new URL(api.url).port;
     const cases: [string[], string][] = [
-      [["--target", "api.example.com", "--out", "x.har"], "--target must be an absolute http or https URL"],
+      [["--target", "ftp://example.com", "--out", "x.har"], "--target must be an http or https URL"],
       [["--target", "http://a/v1", "--out", "x.har"], "leave the version out of --target: http://a"],
       [["--target", "http://a", "--out", there, "--port", "0"], "exists; add --force to replace it"],
       [

@@ -283,8 +283,8 @@ describe("verify --har on the command line [interfaces 12]", () => {
       ["a folder", ["--har", scratch()], /cannot use \/.*: it is a folder/],
       [
         "another base",
-        ["--har", written(session), "--target", "example.com"],
-        /--target must be an absolute/,
+        ["--har", written(session), "--target", "ftp://example.com"],
+        /--target must be an http or https URL/,
       ],
       ["a key", ["--har", "x.har", "--key", "ak_x"], /--har sends nothing, so --key does not go with it/],
       ["to write", ["--har", "x.har", "--write"], /so --write does not go with it/],

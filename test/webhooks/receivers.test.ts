@@ -205,6 +205,7 @@ describe("receivers inside the server [interfaces 4]", () => {
       world: () => world,
       secretOf: () => undefined,
       candidates: () => [],
+      onLeaseEnd: () => {},
     });
     for (let n = 0; n < 10_050; n++)
       receivers["remember"](world, id, { ...entry, path: `${n}` } as ReceivedRequest);

@@ -1,7 +1,16 @@
 import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
 import type { HeardDelivery } from "../../tools/receivers/listen.ts";
-import { number, openSandbox, requirePort, serverCommand, type Target, text, texts } from "../command.ts";
+import {
+  number,
+  openSandbox,
+  readUrlOption,
+  requirePort,
+  serverCommand,
+  type Target,
+  text,
+  texts,
+} from "../command.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
 import { complain, onEnding, onReaderGone, say, sayJson } from "../process.ts";
@@ -63,10 +72,9 @@ async function listen(options: Options): Promise<void> {
   await listener.close();
 }
 
-async function forward(options: Options, to: string, server: UnderstudyClient): Promise<void> {
+async function forward(options: Options, given: string, server: UnderstudyClient): Promise<void> {
   const { json, events, organization, secret } = options;
-  if (!URL.canParse(to) || !/^https?:\/\//i.test(to))
-    throw new UsageError(`--forward-to takes a URL such as http://127.0.0.1:3000/webhook, not "${to}"`);
+  const to = readUrlOption("--forward-to", given);
   const sandbox = await openSandbox(options);
   const { forwardDeliveries } = await import("../forward-deliveries.ts");
   const onDelivery = await createPrinter(json);

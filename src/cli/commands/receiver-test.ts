@@ -1,5 +1,16 @@
 import type { Severity } from "../../tools/grader/report.ts";
-import { choice, command, flag, keyedValues, number, REPORT, text, texts, typedValue } from "../command.ts";
+import {
+  choice,
+  command,
+  flag,
+  keyedValues,
+  number,
+  REPORT,
+  readUrlOption,
+  text,
+  texts,
+  typedValue,
+} from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, print, sayColoured, untilStopped } from "../process.ts";
 import { reportFiles, writeReports } from "../write-files.ts";
@@ -34,7 +45,9 @@ export const receiverTestCommand = command({
     ["$0 receiver-test URL --secret whsec_… --fail-on critical --skip body-large", "In CI"],
   ],
   async run(options) {
-    const { json, endpoint, secret, probe, event } = options;
+    const { json, secret, event } = options;
+    const endpoint = readUrlOption("the endpoint", options.endpoint);
+    const probe = options.probe === undefined ? undefined : readUrlOption("--probe", options.probe);
     const reports = reportFiles(options.report);
     const { gradeReceiver } = await import("../../tools/grader/grade-receiver.ts");
     const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { removeWithDependents } from "../../engine/contract/removal.ts";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
 import { Closed, ListOf, Nullable } from "../../engine/contract/schema.ts";
 import { ForwardedAnswer, ForwardedEvent, findUnsendableHeader } from "../../engine/receivers/forwarding.ts";
@@ -27,6 +28,12 @@ export const ReceiverInput = Closed(
         }),
       ),
     ),
+    leased: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether it goes, with the webhooks whose `receiver_id` names it, 5 s after its last client stopped following it",
+      }),
+    ),
   },
   { $id: "ReceiverInput", examples: [{ answers: [500, { status: 200, delay: "200ms" }] }] },
 );
@@ -38,6 +45,7 @@ export const ReceiverBody = Closed(
     answers: ReceiverAnswers,
     has_secret: Type.Boolean({ description: "Whether it has its own secret, which is never shown" }),
     served: Type.Integer({ minimum: 0, description: "Requests answered with the present list of answers" }),
+    leased: Type.Boolean({ description: "Whether it ends with the clients that follow it" }),
   },
   {
     $id: "Receiver",
@@ -48,6 +56,7 @@ export const ReceiverBody = Closed(
         answers: [200],
         has_secret: false,
         served: 0,
+        leased: false,
       },
     ],
   },
@@ -68,12 +77,12 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached"],
     success: { status: 201, schema: ReceiverBody },
     handle(call) {
-      const { answers = [200], secret = null } = call.body ?? {};
+      const { answers = [200], secret = null, leased = false } = call.body ?? {};
       requireReadable(answers);
       const { world } = call.sandbox;
       const receiver = world.transact((tx) => {
         const id = tx.newestFirstId("rcv_");
-        const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now });
+        const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now, leased });
         requireRoomAfter(call.server, world, tx);
         return made;
       });
@@ -109,7 +118,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-receiver"],
     success: { status: 200, schema: ReceiverBody },
     handle(call) {
-      const { answers, secret } = call.body;
+      const { answers, secret, leased } = call.body;
       if (answers !== undefined) requireReadable(answers);
       const changed = call.sandbox.world.transact((tx) => {
         const before = requireReceiver(call, tx);
@@ -117,6 +126,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
           ...before,
           ...(answers === undefined ? {} : { answers, served: 0 }),
           ...(secret === undefined ? {} : { secret }),
+          ...(leased === undefined ? {} : { leased }),
         });
       });
       return present(call, changed);
@@ -125,13 +135,13 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "receivers.delete",
     route: "DELETE S/receivers/{id}",
-    summary: "Close a receiver",
+    summary: "Close a receiver, and delete the webhooks whose `receiver_id` names it",
     params: OfReceiver,
     describeChange: ({ params: { id } }) => ({ title: `The receiver ${id} was closed.`, subject: id }),
     errors: ["unknown-receiver"],
     success: { status: 204 },
     handle(call) {
-      call.sandbox.world.transact((tx) => tx.remove(receivers, requireReceiver(call, tx).id));
+      call.sandbox.world.transact((tx) => removeWithDependents(tx, receivers, requireReceiver(call, tx).id));
       return noContent();
     },
   }),
@@ -204,13 +214,13 @@ function present(
   { sandbox, origin }: Pick<ControlContext, "sandbox" | "origin">,
   receiver: Receiver,
 ): Static<typeof ReceiverBody> {
-  const { id, answers, secret, served } = receiver;
+  const { id, answers, secret, served, leased = false } = receiver;
   return {
     id,
     url: `${origin}/_receivers/${sandbox.name}/${id}`,
     answers: [...answers],
     has_secret: secret !== null,
-    served,
+    ...{ served, leased },
   };
 }
 

@@ -1,9 +1,16 @@
 import Type, { type Static } from "typebox";
 import { fromBase64, toBase64, toHex } from "../bytes.ts";
 import { Closed, Timestamp } from "../contract/schema.ts";
-import { platform } from "../platform.ts";
+import type { OutboundClient } from "../contract/services.ts";
+import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
-import { jsonResponse, type ReceiverRequest, type ReceiverResponse, receivers } from "./receiver.ts";
+import {
+  jsonResponse,
+  type ReceiverRequest,
+  type ReceiverResponse,
+  receivers,
+  valuesOfHeader,
+} from "./receiver.ts";
 
 const Headers = (description: string) =>
   Type.Record(
@@ -59,7 +66,8 @@ export const ForwardedAnswer = Closed(
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: "In place of a status: why there was no answer. The sender's connection breaks.",
+        description:
+          "In place of a status: why there was no answer. The sender's connection breaks, and its record says why.",
       }),
     ),
   },
@@ -88,19 +96,53 @@ interface Follower {
   wake: () => void;
 }
 
+/** The clients that follow one receiver. */
+class Followers extends Set<Follower> {
+  /** How many have come so far. */
+  arrivals = 0;
+}
+
 interface Waiting {
   world: World;
   receiver_id: string;
+  delivery_id: string | undefined;
   settle: (response: ReceiverResponse) => void;
 }
+
+/** How long a leased receiver waits for a client that reconnects, in milliseconds of the wall clock. */
+const GRACE_MS = 5_000;
+/** More are reasons that no sender of this server has asked for. */
+const MAX_FAILURES = 1000;
 
 /**
  * Carries deliveries to receivers that this server cannot reach, over connections that were opened from there
  * (interfaces 11). Nothing is stored: a client that connects after a delivery gets its retry.
  */
 export class Forwarding {
-  private readonly followers = new WeakMap<World, Map<string, Set<Follower>>>();
+  private readonly followers = new WeakMap<World, Map<string, Followers>>();
   private readonly waiting = new Map<string, Waiting>();
+  /** Why the receiver elsewhere gave no answer, by delivery id, until the sender has read it. */
+  private readonly failures = new Map<string, string>();
+  private readonly onDeserted: (world: World, receiver_id: string) => void;
+
+  /** @param onDeserted called when no client has followed a receiver for a while, although one did or should */
+  constructor(onDeserted: (world: World, receiver_id: string) => void) {
+    this.onDeserted = onDeserted;
+  }
+
+  /** A sender whose failures at receivers elsewhere have the reason that their client saw, not a broken connection. */
+  explain(outbound: OutboundClient): OutboundClient {
+    return {
+      send: async (request) => {
+        const answer = await outbound.send(request);
+        const id = request.headers["X-Service-Delivery"];
+        const failure = id === undefined ? undefined : this.failures.get(id);
+        if (failure === undefined || answer.error === undefined) return answer;
+        this.failures.delete(id!);
+        return { ...answer, error: { ...answer.error, message: `${failure} (as the listener saw it)` } };
+      },
+    };
+  }
 
   /** Server-sent events: deliveries to a receiver until the signal aborts or the receiver, or its world, is gone. */
   async *follow(world: World, receiver_id: string, signal: AbortSignal): AsyncIterable<string> {
@@ -108,6 +150,7 @@ export class Forwarding {
     const follower: Follower = { queue: [], wake: () => {} };
     const all = this.followersOf(world, receiver_id);
     all.add(follower);
+    all.arrivals += 1;
     const stop = world.subscribe(() => follower.wake());
     const wake = () => follower.wake();
     signal.addEventListener("abort", wake, { once: true });
@@ -130,6 +173,13 @@ export class Forwarding {
     }
   }
 
+  private async awaitFollower(world: World, receiver_id: string): Promise<void> {
+    const followers = this.followersOf(world, receiver_id);
+    const { arrivals } = followers;
+    await sleep(GRACE_MS);
+    if (followers.size === 0 && followers.arrivals === arrivals) this.onDeserted(world, receiver_id);
+  }
+
   /** Passes a delivery on and waits for its answer, or for the sender to leave. */
   pass(
     about: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
@@ -138,7 +188,10 @@ export class Forwarding {
     const { world, receiver_id, at, bytes } = about;
     // The latest: the connection of an earlier one may have died unnoticed.
     const latest = [...this.followersOf(world, receiver_id)].at(-1);
-    if (latest === undefined) return Promise.resolve(noFollower());
+    if (latest === undefined) {
+      void this.awaitFollower(world, receiver_id);
+      return Promise.resolve(noFollower());
+    }
     const id = toHex(platform().randomBytes(16));
     const headers = withoutConnection(collectHeaders(rawHeaders));
     return new Promise((resolve) => {
@@ -149,7 +202,8 @@ export class Forwarding {
       };
       const leave = () => settle("hang");
       signal.addEventListener("abort", leave);
-      this.waiting.set(id, { world, receiver_id, settle });
+      const [delivery_id] = valuesOfHeader(rawHeaders, "X-Service-Delivery");
+      this.waiting.set(id, { world, receiver_id, delivery_id, settle });
       latest.queue.push({ id, at, method, headers, body_base64: toBase64(bytes) });
       latest.wake();
     });
@@ -159,16 +213,22 @@ export class Forwarding {
   answer(world: World, receiver_id: string, id: string, answer: ForwardedAnswer): boolean {
     const waiting = this.waiting.get(id);
     if (waiting === undefined || waiting.world !== world || waiting.receiver_id !== receiver_id) return false;
+    const { delivery_id } = waiting;
+    if (answer.failure !== undefined && delivery_id !== undefined) {
+      this.failures.set(delivery_id, answer.failure);
+      if (this.failures.size > MAX_FAILURES) this.failures.delete(this.failures.keys().next().value!);
+    }
     waiting.settle(toResponse(answer));
     return true;
   }
 
   private abandon(world: World, receiver_id: string): void {
+    void this.awaitFollower(world, receiver_id);
     for (const waiting of [...this.waiting.values()])
       if (waiting.world === world && waiting.receiver_id === receiver_id) waiting.settle(noFollower());
   }
 
-  private followersOf(world: World, receiver_id: string): Set<Follower> {
+  private followersOf(world: World, receiver_id: string): Followers {
     let ofWorld = this.followers.get(world);
     if (ofWorld === undefined) {
       ofWorld = new Map();
@@ -176,7 +236,7 @@ export class Forwarding {
     }
     let followers = ofWorld.get(receiver_id);
     if (followers === undefined) {
-      followers = new Set();
+      followers = new Followers();
       ofWorld.set(receiver_id, followers);
     }
     return followers;

@@ -110,6 +110,8 @@ export interface Receiver {
   /** Requests answered with the present list of answers. */
   served: number;
   created_at: number;
+  /** Goes with the last client that follows it. */
+  leased?: boolean;
 }
 
 export const receivers = collection<Receiver>({
@@ -124,6 +126,7 @@ export const receivers = collection<Receiver>({
     secret: Type.Union([Type.String(), Type.Null()]),
     served: Type.Integer({ minimum: 0 }),
     created_at: Type.Integer(),
+    leased: Type.Optional(Type.Boolean()),
   }),
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },
 });

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../bytes.ts";
+import { removeWithDependents } from "../contract/removal.ts";
 import { Closed, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -54,6 +55,8 @@ export interface ReceiverParts {
   secretOf: (world: WorldReader, webhook_id: string) => string | undefined;
   /** Secrets that a sender may have mixed up, with a name to call them by. */
   candidates: (world: WorldReader) => readonly { label: string; secret: string }[];
+  /** Called when a leased receiver was closed because its clients are gone. */
+  onLeaseEnd: (world: World, receiver_id: string) => void;
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -74,7 +77,7 @@ interface Log {
  */
 export class SimulatedReceivers {
   /** For receivers whose answers come from elsewhere. */
-  readonly forwarding = new Forwarding();
+  readonly forwarding = new Forwarding((world, receiver_id) => this.endLease(world, receiver_id));
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
 
@@ -112,6 +115,14 @@ export class SimulatedReceivers {
     if (received.verdict !== "valid")
       return refuse(403, `only signed deliveries are forwarded: ${received.reason}`);
     return this.forwarding.pass({ world, receiver_id: id, at: received.at, bytes }, request);
+  }
+
+  private endLease(world: World, receiver_id: string): void {
+    if (world.isClosed || world.read().get(receivers, receiver_id)?.leased !== true) return;
+    const title = `The receiver ${receiver_id} was closed, because its listener is gone.`;
+    const change = { kind: "control", title, subject: receiver_id } as const;
+    world.transact((tx) => removeWithDependents(tx, receivers, receiver_id), { change });
+    this.parts.onLeaseEnd(world, receiver_id);
   }
 
   private describe(

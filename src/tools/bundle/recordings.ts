@@ -139,6 +139,15 @@ export class Recordings {
     });
   };
 
+  /** A receiver was closed without a call; a replay closes it by one. */
+  onLeaseEnd(sandbox: Sandbox, receiver_id: string): void {
+    const path = `/receivers/${receiver_id}`;
+    this.onCall(sandbox, {
+      ...{ operation: "receivers.delete", method: "DELETE" },
+      ...{ path, body: undefined, status: 204 },
+    });
+  }
+
   /** Notes the attempts that this commit has recorded. */
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);

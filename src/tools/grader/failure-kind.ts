@@ -78,7 +78,7 @@ const ADVICE = {
   unreachable: () =>
     "Nothing listens there: start the receiver, and compare host and port of the URL with those that it listens on; a firewall may also drop connections.",
   "hung-up": () =>
-    "The receiver closed the connection before a whole answer: its log should show an exception, a crash or a restart. A Content-Length that doesn't fit the body looks the same.",
+    "The receiver closed the connection before a whole answer: its log should show an exception, a crash or a restart. A Content-Length that doesn't fit the body looks the same, and so does an https server that is called by http.",
   "no-http": () =>
     "The answer isn't HTTP. Compare scheme and port: an https server that is called by http answers like this, and so do other services.",
   other: () => "Answer 2xx; the receiver's log should say why it answered something else.",

@@ -1,5 +1,6 @@
 import { closeSync, createReadStream, fchmodSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { JSONParser } from "@streamparser/json";
+import { readHttpUrl } from "../../engine/contract/http-url.ts";
 import { detectEncoding, refuseEncoding, type TextEncoding } from "../../engine/documents/decode-text.ts";
 import type { HarEntry } from "./har-entry.ts";
 
@@ -7,15 +8,14 @@ import type { HarEntry } from "./har-entry.ts";
 export class InputError extends Error {}
 
 /**
- * The base URL of a service, as `--target` takes it: absolute, without a slash at its end.
+ * The base URL of a service, as `--target` takes it: without a slash at its end.
  * @throws InputError
  */
 export function readBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new InputError(`--target must be an absolute http or https URL, not "${text}"`);
-  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
-    throw new InputError("--target must be a base URL, without credentials, query or fragment");
+  const url = readHttpUrl(text);
+  if (typeof url === "string") throw new InputError(`--target ${url}`);
+  if (url.search !== "" || url.hash !== "")
+    throw new InputError("--target must be a base URL, without query or fragment");
   const base = url.href.replace(/\/+$/, "");
   if (/\/v\d+$/.test(base))
     throw new InputError(`leave the version out of --target: ${base.replace(/\/v\d+$/, "")}`);

@@ -1,6 +1,8 @@
 import "../../hosts/node/platform.ts";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { connect } from "node:tls";
 import { pluralize, printable } from "../../engine/contract/text.ts";
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
 import { type Judgement, judgeSignature } from "../../engine/receivers/judge-signature.ts";
@@ -180,14 +182,15 @@ const SIGNED: Judgement = { verdict: "valid", code: "match", reason: "the server
 
 /** A receiver on this machine that is called for a server that cannot reach it (interfaces 11). */
 export class LocalReceiver {
-  private readonly url: string;
+  private readonly url: URL;
   private readonly timeoutMs: number;
   private readonly outbound: Outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }) });
   private readonly attempts = new AttemptCounter();
 
+  /** @param timeoutMs the sender's; the answer is given up a little earlier, so that the reason still gets back */
   constructor(url: string, timeoutMs: number) {
-    this.url = url;
-    this.timeoutMs = timeoutMs;
+    this.url = new URL(url);
+    this.timeoutMs = timeoutMs - Math.min(500, timeoutMs / 20);
   }
 
   /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */
@@ -198,38 +201,61 @@ export class LocalReceiver {
     const at = new Date().toISOString();
     const body = Buffer.from(body_base64, "base64");
     const answered = await this.outbound.send({
-      url: this.url,
+      url: this.url.href,
       method,
       headers,
       body,
       timeoutMs: this.timeoutMs,
     });
     const { response_code, duration_ms, error } = answered;
+    const failure = error && (await this.explain(error));
     const received = lowerCased(headers);
     return {
       answer:
-        error === undefined
+        failure === undefined
           ? {
               status: response_code,
               headers: answered.headers,
               body_base64: answered.body.toString("base64"),
             }
-          : { failure: error.message },
+          : { failure },
       heard: {
         ...this.attempts.count(received),
         at,
         method,
-        path: new URL(this.url).pathname,
+        path: this.url.pathname,
         headers: received,
         body,
         judgement: SIGNED,
-        answer: error === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${error.message}`,
+        answer: failure === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${failure}`,
       },
     };
   }
 
+  private async explain({ kind, message }: { kind: string; message: string }): Promise<string> {
+    const { protocol, hostname, port } = this.url;
+    if (protocol === "https:" || !["reset", "protocol"].includes(kind)) return message;
+    const host = hostname.replace(/^\[(.*)\]$/, "$1");
+    const isTls = await speaksTls({ host, port: Number(port || 80) });
+    return isTls ? `${message}: the port speaks TLS, so write https:// in place of http://` : message;
+  }
+
   close(): void {
     this.outbound.close();
+  }
+}
+
+const HANDSHAKE_MS = 2000;
+
+async function speaksTls(place: { host: string; port: number }): Promise<boolean> {
+  const socket = connect({ ...place, rejectUnauthorized: false });
+  try {
+    await once(socket, "secureConnect", { signal: AbortSignal.timeout(HANDSHAKE_MS) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.on("error", () => {}).destroy();
   }
 }
 

@@ -49,6 +49,7 @@ export const makeWebhook: Factory<Webhook> = (given, context) => {
     created_at: given.created_at ?? (past ? -random.int(DAY_MS, 30 * DAY_MS) : now),
     last_delivery: given.last_delivery ?? null,
     ...(given.inactive_because === undefined ? {} : { inactive_because: given.inactive_because }),
+    ...(given.receiver_id === undefined ? {} : { receiver_id: given.receiver_id }),
   };
 };
 
@@ -96,7 +97,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
 });
 const record = fixtureRecord(Webhook, {
   needs: ["webhook_id"],
-  omit: ["last_delivery"],
+  omit: ["last_delivery", "receiver_id"],
   names: { webhook_id: "id" },
   more: { deliveries: Type.Optional(Type.Array(deliveryRecord.schema)) },
 });

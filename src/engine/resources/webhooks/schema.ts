@@ -46,21 +46,27 @@ export const Webhook = Type.Object({
       description: "What made it inactive, in words; gone with that",
     }),
   ),
+  receiver_id: Type.Optional(
+    Type.String({
+      ...belongsTo("_receivers"),
+      description: "A receiver inside the server; the webhook is deleted with it",
+    }),
+  ),
 });
 export type Webhook = Static<typeof Webhook>;
 
 /** As it is answered: the secret only on creation, last_delivery only in lists. */
 export const { schema: WebhookBody, present: presentWebhook } = publicView(Webhook, {
   $id: "Webhook",
-  omit: ["secret", "last_delivery", "organization_id", "inactive_because"],
+  omit: ["secret", "last_delivery", "organization_id", "inactive_because", "receiver_id"],
 });
 export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = publicView(Webhook, {
   $id: "CreatedWebhook",
-  omit: ["last_delivery", "organization_id", "inactive_because"],
+  omit: ["last_delivery", "organization_id", "inactive_because", "receiver_id"],
 });
 export const { schema: ListedWebhookBody, present: presentListedWebhook } = publicView(Webhook, {
   $id: "ListedWebhook",
-  omit: ["secret", "organization_id", "inactive_because"],
+  omit: ["secret", "organization_id", "inactive_because", "receiver_id"],
 });
 
 export const webhooks = collection({

@@ -64,5 +64,7 @@ function describeCause(error: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   // OpenSSL reports a line of addresses and file names; its reason is the part a person can use.
   const reason = /:SSL routines:[^:]*:([^:]+):/.exec(cause.message)?.[1];
+  if (/wrong version number|packet length too long/.test(reason ?? ""))
+    return `${reason}: the port speaks plain HTTP, so write http:// in place of https://`;
   return reason ?? (cause.message === "" ? cause.name : cause.message);
 }

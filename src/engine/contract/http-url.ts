@@ -1,0 +1,16 @@
+/**
+ * Reads an address as people write it: `localhost:3000/x` means HTTP, `:3000` and `3000` a port of this machine.
+ * A string says what is wrong with it, as in `--url must be …`.
+ */
+export function readHttpUrl(given: string): URL | string {
+  const text = given.trim();
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
+  const wrong = `must be an http or https URL, such as http://127.0.0.1:3000/path, not ${JSON.stringify(given.slice(0, 200))}`;
+  if (scheme !== undefined && !/^https?$/i.test(scheme)) return wrong;
+  const place = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
+  const full = `${scheme ?? "http"}://${place}`;
+  // Without its slashes, host or port, it would be read as the address of another host.
+  if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(place) || !URL.canParse(full)) return wrong;
+  const url = new URL(full);
+  return url.username === "" && url.password === "" ? url : "must not contain credentials";
+}

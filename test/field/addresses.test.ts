@@ -1,0 +1,108 @@
+import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import type { AddressInfo, Server } from "node:net";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { readHttpUrl } from "../../src/engine/contract/http-url.ts";
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+import { removeScratch, runCommand } from "../support/run-understudy.ts";
+
+let servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers) server.close();
+  servers = [];
+});
+afterAll(removeScratch);
+
+async function portOf(server: http.Server | https.Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  servers.push(server);
+  return (server.address() as AddressInfo).port;
+}
+
+describe("an address is taken as people write it", () => {
+  it.each([
+    ["localhost:3000/x", "http://localhost:3000/x"],
+    ["127.0.0.1:3000", "http://127.0.0.1:3000/"],
+    ["[::1]:3000/x?y=1", "http://[::1]:3000/x?y=1"],
+    ["receiver.test/hook", "http://receiver.test/hook"],
+    [":3000", "http://localhost:3000/"],
+    ["3000/hook", "http://localhost:3000/hook"],
+    [" HTTPS://Receiver.test/Hook ", "https://receiver.test/Hook"],
+  ])("%s", (given, meant) => {
+    expect(String(readHttpUrl(given))).toBe(meant);
+  });
+
+  it.each([
+    ...[
+      "",
+      "/hook",
+      "http://",
+      "http:///hook",
+      "http//localhost/x",
+      "http:/localhost",
+      "localhost:/x",
+      "a b",
+    ],
+    ...["ftp://localhost/x", "ws://localhost/", "file:/tmp/x", "localhost:port", "localhost:99999"],
+  ])("%j is refused", (given) => {
+    expect(readHttpUrl(given)).toMatch(/^must be an http or https URL, such as http:/);
+  });
+
+  it.each(["http://me:pw@host/x", "mailto:ada@acme.test"])("%j is refused for its credentials", (given) => {
+    expect(readHttpUrl(given)).toBe("must not contain credentials");
+  });
+});
+
+const SECRET = ["--secret", "whsec_1"];
+
+describe("every option that takes an address", () => {
+  it.each([
+    ["--forward-to", ["listen", "--forward-to", "ftp://127.0.0.1/x"]],
+    ["the endpoint", ["receiver-test", "ftp://127.0.0.1/x", ...SECRET]],
+    ["--probe", ["receiver-test", "http://127.0.0.1/x", ...SECRET, "--probe", "ftp://127.0.0.1/x"]],
+    ["--target", ["record", "--target", "ftp://127.0.0.1/x", "--out", "x.har"]],
+    ["--target", ["verify", "--target", "ftp://127.0.0.1/x", "--key", "ak_1"]],
+    ["ftp", ["status", "--url", "ftp://127.0.0.1/x"]],
+  ])("%s refuses a wrong scheme with one sentence: %j", async (says, args) => {
+    const { code, stderr } = await runCommand(args);
+    expect(stderr).toContain(says);
+    expect(stderr).toMatch(/must be an http or https URL|is no server's address/);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(code).toBe(2);
+  });
+
+  it("completes a host and a port; the receiver test calls what was meant", async () => {
+    const called: (string | undefined)[] = [];
+    const port = await portOf(
+      http.createServer((request, response) => {
+        called.push(request.url);
+        response.end("0");
+      }),
+    );
+    const args = [
+      `localhost:${port}/hook`,
+      ...SECRET,
+      "--probe",
+      `:${port}/count`,
+      "--only",
+      "valid-accepted",
+    ];
+    expect((await runCommand(["receiver-test", ...args])).stdout).toContain(`http://localhost:${port}/hook`);
+    expect(new Set(called)).toEqual(new Set(["/hook", "/count"]));
+  });
+
+  it("http and https that are taken for each other are named in words", async () => {
+    const [plain, secure] = [
+      await portOf(http.createServer((_, response) => response.end())),
+      await portOf(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY })),
+    ];
+    const at = async (url: string) => (await runCommand(["status", "--url", url])).stderr;
+    expect(await at(`https://127.0.0.1:${plain}`)).toContain("speaks plain HTTP. Write http://");
+    expect(await at(`http://127.0.0.1:${secure}`)).toContain("If that port speaks TLS, write https://");
+    const graded = async (url: string) => (await runCommand(["receiver-test", url, ...SECRET])).stdout;
+    expect(await graded(`https://127.0.0.1:${plain}`)).toContain("write http:// in place of https://");
+    expect(await graded(`http://127.0.0.1:${secure}`)).toContain("https server that is called by http");
+  });
+});

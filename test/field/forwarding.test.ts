@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import http from "node:http";
+import https from "node:https";
+import net, { type AddressInfo, type Server } from "node:net";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type ForwardOptions, forwardDeliveries } from "../../src/cli/forward-deliveries.ts";
+import { connect } from "../../src/client/connect.ts";
+import type { HeardDelivery } from "../../src/tools/receivers/listen.ts";
+import { until } from "../support/eventually.ts";
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+import { removeScratch, startCommand } from "../support/run-understudy.ts";
+import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let api: WebhookBench;
+let undo: (() => unknown)[] = [];
+beforeEach(async () => {
+  api = await startWebhooks();
+});
+afterEach(async () => {
+  for (const one of undo.reverse()) await one();
+  undo = [];
+  await api.close();
+});
+afterAll(removeScratch);
+
+async function port(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  undo.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Forwards until the test ends, or until it calls what it gets. */
+async function forward(to: string, options: Partial<ForwardOptions> = {}) {
+  const sandbox = await connect(api.url).open("default");
+  const ending = new AbortController();
+  const heard: HeardDelivery[] = [];
+  let ended: Promise<void> | undefined;
+  const webhook = await new Promise<{ webhook_id: string; url: string }>((resolve, reject) => {
+    ended = forwardDeliveries({
+      ...{ sandbox, to, events: ["user.created"], onReady: resolve },
+      onDelivery: (delivery) => void heard.push(delivery),
+      onProblem: () => {},
+      signal: ending.signal,
+      ...options,
+    });
+    ended.catch(reject);
+  });
+  const end = async () => {
+    ending.abort();
+    await ended;
+  };
+  undo.push(end);
+  return { webhook, heard, end };
+}
+
+const closed = async () => {
+  const server = net.createServer();
+  const free = await port(server);
+  await new Promise((resolve) => server.close(resolve));
+  return free;
+};
+const plain = (answer: (socket: net.Socket) => void) =>
+  port(net.createServer((socket) => socket.on("error", () => {}).once("data", () => answer(socket))));
+const secure = () =>
+  port(https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY }, (_, response) => response.end()));
+const ok = () => port(http.createServer((_, response) => response.end()));
+
+const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
+  ["nothing listens", async () => `http://127.0.0.1:${await closed()}`, /ECONNREFUSED/],
+  ["there is no such name", async () => "http://no-such-host.invalid/hook", /(ENOTFOUND|EAI_AGAIN) no-such/],
+  ["https at a plain port", async () => `https://127.0.0.1:${await ok()}`, /speaks plain HTTP.*http:\/\//],
+  ["http at a TLS port", async () => `http://127.0.0.1:${await secure()}`, /speaks TLS.*https:\/\//],
+  ["an own certificate", async () => `https://127.0.0.1:${await secure()}`, /self-signed certificate/],
+  ["it hangs up", async () => `http://127.0.0.1:${await plain((socket) => socket.end())}`, /hang up/],
+  [
+    "it is no HTTP",
+    async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,
+    /Parse Error/,
+  ],
+  ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 0.95 s/],
+];
+
+describe("a delivery that the listener could not make says why, at the server", () => {
+  it.each(FAILURES)("%s [G24]", async (_title, to, says) => {
+    await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 1 } });
+    const { webhook, heard } = await forward(await to());
+    const [{ delivery_id, response_code } = { delivery_id: "" }] = await api.trigger();
+    expect(response_code).toBe(0);
+    expect(heard[0]!.answer).toMatch(says);
+    const { body: record } = await api.control("GET", `/state/deliveries/${delivery_id}`);
+    expect(record.attempt_log[0].error).toMatch(says);
+    expect(record.attempt_log[0].error).toMatch(/\(as the listener saw it\)$/);
+    const { body: entry } = await api.control("GET", `/journal/${delivery_id}.1`);
+    expect(entry.reasons[0]).toMatch(says);
+    const { body: history } = await api.control("GET", "/history");
+    expect(JSON.stringify(history)).toMatch(
+      new RegExp(`${webhook.webhook_id} got no answer: .*${says.source}`),
+    );
+  });
+});
+
+describe("a webhook of a listener goes with it", () => {
+  const webhooks = async () => (await api.control("GET", "/state/webhooks")).body.items;
+  const isThere = async (id: string) =>
+    (await webhooks()).some(({ webhook_id }: { webhook_id: string }) => webhook_id === id);
+
+  it("when its process is killed, and the receiver with it; webhooks of others stay [interfaces 11]", async () => {
+    const before = (await webhooks()).length;
+    const { child, output } = startCommand(
+      ["listen", "--forward-to", `127.0.0.1:${await ok()}/hook`, "--url", api.url, "--json"],
+      {},
+    );
+    undo.push(() => child.kill("SIGKILL"));
+    await until(() => output().stdout.includes("webhook_id"));
+    const { webhook_id, url } = JSON.parse(output().stdout.split("\n")[0]!);
+    expect(await isThere(webhook_id)).toBe(true);
+    const other = await api.webhook(url);
+    child.kill("SIGKILL");
+    await until(async () => !(await isThere(webhook_id)));
+    expect(await isThere(other.webhook_id)).toBe(true);
+    expect(await webhooks()).toHaveLength(before + 1);
+    expect((await api.control("GET", "/receivers")).body.items).toEqual([]);
+    const { body } = await api.control("GET", "/history");
+    expect(JSON.stringify(body)).toContain("was closed, because its listener is gone");
+  });
+
+  it("also a leased receiver that no client has followed yet, once a delivery finds none [interfaces 11]", async () => {
+    const { body: receiver } = await api.control("POST", "/receivers", {
+      answers: ["forward"],
+      leased: true,
+    });
+    expect(receiver.leased).toBe(true);
+    const { id, url } = receiver;
+    const fields = { url, receiver_id: id, events: ["user.created"] };
+    const { body: webhook } = await api.control("POST", "/state/webhooks", fields);
+    expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
+    await until(async () => !(await isThere(webhook.webhook_id)));
+  });
+});
