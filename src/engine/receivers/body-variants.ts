@@ -26,12 +26,22 @@ export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<V
     if (variant !== text) yield [label, toUtf8(variant)];
   }
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
+  const units = (size: 1 | 2, write: (code: number) => number[]) =>
+    Uint8Array.from({ length: size * text.length }, (_, at) => write(text.charCodeAt(at / size))[at % size]!);
+  yield ["the text written as Latin-1", units(1, (code) => [code > 0xff ? QUESTION_MARK : code])];
+  yield ["the text written as ASCII", units(1, (code) => [code > 0x7f ? QUESTION_MARK : code])];
+  yield ["the text written as UTF-16", units(2, (code) => [code & 0xff, code >> 8])];
 }
+
+const QUESTION_MARK = 0x3f;
 
 function textVariants(text: string): [string, string][] {
   return [
     ["the body without the whitespace at its ends", text.trim()],
     ["the body with a line break at its end", `${text}\n`],
+    ["the body with a carriage return and a line break at its end", `${text}\r\n`],
+    ["the body with a space at its end", `${text} `],
+    ["the body with a NUL at its end", `${text}\0`],
     ["the body with LF line ends", text.replaceAll("\r\n", "\n")],
     ["the body with CRLF line ends", text.replaceAll(/\r?\n/g, "\r\n")],
     ["the body without its byte-order mark", text.replace(BYTE_ORDER_MARK, "")],
@@ -59,22 +69,31 @@ function selections(value: unknown, text: string): [string, string][] {
     ["the JSON encoded twice, as a string in a string", JSON.stringify(text)],
   ];
   if (!isObject(value)) return found;
-  if (value["data"] !== undefined) found.push(["only the payload's data", JSON.stringify(value["data"])]);
-  return found;
+  return value["data"] === undefined
+    ? found
+    : [...found, ...spellings("only the payload's data", value["data"])];
 }
 
 /** Signing schemes of other services: a timestamp, and at times the delivery's id, joined with the body. */
 function joinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
   const { timestamp: stated, delivery_id } = readEnvelope(text);
-  const times: [string, string][] = timestamp === undefined ? [] : [["the timestamp given", timestamp]];
-  if (stated !== undefined) {
-    times.push(["the payload's timestamp", stated]);
-    const instant = Date.parse(stated);
-    if (!Number.isNaN(instant)) {
-      times.push(["the payload's timestamp in seconds", String(Math.floor(instant / 1000))]);
-      times.push(["the payload's timestamp in milliseconds", String(instant)]);
-    }
+  const times: [string, string][] = ["", "undefined", "null", "None"].map((lost) => [
+    `a timestamp that was left out (${JSON.stringify(lost)})`,
+    lost,
+  ]);
+  for (const [label, time] of [
+    ["the timestamp given", timestamp],
+    ["the payload's timestamp", stated],
+  ] as const) {
+    if (time === undefined) continue;
+    const seconds = /^\d{9,10}$/.test(time)
+      ? Number(time)
+      : (/^\d{12,13}$/.test(time) ? Number(time) : Date.parse(time)) / 1000;
+    times.push([label, time]);
+    if (Number.isNaN(seconds)) continue;
+    times.push([`${label} in seconds`, String(Math.floor(seconds))]);
+    times.push([`${label} in milliseconds`, String(seconds * 1000)]);
   }
   return times.flatMap(([label, time]): [string, string][] => [
     [`${label}, a dot and the body`, `${time}.${text}`],
@@ -109,23 +128,57 @@ function readEnvelope(text: string): { timestamp?: string; delivery_id?: string 
   }
 }
 
+/** Characters that a common writer escapes, and how it spells an escape. */
+const ESCAPES: readonly [label: string, characters: RegExp, spell: (found: string) => string][] = [
+  ["compact, with non-ASCII characters escaped", /[\u0080-\uffff]/g, unicodeEscape],
+  ["compact, with / escaped", /\//g, (slash) => `\\${slash}`],
+  [
+    "compact, with / and non-ASCII characters escaped",
+    /[/\u0080-\uffff]/g,
+    (character) => (character === "/" ? "\\/" : unicodeEscape(character)),
+  ],
+  [
+    "as Go and Rails write it, with <, > and & as \\u003c, \\u003e and \\u0026",
+    /[<>&\u2028\u2029]/g,
+    unicodeEscape,
+  ],
+  ["as Gson writes it, with <, >, &, = and ' escaped", /[<>&='\u2028\u2029]/g, unicodeEscape],
+  [
+    "as .NET writes it, with escapes in upper case such as \\u003C",
+    /\\.|[<>&'+`\u007f-\uffff]/g,
+    (found) => (/^\\[^"]/.test(found) ? found : unicodeEscape(found.at(-1)!, "upper")),
+  ],
+];
+
 /** One reader's `JSON.stringify` is another's `json.dumps`: the default spellings of common serialisers. */
 function spellings(label: string, value: unknown): [string, string][] {
   const compact = JSON.stringify(value);
   const spaced = pythonStyle(value);
-  const slashed = compact.replaceAll("/", "\\/");
-  return [
-    [`${label}, compact`, compact],
-    [`${label}, indented by 2`, JSON.stringify(value, null, 2)],
-    [`${label}, indented by 4`, JSON.stringify(value, null, 4)],
-    [`${label}, indented by tabs`, JSON.stringify(value, null, "\t")],
-    [`${label}, with a space after : and ,`, spaced],
-    [`${label}, with a space after : and , and non-ASCII characters escaped`, escapeNonAscii(spaced)],
-    [`${label}, compact, with non-ASCII characters escaped`, escapeNonAscii(compact)],
-    [`${label}, compact, with / escaped`, slashed],
-    [`${label}, compact, with / and non-ASCII characters escaped`, escapeNonAscii(slashed)],
-    [`${label}, compact, with <, > and & escaped`, compact.replaceAll(/[<>&]/g, unicodeEscape)],
+  const indented = ([2, 4, "\t"] as const).flatMap((by): [string, string][] => {
+    const text = JSON.stringify(value, null, by);
+    const how = `indented by ${by === "\t" ? "tabs" : by}`;
+    return [
+      [how, text],
+      [`${how}, with non-ASCII characters escaped`, escapeNonAscii(text)],
+    ];
+  });
+  const escaped = ESCAPES.map(([how, characters, spell]): [string, string] => [
+    how,
+    compact.replaceAll(characters, spell),
+  ]);
+  const all: [string, string][] = [
+    ["compact", compact],
+    ...indented,
+    ["with a space after : and ,", spaced],
+    ["with a space after : and , and non-ASCII characters escaped", escapeNonAscii(spaced)],
+    ...escaped,
+    // The encoder of Go ends what it writes.
+    ...[["compact", compact] as const, ...escaped].map(([how, text]): [string, string] => [
+      `${how}, and a line break at its end`,
+      `${text}\n`,
+    ]),
   ];
+  return all.map(([how, text]) => [`${label}, ${how}`, text]);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -152,6 +205,7 @@ function escapeNonAscii(json: string): string {
   return json.replaceAll(/[\u0080-\uffff]/g, unicodeEscape);
 }
 
-function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function unicodeEscape(character: string, letters?: unknown): string {
+  const hex = character.charCodeAt(0).toString(16).padStart(4, "0");
+  return `\\u${letters === "upper" ? hex.toUpperCase() : hex}`;
 }

@@ -13,7 +13,7 @@ export interface Ingredients {
 
 /** One way to arrive at a digest: the right one, or a known mistake with the key, the bytes or the hash. */
 export interface DigestOrigin {
-  mistake: "none" | "hash" | "key" | "bytes" | "key-and-bytes";
+  mistake: "none" | "hash" | "swapped" | "key" | "bytes" | "key-and-bytes";
   /** A noun, such as `the secret without its whsec_ prefix`; never a secret itself. */
   key: string;
   bytes: string;
@@ -38,6 +38,8 @@ export function* digestOrigins(
   for (const [key, bytes] of plainHashes(toUtf8(secret), body)) {
     yield { ...right, mistake: "hash", key, digest: hash(algorithm, bytes) };
   }
+  for (const text of new Set([secret, secret.replace(PREFIX, "")]))
+    yield { mistake: "swapped", key: WHOLE_BODY, bytes: WHOLE_SECRET, digest: sign(body, toUtf8(text)) };
   const misread = keyVariants(secret);
   for (const { label, key } of misread) {
     yield { ...right, mistake: "key", key: label, digest: sign(key, body) };

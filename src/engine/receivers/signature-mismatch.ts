@@ -21,6 +21,7 @@ export type VerdictCode =
   | "wrong-length"
   | "wrong-algorithm"
   | "wrong-secret"
+  | "swapped"
   | "body-changed"
   | "mismatch";
 
@@ -44,6 +45,7 @@ export const FIXES: Readonly<Record<VerdictCode, string>> = {
   "wrong-length": FORM,
   "wrong-algorithm": "Use HMAC-SHA256, keyed with the secret.",
   "wrong-secret": KEY,
+  swapped: "Pass the secret as the key of the HMAC, and the body's bytes as its data.",
   "body-changed":
     "Take the HMAC over the body's bytes as they travel: before anything parses, trims or decodes them, and without anything added.",
   mismatch: "Compare, on both sides, the secret and the bytes that go into the HMAC.",
@@ -171,6 +173,11 @@ function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients):
       return {
         code: "wrong-algorithm",
         reason: `this is a plain SHA-256 of the body with ${origin.key}; an HMAC with the secret is needed`,
+      };
+    case "swapped":
+      return {
+        code: "swapped",
+        reason: "key and data are swapped: the secret was signed with the body as the key",
       };
     case "key":
       return { code: "wrong-secret", reason: `wrong secret: the body was signed with ${origin.key}` };

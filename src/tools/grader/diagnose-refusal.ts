@@ -64,8 +64,15 @@ function guessAt(index: number, secret: string, delivery: TestDelivery): Guess |
   return undefined;
 }
 
+const CODES = {
+  hash: "wrong-algorithm",
+  swapped: "swapped",
+  key: "wrong-secret",
+  bytes: "body-changed",
+} as const;
+
 function fromOrigin({ mistake, key, bytes, digest }: DigestOrigin): Guess {
-  const code = mistake === "hash" ? "wrong-algorithm" : mistake === "key" ? "wrong-secret" : "body-changed";
+  const code = CODES[mistake as keyof typeof CODES];
   const cause =
     mistake === "hash"
       ? `it takes a plain hash of the body with ${key}`

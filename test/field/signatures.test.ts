@@ -1,0 +1,121 @@
+import { createHmac } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { explainSignature } from "../../src/engine/receivers/judge-signature.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { startWebhooks } from "../support/webhook-setup.ts";
+
+afterAll(removeScratch);
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const DATA = '{"user_id":"usr_1","name":"Zoë <b>O\'Hara & Söhne</b> \\"x\\" + €","email":"zoe@acme.test"}';
+const TEXT = `{"event":"user.created","data":${DATA},"timestamp":"2026-03-15T12:01:00.000Z","webhook_id":"wh_1","delivery_id":"del_1"}`;
+const BODY = Buffer.from(TEXT);
+const hmac = (key: string | Uint8Array, bytes: string | Uint8Array) =>
+  createHmac("sha256", key).update(bytes);
+const over = (bytes: string | Uint8Array) => `sha256=${hmac(SECRET, bytes).digest("hex")}`;
+const value = JSON.parse(TEXT);
+const sorted = (text: string) => {
+  const object = JSON.parse(text);
+  object.data = Object.fromEntries(Object.entries(object.data).sort());
+  return JSON.stringify(Object.fromEntries(Object.entries(object).sort()));
+};
+const unit = (one: string) => one.charCodeAt(0).toString(16).padStart(4, "0");
+const asGo = (text: string) => text.replaceAll(/[<>&]/g, (one) => `\\u${unit(one)}`);
+const asNet = (text: string) =>
+  text.replaceAll(/\\"|[<>&'+\u0080-\uffff]/g, (one) => `\\u${unit(one.at(-1)!).toUpperCase()}`);
+const asGson = (text: string) => text.replaceAll(/[<>&=']/g, (one) => `\\u${unit(one)}`);
+const asPython = (object: unknown): string =>
+  typeof object === "object"
+    ? `{${Object.entries(object!)
+        .map(([name, one]) => `"${name}": ${asPython(one)}`)
+        .join(", ")}}`
+    : JSON.stringify(object);
+
+const MISTAKES: [what: string, mine: string, code: string, reason: RegExp][] = [
+  ["Go's escapes", over(asGo(TEXT)), "body-changed", /as Go and Rails write it/],
+  ["Go's escapes and its sorted keys", over(asGo(sorted(TEXT))), "body-changed", /sorted keys, as Go/],
+  ["Go's encoder, which adds a line break", over(`${asGo(TEXT)}\n`), "body-changed", /as Go.*line break/],
+  [".NET's escapes in upper case", over(asNet(TEXT)), "body-changed", /as \.NET writes it/],
+  ["Gson's escapes", over(asGson(TEXT)), "body-changed", /as Gson writes it/],
+  ["Python's spaces", over(asPython(value)), "body-changed", /a space after : and ,$/],
+  ["sorted keys", over(sorted(TEXT)), "body-changed", /sorted keys, compact$/],
+  ["indented by 2", over(JSON.stringify(value, null, 2)), "body-changed", /indented by 2$/],
+  ["its data alone", over(JSON.stringify(value.data)), "body-changed", /only the payload's data, compact/],
+  ["key and data swapped", `sha256=${hmac(BODY, SECRET).digest("hex")}`, "swapped", /swapped/],
+  [
+    "key and data swapped, no prefix",
+    `sha256=${hmac(BODY, SECRET.slice(6)).digest("hex")}`,
+    "swapped",
+    /swapped/,
+  ],
+  ["a body decoded as Latin-1", over(BODY.toString("latin1")), "body-changed", /read as Latin-1/],
+  [
+    "a text written as Latin-1",
+    over(Buffer.from(TEXT.replace("€", "?"), "latin1")),
+    "body-changed",
+    /as Latin-1$/,
+  ],
+  ["a text written as ASCII", over(TEXT.replaceAll(/[^\0-\x7f]/g, "?")), "body-changed", /as ASCII$/],
+  ["a text written as UTF-16", over(Buffer.from(TEXT, "utf16le")), "body-changed", /as UTF-16$/],
+  ["CRLF at the end", over(`${TEXT}\r\n`), "body-changed", /a carriage return and a line break at its end/],
+  ["a line break at the end", over(`${TEXT}\n`), "body-changed", /with a line break at its end/],
+  ["a byte-order mark", over(`\ufeff${TEXT}`), "body-changed", /with a byte-order mark/],
+  [
+    "base64 in place of hex",
+    `sha256=${hmac(SECRET, BODY).digest("base64")}`,
+    "wrong-encoding",
+    /right.*base64/,
+  ],
+  ["hex in upper case", over(BODY).replace(/\w+$/, (hex) => hex.toUpperCase()), "upper-case", /lowercase/],
+  [
+    "a timestamp that was not set",
+    over(`undefined.${TEXT}`),
+    "body-changed",
+    /left out \("undefined"\), a dot/,
+  ],
+  ["an empty timestamp", over(`.${TEXT}`), "body-changed", /left out \(""\), a dot/],
+  ["its timestamp in ms", over(`1773576060000.${TEXT}`), "body-changed", /timestamp in milliseconds, a dot/],
+];
+
+describe("the cause of a wrong digest is named", () => {
+  it.each(MISTAKES)("%s [6.3]", (_what, mine, code, reason) => {
+    const found = explainSignature({ secret: SECRET, body: BODY, mine });
+    expect(found).toMatchObject({ verdict: "invalid", code });
+    expect(found.reason).toMatch(reason);
+  });
+
+  it("a timestamp given in seconds and signed in milliseconds, and the reverse [6.3]", () => {
+    const explain = (timestamp: string, signed: string) =>
+      explainSignature({ secret: SECRET, body: BODY, mine: over(`${signed}.${TEXT}`), timestamp }).reason;
+    expect(explain("1700000000", "1700000000000")).toMatch(/the timestamp given in milliseconds, a dot/);
+    expect(explain("1700000000123", "1700000000")).toMatch(/the timestamp given in seconds, a dot/);
+  });
+
+  it("signature explain and a receiver, whose log the console shows, say the same [6.3]", async () => {
+    const mine = over(asNet(TEXT));
+    const file = join(scratch(), "body.json");
+    writeFileSync(file, BODY);
+    const explained = await runCommand([
+      "signature",
+      "explain",
+      "--secret",
+      SECRET,
+      "--body",
+      file,
+      "--mine",
+      mine,
+    ]);
+    const api = await startWebhooks();
+    try {
+      const { body: receiver } = await api.control("POST", "/receivers", { secret: SECRET });
+      await fetch(receiver.url, { method: "POST", body: BODY, headers: { "X-Service-Signature": mine } });
+      const { body } = await api.control("GET", `/receivers/${receiver.id}/requests`);
+      expect(body.items[0].reason).toContain("as .NET writes it");
+      expect(explained.stdout).toContain(body.items[0].reason);
+    } finally {
+      await api.close();
+    }
+  });
+});
