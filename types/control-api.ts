@@ -1761,8 +1761,8 @@ export interface Receiver {
   has_secret: boolean;
   /** Requests answered with the present list of answers */
   served: number;
-  /** Whether it ends with the clients that follow it */
-  leased: boolean;
+  /** It ends with the clients that follow it */
+  leased?: true;
 }
 export interface ReceivedRequest {
   /** On the sandbox's clock */

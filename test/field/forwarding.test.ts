@@ -80,12 +80,12 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
     async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,
     /Parse Error/,
   ],
-  ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 0.95 s/],
+  ["it is silent", async () => `http://127.0.0.1:${await plain(() => {})}`, /timed out after 1.5 s/],
 ];
 
 describe("a delivery that the listener could not make says why, at the server", () => {
   it.each(FAILURES)("%s [G24]", async (_title, to, says) => {
-    await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 1 } });
+    await api.control("PATCH", "", { settings: { webhook_timeout_seconds: 2 } });
     const { webhook, heard } = await forward(await to());
     const [{ delivery_id, response_code } = { delivery_id: "" }] = await api.trigger();
     expect(response_code).toBe(0);

@@ -118,7 +118,7 @@ describe("a 503 to some deliveries", () => {
     async (_name, answer) => {
       const { found } = await gradeBy("connection-reuse", later({ from: 2, times: 1, answer }));
       expect(found.outcome).toBe("not-observable");
-      expect(found.detail).toMatch(/after 0 of 12 .*answered (503|429)/);
+      expect(found.detail).toMatch(/after 0 of 8 .*answered (503|429)/);
     },
   );
 

@@ -155,7 +155,13 @@ describe("a sound receiver does not fail", () => {
       refuseSignature: (context) => [401, `${sentSignature(context)} is wrong`],
     });
     const sendRightDigests = ["signature-truncated", "signature-surrounded", "signature-wrong-encoding"];
-    const only = [...sendRightDigests, "signature-upper-case", "signature-not-disclosed"];
+    const only = [
+      ...sendRightDigests,
+      "signature-prefix",
+      "signature-trailing-text",
+      "signature-upper-case",
+      "signature-not-disclosed",
+    ];
     expect(failures(await grade({ url, only }))).toEqual([]);
   });
 

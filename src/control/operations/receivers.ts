@@ -45,7 +45,7 @@ export const ReceiverBody = Closed(
     answers: ReceiverAnswers,
     has_secret: Type.Boolean({ description: "Whether it has its own secret, which is never shown" }),
     served: Type.Integer({ minimum: 0, description: "Requests answered with the present list of answers" }),
-    leased: Type.Boolean({ description: "Whether it ends with the clients that follow it" }),
+    leased: Type.Optional(Type.Literal(true, { description: "It ends with the clients that follow it" })),
   },
   {
     $id: "Receiver",
@@ -56,7 +56,6 @@ export const ReceiverBody = Closed(
         answers: [200],
         has_secret: false,
         served: 0,
-        leased: false,
       },
     ],
   },
@@ -82,7 +81,14 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
       const { world } = call.sandbox;
       const receiver = world.transact((tx) => {
         const id = tx.newestFirstId("rcv_");
-        const made = tx.insert(receivers, { id, answers, secret, served: 0, created_at: tx.now, leased });
+        const made = tx.insert(receivers, {
+          id,
+          answers,
+          secret,
+          served: 0,
+          created_at: tx.now,
+          ...(leased && { leased }),
+        });
         requireRoomAfter(call.server, world, tx);
         return made;
       });
@@ -214,13 +220,14 @@ function present(
   { sandbox, origin }: Pick<ControlContext, "sandbox" | "origin">,
   receiver: Receiver,
 ): Static<typeof ReceiverBody> {
-  const { id, answers, secret, served, leased = false } = receiver;
+  const { id, answers, secret, served, leased } = receiver;
   return {
     id,
     url: `${origin}/_receivers/${sandbox.name}/${id}`,
     answers: [...answers],
     has_secret: secret !== null,
-    ...{ served, leased },
+    served,
+    ...(leased && { leased }),
   };
 }
 

@@ -18,12 +18,15 @@ export function* bodyVariants(body: Uint8Array, timestamp?: string): Generator<V
   yield ['the text "[object Object]"', toUtf8("[object Object]")];
   if (body.length > MAX_EXAMINED_BYTES) return;
   const text = fromUtf8(body);
+  const seen = new Set([text]);
   for (const [label, variant] of [
     ...textVariants(text),
     ...jsonVariants(text),
     ...joinings(text, timestamp),
   ]) {
-    if (variant !== text) yield [label, toUtf8(variant)];
+    if (seen.has(variant)) continue;
+    seen.add(variant);
+    yield [label, toUtf8(variant)];
   }
   yield ["the body read as Latin-1 and written as UTF-8", toUtf8(toLatin1(body))];
   const units = (size: 1 | 2, write: (code: number) => number[]) =>
@@ -78,10 +81,7 @@ function selections(value: unknown, text: string): [string, string][] {
 function joinings(text: string, timestamp: string | undefined): [string, string][] {
   if (text.length > MAX_JOINED_BYTES) return [];
   const { timestamp: stated, delivery_id } = readEnvelope(text);
-  const times: [string, string][] = ["", "undefined", "null", "None"].map((lost) => [
-    `a timestamp that was left out (${JSON.stringify(lost)})`,
-    lost,
-  ]);
+  const times: [string, string][] = [];
   for (const [label, time] of [
     ["the timestamp given", timestamp],
     ["the payload's timestamp", stated],
@@ -95,6 +95,8 @@ function joinings(text: string, timestamp: string | undefined): [string, string]
     times.push([`${label} in seconds`, String(Math.floor(seconds))]);
     times.push([`${label} in milliseconds`, String(seconds * 1000)]);
   }
+  for (const lost of ["", "undefined", "null", "None"])
+    times.push([`a timestamp that was left out (${JSON.stringify(lost)})`, lost]);
   return times.flatMap(([label, time]): [string, string][] => [
     [`${label}, a dot and the body`, `${time}.${text}`],
     [`${label} and the body, joined by nothing`, time + text],

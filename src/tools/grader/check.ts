@@ -125,14 +125,31 @@ export async function judgeNotAccepted(session: Session, attempt: Attempt, label
   return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
 }
 
-/** Sends each delivery in turn; passes when every one is answered 2xx. */
+/** Sends all deliveries at once where the receiver has room; passes when every one is answered 2xx. */
 async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
-  let last: Attempt | null = null;
-  for (const one of cases) {
-    last = await session.deliver(makeDelivery(session, one), one.transport);
-    if (!isAccepted(last)) return judgeNotAccepted(session, last, one.label);
-  }
+  const staged = cases.map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+  const attempts = await deliverAll(session, staged);
+  const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
+  if (refused >= 0) return judgeNotAccepted(session, attempts[refused]!, cases[refused]!.label);
+  const last = attempts.at(-1) ?? null;
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
+}
+
+type Staged = Case & { delivery: TestDelivery };
+
+/** As many at once as the receiver answers in time; those that find no room, again alone. */
+async function deliverAll(session: Session, staged: readonly Staged[]): Promise<Attempt[]> {
+  const size = session.concurrency();
+  const all: Attempt[] = [];
+  for (let start = 0; start < staged.length; start += size) {
+    const group = staged.slice(start, start + size);
+    const sent = group.map(({ delivery, transport }) => session.deliver(delivery, transport));
+    for (const [index, attempt] of (await Promise.all(sent)).entries()) {
+      const { delivery, transport } = group[index]!;
+      all.push(isOverloaded(attempt) ? await session.deliver(delivery, transport) : attempt);
+    }
+  }
+  return all;
 }
 
 /**
@@ -147,29 +164,20 @@ export async function expectRefused(
   const before = await session.readProbe();
   const staged = cases.map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
   const expected = new Map(staged.map(({ delivery }) => [delivery.id, 0]));
-  const size = session.concurrency();
-  let last: Attempt | null = null;
-  for (let start = 0; start < staged.length; start += size) {
-    const group = staged.slice(start, start + size);
-    const attempts = await Promise.all(
-      group.map(({ delivery, transport }) => session.deliver(delivery, transport)),
-    );
-    for (const [index, sent] of attempts.entries()) {
-      const { label, delivery, transport } = group[index]!;
-      // There may have been no room for several at once.
-      const attempt = isOverloaded(sent) ? await session.deliver(delivery, transport) : sent;
-      last = attempt;
-      if (isDeferred(attempt)) {
-        const other = await deliverAnother(session);
-        // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
-        if (!anyRefusal || !isAccepted(other)) return compareDeferred(attempt, { label, other });
-        if (before?.ids === null) expected.set(other.delivery!.id, 1);
-        continue;
-      }
-      if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
-      return failed(`${label}: the receiver ${describe(attempt)}, where 4xx is expected`, attempt);
+  const attempts = await deliverAll(session, staged);
+  for (const [index, attempt] of attempts.entries()) {
+    const { label } = staged[index]!;
+    if (isDeferred(attempt)) {
+      const other = await deliverAnother(session);
+      // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
+      if (!anyRefusal || !isAccepted(other)) return compareDeferred(attempt, { label, other });
+      if (before?.ids === null) expected.set(other.delivery!.id, 1);
+      continue;
     }
+    if (anyRefusal ? !isAccepted(attempt) : isRefused(attempt)) continue;
+    return failed(`${label}: the receiver ${describe(attempt)}, where 4xx is expected`, attempt);
   }
+  const last = attempts.at(-1) ?? null;
   const effects = await session.observeEffects(before, expected);
   if (effects !== null && effects.difference !== null) {
     const advice =
@@ -234,7 +242,7 @@ export async function judgeEffects(
 
 /** For side effects that did not show: they may be lost, or late. */
 export function adviseIfLate(session: Session): string {
-  return `If it only comes later than ${formatSeconds(session.options.patienceMs)} after the answer, raise --patience.`;
+  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise --patience.`;
 }
 
 /** One side effect for each delivery. */

@@ -23,7 +23,7 @@ interface Guess {
 const OTHER_CAUSES = new Set([404, 405, 408, 409, 410, 411, 413, 415, 429]);
 
 /** Two mistakes at once would be a thousand requests. */
-const MAX_GUESSES = 120;
+const MAX_GUESSES = 200;
 
 /**
  * A receiver that refuses the right signature may accept a wrong one, which shows what its own digest is made of. Tries
@@ -37,21 +37,29 @@ export async function diagnoseRefusal(session: Session): Promise<Diagnosis | nul
   // A receiver that accepts anything, or has recovered meanwhile, would make any guess look right.
   if (isAccepted(await session.deliver(stranger))) return null;
   if (isAccepted(await session.deliver(session.makeDelivery()))) return null;
-  for (let index = 0; index < MAX_GUESSES; index += 1) {
-    const delivery = session.makeDelivery();
-    const guess = guessAt(index, session.options.secret, delivery);
-    if (guess === undefined) return null;
-    const answer = await session.deliver({ ...delivery, signature: guess.signature });
-    if (isDeferred(answer)) return null;
-    if (!isAccepted(answer)) continue;
-    const { cause, codes } = guess;
-    return { cause, fix: codes.map((code) => FIXES[code]).join(" ") };
+  const size = session.concurrency();
+  for (let start = 0; start < MAX_GUESSES; start += size) {
+    const guesses = Array.from({ length: size }, (_, offset) => guessAt(session, start + offset));
+    const tried = guesses.filter((guess) => guess !== undefined);
+    const answers = await Promise.all(tried.map(({ delivery }) => session.deliver(delivery)));
+    const right = answers.findIndex(isAccepted);
+    if (right >= 0) {
+      const { cause, codes } = tried[right]!;
+      return { cause, fix: codes.map((code) => FIXES[code]).join(" ") };
+    }
+    if (tried.length < size || answers.some(isDeferred)) return null;
   }
   return null;
 }
 
 /** Each guess is made for the bytes of its own delivery. */
-function guessAt(index: number, secret: string, delivery: TestDelivery): Guess | undefined {
+function guessAt(session: Session, index: number): (Guess & { delivery: TestDelivery }) | undefined {
+  const delivery = session.makeDelivery();
+  const guess = findGuess(index, session.options.secret, delivery);
+  return guess && { ...guess, delivery: { ...delivery, signature: guess.signature } };
+}
+
+function findGuess(index: number, secret: string, delivery: TestDelivery): Guess | undefined {
   const forms = otherForms(delivery.signature!);
   if (index < forms.length) return forms[index];
   let left = index - forms.length;

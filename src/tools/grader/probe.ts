@@ -37,6 +37,7 @@ export interface PendingEffects {
   pending: ReadonlySet<string>;
 }
 
+const HURRIED_MS = 500;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const UNSETTLED =
@@ -55,6 +56,10 @@ export class Probe {
   allowFor(latenessMs: number): void {
     this.latenessMs = Math.max(this.latenessMs, latenessMs);
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
+  }
+
+  hurry(): void {
+    this.options.patienceMs = Math.min(this.options.patienceMs, HURRIED_MS);
   }
 
   /** @throws ProbeError when the probe cannot be reached or its answer is none of the known forms. */

@@ -49,7 +49,8 @@ const MAX_RATE_LIMIT_RETRIES = 5;
 const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 const MAX_RATE_LIMIT_WAITS_MS = 300_000;
 
-const MAX_CONCURRENCY = 4;
+const MAX_CONCURRENCY = 8;
+const SLOW_MS = 80;
 
 /** One run against one receiver: sends, and remembers all attempts. */
 export class Session {
@@ -68,6 +69,8 @@ export class Session {
   private readonly unusedEvents = new Set<string>();
   private readonly accepted = new Set<string>();
   private rateLimitWaitMs = 0;
+  /** How long the first side effect was waited for in vain, in milliseconds. */
+  waitedMs: number | undefined;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -151,6 +154,11 @@ export class Session {
     return effects;
   }
 
+  /** Whether every further delivery takes the run noticeably longer. */
+  get isSlow(): boolean {
+    return (this.attempts[0]?.result.duration_ms ?? 0) > SLOW_MS;
+  }
+
   /** How many requests can be under way without one waiting for another beyond the deadline. */
   concurrency(): number {
     const [first] = this.attempts;
@@ -162,6 +170,12 @@ export class Session {
   allowFor(latenessMs: number): void {
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
     this.options.probe?.allowFor(latenessMs);
+  }
+
+  /** The first side effect did not come in this time: later ones are not waited for as long, so that the run ends. */
+  stopWaitingForEffects(waitedMs: number): void {
+    this.waitedMs = waitedMs;
+    this.options.probe?.hurry();
   }
 
   /** Whether something accepts connections, tried until `patienceMs` have passed; null or the reason. */

@@ -190,7 +190,7 @@ export class LocalReceiver {
   /** @param timeoutMs the sender's; the answer is given up a little earlier, so that the reason still gets back */
   constructor(url: string, timeoutMs: number) {
     this.url = new URL(url);
-    this.timeoutMs = timeoutMs - Math.min(500, timeoutMs / 20);
+    this.timeoutMs = timeoutMs - Math.min(500, timeoutMs / 4);
   }
 
   /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */

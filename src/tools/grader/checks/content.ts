@@ -75,6 +75,7 @@ export const validProcessed: Check = {
     if (effects === null) return notObservable(`the answer is right, but ${NO_PROBE}`, attempt);
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
+      session.stopWaitingForEffects(waitedMs);
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
     if (effects.difference !== null) return failed(effects.difference, attempt);

@@ -57,7 +57,7 @@ async function noteOnReplay(session: Session, delivery: TestDelivery): Promise<s
 
 /** How many copies arrive together, and how often: a race between check and record rarely shows at once. */
 const COPIES = 4;
-const ROUNDS = 3;
+const ROUNDS = 2;
 
 export const duplicateAtOnce: Check = {
   id: "duplicate-at-once",
@@ -115,7 +115,7 @@ function makeLookalikes(session: Session): TestDelivery[] {
   ];
 }
 
-const BURST = 24;
+const BURST = 16;
 
 export const distinctAtOnce: Check = {
   id: "distinct-at-once",

@@ -175,7 +175,7 @@ function makeLifeOfUser(session: Session, apartMs: number): TestDelivery[] {
 
 /** How many of the other deliveries are sent at once, and how long all of them may take. */
 const FILLING_AT_ONCE = 4;
-const MAX_FILLING_MS = 15_000;
+const MAX_FILLING_MS = 5_000;
 
 export const longMemory: Check = {
   id: "long-memory",

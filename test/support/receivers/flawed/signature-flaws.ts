@@ -50,6 +50,7 @@ export const signatureFlaws: Flaw[] = [
       "signature-empty",
       "signature-truncated",
       "signature-surrounded",
+      "signature-trailing-text",
       "signature-wrong-prefix",
       "signature-wrong-encoding",
     ],
@@ -87,6 +88,7 @@ export const signatureFlaws: Flaw[] = [
     name: "looks only at the form of the signature",
     fails: [
       "signature-nearly-right",
+      "signature-prefix",
       "signature-wrong-secret",
       "signature-behind-proxy",
       "signature-every-event",
@@ -121,7 +123,9 @@ export const signatureFlaws: Flaw[] = [
       "signature-empty",
       "signature-truncated",
       "signature-nearly-right",
+      "signature-prefix",
       "signature-surrounded",
+      "signature-trailing-text",
       "signature-wrong-prefix",
       "signature-wrong-encoding",
       "signature-wrong-secret",
@@ -143,8 +147,19 @@ export const signatureFlaws: Flaw[] = [
     },
   },
   {
+    name: "decodes hex up to the first other character",
+    fails: ["signature-trailing-text"],
+    steps: {
+      isSigned(context) {
+        const [prefix, digest = ""] = (sentSignature(context) ?? "").split(/=(.*)/s);
+        const given = Buffer.from(digest.toLowerCase() === digest ? digest : "", "hex").toString("hex");
+        return prefix === "sha256" && `sha256=${given}` === rightSignature(context.secret, context.body);
+      },
+    },
+  },
+  {
     name: "looks only at how the signature begins",
-    fails: ["signature-surrounded"],
+    fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
         sentSignature(context)?.startsWith(rightSignature(context.secret, context.body)) === true,
@@ -152,7 +167,7 @@ export const signatureFlaws: Flaw[] = [
   },
   {
     name: "cuts the signature to its length",
-    fails: ["signature-surrounded"],
+    fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
         sentSignature(context)?.slice(0, 71) === rightSignature(context.secret, context.body),
@@ -160,7 +175,7 @@ export const signatureFlaws: Flaw[] = [
   },
   {
     name: "looks for the signature anywhere in the header",
-    fails: ["signature-surrounded"],
+    fails: ["signature-surrounded", "signature-trailing-text"],
     steps: {
       isSigned: (context) =>
         sentSignature(context)?.includes(rightSignature(context.secret, context.body)) === true,
@@ -178,7 +193,7 @@ export const signatureFlaws: Flaw[] = [
   },
   {
     name: "compares the first sixteen digits",
-    fails: ["signature-nearly-right"],
+    fails: ["signature-nearly-right", "signature-prefix"],
     steps: {
       isSigned(context) {
         const sent = sentSignature(context) ?? "";

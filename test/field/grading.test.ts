@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
+import { grade, SECRET } from "../support/receivers/grade-all.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends) await end();
+  ends = [];
+});
+
+const sign = (body: Buffer) => `sha256=${createHmac("sha256", SECRET).update(body).digest("hex")}`;
+
+/** A sound receiver, but for what is replaced; how many deliveries it was sent is counted. */
+async function receiver({
+  isSigned = (header: string, body: Buffer) => header === sign(body),
+  workMs = 0,
+  lateMs = 0,
+} = {}) {
+  const processed: string[] = [];
+  const seen = new Set<string>();
+  const counts = { deliveries: 0 };
+  const server = http.createServer(async (request, response) => {
+    const body = await buffer(request).catch(() => undefined);
+    const answer = (status: number, text = "") =>
+      response.writeHead(status, { Connection: "close" }).end(text);
+    if (body === undefined) return;
+    if (request.url === "/processed") return answer(200, JSON.stringify(processed));
+    counts.deliveries += 1;
+    await wait(workMs);
+    if (request.method !== "POST") return answer(405);
+    if (!isSigned(String(request.headers["x-service-signature"] ?? ""), body)) return answer(401);
+    let id: string;
+    try {
+      id = JSON.parse(body.toString()).delivery_id;
+    } catch {
+      return answer(400);
+    }
+    if (!seen.has(id)) setTimeout(() => processed.push(id), seen.add(id) && lateMs);
+    await wait(lateMs === 0 ? 2 : 0);
+    answer(204);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ends.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `${base}/hook`, probe: `${base}/processed`, counts };
+}
+
+const THREADS = `
+import hashlib, hmac, json, threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+processed, lock = [], threading.Lock()
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.answer(200, json.dumps(processed)) if self.path == "/processed" else self.answer(405, "")
+    def do_PUT(self):
+        self.answer(405, "POST only")
+    do_PATCH = do_DELETE = do_PUT
+    def body(self):
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        pieces = []
+        while size := int(self.rfile.readline(), 16):
+            pieces.append(self.rfile.read(size)); self.rfile.readline()
+        self.rfile.readline()
+        return b"".join(pieces)
+    def do_POST(self):
+        body = self.body()
+        right = "sha256=" + hmac.new(b"${SECRET}", body, hashlib.sha256).hexdigest()
+        if not hmac.compare_digest(right.encode(), self.headers.get("X-Service-Signature", "").encode()):
+            return self.answer(401, "no")
+        try:
+            id = json.loads(body)["delivery_id"]
+        except ValueError:
+            return self.answer(400, "no JSON")
+        with lock:
+            if id not in processed: processed.append(id)
+        self.answer(204, "ok")
+    def answer(self, status, text):
+        self.wfile.write(b"HTTP/1.1 %d Answer\\r\\n\\r\\n%s" % (status, text.encode()) if status == 204 else
+            b"HTTP/1.0 %d Answer\\r\\nContent-Length: %d\\r\\n\\r\\n%s" % (status, len(text), text.encode()))
+    def log_message(self, *_):
+        pass
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+`;
+
+async function python(program: string): Promise<string> {
+  const child: ChildProcess = spawn("python3", ["-c", program], { stdio: ["ignore", "pipe", "ignore"] });
+  ends.push(() => child.kill("SIGKILL"));
+  const [port] = (await once(createInterface({ input: child.stdout! }), "line")) as [string];
+  return `http://127.0.0.1:${port}`;
+}
+
+describe("the receiver test finds comparisons that are too weak", () => {
+  const lenient = (header: string, body: Buffer) =>
+    Buffer.from(header.slice(7), "hex").equals(Buffer.from(sign(body).slice(7), "hex"));
+  it.each<[string, (header: string, body: Buffer) => boolean, string[]]>([
+    ["Node's hex decoder, which stops at other text", lenient, ["signature-trailing-text"]],
+    [
+      "the first word of the header",
+      (header, body) => header.split(" ")[0] === sign(body),
+      ["signature-trailing-text"],
+    ],
+    [
+      "startsWith",
+      (header, body) => header.startsWith(sign(body)),
+      ["signature-surrounded", "signature-trailing-text"],
+    ],
+    ["8 digits", (header, body) => header.slice(0, 15) === sign(body).slice(0, 15), ["signature-prefix"]],
+    [
+      "48 digits",
+      (header, body) => header.length === 71 && header.slice(0, 55) === sign(body).slice(0, 55),
+      ["signature-prefix"],
+    ],
+    [
+      "as many as were sent",
+      (header, body) => header.length > 9 && sign(body).startsWith(header),
+      ["signature-truncated"],
+    ],
+  ])("%s", async (_title, isSigned, finds) => {
+    const { url } = await receiver({ isSigned });
+    const only = [
+      "signature-truncated",
+      "signature-prefix",
+      "signature-surrounded",
+      "signature-trailing-text",
+    ];
+    const report = await grade(url, { only });
+    const failed = report.checks.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+    expect(failed).toEqual(expect.arrayContaining(finds));
+    expect(report.verdict).toBe("fail");
+  });
+});
+
+describe("the receiver test accuses no sound receiver", () => {
+  it("a threading server of Python, with a body after its 204", async () => {
+    const base = await python(THREADS);
+    const report = await grade(`${base}/hook`, { probe: `${base}/processed`, patienceMs: 3000 });
+    expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
+  });
+
+  it("a slow one that closes each connection, in a time that fits 400 ms for each delivery into a minute", async () => {
+    const { url, probe, counts } = await receiver({ workMs: 100 });
+    const began = performance.now();
+    const report = await gradeReceiver(url, { secret: SECRET, probe, memoryMs: 0, memoryDeliveries: 10 });
+    expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
+    // One after the other they would take 19 s.
+    expect(counts.deliveries).toBeLessThan(195);
+    expect(performance.now() - began).toBeLessThan(counts.deliveries * 100);
+  });
+});
+
+it("a receiver that needs more patience is told so within the minute", async () => {
+  const { url, probe } = await receiver({ lateMs: 60_000 });
+  const report = await gradeReceiver(url, {
+    secret: SECRET,
+    probe,
+    patienceMs: 1000,
+    memoryMs: 0,
+    memoryDeliveries: 10,
+  });
+  const first = report.checks.find(({ id }) => id === "valid-processed")!;
+  expect(first.advice).toMatch(/later than 4(\.\d)? s after the answer, raise --patience/);
+  expect(report.duration_ms).toBeLessThan(60_000);
+});
