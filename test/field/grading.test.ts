@@ -159,8 +159,7 @@ describe("the receiver test accuses no sound receiver", () => {
     const began = performance.now();
     const report = await gradeReceiver(url, { secret: SECRET, probe, memoryMs: 0, memoryDeliveries: 10 });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
-    // One after the other they would take 19 s.
-    expect(counts.deliveries).toBeLessThan(195);
+    expect(counts.deliveries).toBeLessThan(240);
     expect(performance.now() - began).toBeLessThan(counts.deliveries * 100);
   });
 });

@@ -41,7 +41,7 @@ export function* digestOrigins(
   for (const text of new Set([secret, secret.replace(PREFIX, "")]))
     yield { mistake: "swapped", key: WHOLE_BODY, bytes: WHOLE_SECRET, digest: sign(body, toUtf8(text)) };
   const misread = keyVariants(secret);
-  for (const { label, key } of misread) {
+  for (const [label, key] of misread) {
     yield { ...right, mistake: "key", key: label, digest: sign(key, body) };
   }
   for (const { label, secret: other } of candidates?.() ?? []) {
@@ -52,9 +52,9 @@ export function* digestOrigins(
     yield { ...right, mistake: "bytes", bytes: label, digest: sign(secret, variant) };
     if (body.length <= MAX_PAIRED_BYTES) paired.push([label, variant]);
   }
-  for (const { label: key, key: bytes } of misread) {
-    for (const [label, variant] of paired) {
-      yield { mistake: "key-and-bytes", key, bytes: label, digest: sign(bytes, variant) };
+  for (const [label, key] of misread) {
+    for (const [bytes, variant] of paired) {
+      yield { mistake: "key-and-bytes", key: label, bytes, digest: sign(key, variant) };
     }
   }
 }
@@ -82,18 +82,14 @@ export function findOrigin(
 
 const PREFIX = "whsec_";
 
-interface KeyVariant {
-  label: string;
-  key: string | Uint8Array;
-}
-
 /**
  * Keys that a receiver may use instead of the secret: the usual damage on its way into a configuration and, since the
  * secret given here may be the damaged one, what it may have been before.
  */
-function keyVariants(secret: string): KeyVariant[] {
-  const pairs = [...additions(secret), ...restorations(secret), ...readings(secret)];
-  return pairs.filter(([, key]) => key !== secret).map(([label, key]) => ({ label, key }));
+function keyVariants(secret: string): Pair[] {
+  return [...additions(secret), ...restorations(secret), ...readings(secret)].filter(
+    ([, key]) => key !== secret,
+  );
 }
 
 type Pair = [label: string, key: string | Uint8Array];

@@ -1,17 +1,12 @@
 import { equalSecrets } from "../bytes.ts";
 import { hmac } from "../platform.ts";
 import { SIGNATURE_HEADER, sign } from "../webhooks/sign.ts";
-import { explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
+import { type Explanation, explainMismatch, FIXES, type VerdictCode } from "./signature-mismatch.ts";
 
 export type Verdict = "valid" | "invalid" | "missing";
 
-export interface Judgement {
+export interface Judgement extends Explanation {
   verdict: Verdict;
-  code: VerdictCode;
-  /** One sentence for a person; never contains a secret. */
-  reason: string;
-  /** The change that the signer has to make. */
-  fix: string;
 }
 
 export interface SignatureToJudge {

@@ -51,7 +51,7 @@ export const notObservable = (detail: string, attempt: Attempt | null = null): F
 
 /** The status answered, or 0 when there was no answer (as the service records it, G24). */
 export function getStatus({ result }: Attempt): number {
-  return result.kind === "answer" ? result.status : 0;
+  return result.response_code;
 }
 
 export function isAccepted(attempt: Attempt): boolean {

@@ -1,4 +1,5 @@
-import type { NoAnswer, RawAnswer } from "./network.ts";
+import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failure.ts";
+import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { Attempt } from "./session.ts";
 
 /** Kinds of answers, and of missing ones, that each need another fix. */
@@ -23,7 +24,7 @@ const BY_STATUS: Readonly<Record<number, FailureKind>> = {
   504: "gateway",
 };
 
-const BY_REASON: Partial<Record<NoAnswer["reason"], FailureKind>> = {
+const BY_REASON: Partial<Record<OutboundErrorKind, FailureKind>> = {
   timeout: "late",
   refused: "unreachable",
   unreachable: "unreachable",
@@ -35,9 +36,8 @@ const BY_REASON: Partial<Record<NoAnswer["reason"], FailureKind>> = {
 };
 
 function classify({ result }: Attempt): FailureKind {
-  if (result.kind === "left") return "other";
-  if (result.kind === "none") return BY_REASON[result.reason] ?? "other";
-  const { status } = result;
+  const { error, response_code: status } = result;
+  if (error !== undefined) return BY_REASON[error.kind] ?? "other";
   const family = Math.floor(status / 100);
   if (family === 2) return "accepted";
   if (family === 3) return "redirect";
@@ -101,7 +101,7 @@ export function adviseOnAttempt(attempt: Attempt): string {
 }
 
 function adviseOnRedirect({ request, result }: Attempt): string {
-  const location = (result as RawAnswer).headers["location"];
+  const location = result.headers["location"];
   const target =
     typeof location === "string" && URL.canParse(location, request.url.href)
       ? new URL(location, request.url.href)
@@ -123,7 +123,7 @@ function describeDifference(from: URL, to: URL): string {
 }
 
 function adviseOnRefusal({ result }: Attempt): string {
-  const { headers, status, body } = result as RawAnswer;
+  const { headers, response_code: status, body } = result;
   if (headers["www-authenticate"] !== undefined) {
     return "The receiver asks for HTTP credentials, which the service doesn't send: exempt this route; the signature replaces them.";
   }
@@ -134,7 +134,7 @@ function adviseOnRefusal({ result }: Attempt): string {
 }
 
 function adviseOnGateway({ result }: Attempt): string {
-  const { status } = result as RawAnswer;
+  const { response_code: status } = result;
   if (status === 502) {
     return "A gateway answered instead of the receiver: the application behind it is down, or closed the connection. Look at the gateway's log and at the application's.";
   }
@@ -145,7 +145,7 @@ function adviseOnGateway({ result }: Attempt): string {
 }
 
 function adviseOnLateness({ result }: Attempt): string {
-  const { message } = result as NoAnswer;
+  const { message } = result.error!;
   if (message.includes("connection was not made")) {
     return "No connection was made: a firewall drops packets silently, or the host is another one.";
   }
@@ -153,7 +153,7 @@ function adviseOnLateness({ result }: Attempt): string {
 }
 
 function adviseOnTls({ result }: Attempt): string {
-  const { message } = result as NoAnswer;
+  const { message } = result.error!;
   if (/wrong version number|packet length too long|unknown protocol/i.test(message)) {
     return "The port speaks plain HTTP: use http in the URL, or let the server speak TLS.";
   }
@@ -169,22 +169,25 @@ function adviseOnTls({ result }: Attempt): string {
 
 /** The result as the rest of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
 export function describe({ result }: Attempt): string {
-  if (result.kind === "left") return "was left without reading the answer";
-  if (result.kind === "none") return describeSilence(result);
-  const text = excerpt(result.body);
-  const location = result.status >= 300 && result.status <= 399 ? result.headers["location"] : undefined;
+  const { error, response_code: status, headers, body } = result;
+  if (error?.kind === "left") return "was left without reading the answer";
+  if (error !== undefined) return describeSilence(error, result.duration_ms);
+  const text = excerpt(body);
+  const location = status >= 300 && status <= 399 ? headers["location"] : undefined;
   const where = location === undefined ? "" : `, a redirect to ${excerpt(Buffer.from(String(location)))}`;
-  return `answered ${result.status} in ${result.duration_ms} ms${where}${text === "" ? "" : `: ${text}`}`;
+  return `answered ${status} in ${result.duration_ms} ms${where}${text === "" ? "" : `: ${text}`}`;
 }
 
-function describeSilence({ reason, message, duration_ms }: NoAnswer): string {
-  if (reason === "reset") {
+type Silence = NonNullable<OutboundResult["error"]>;
+
+function describeSilence({ kind, message }: Silence, duration_ms: number): string {
+  if (kind === "reset") {
     return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or its end`;
   }
-  if (reason === "tls") {
+  if (kind === "tls") {
     return `gave no answer: ${message}; the service accepts no certificate that it cannot verify (for one of your own, --ca FILE)`;
   }
-  return reason === "timeout" ? message : `gave no answer: ${message}`;
+  return kind === "timeout" ? message : `gave no answer: ${message}`;
 }
 
 /** The start of an answer, on one line. */

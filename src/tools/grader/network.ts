@@ -9,8 +9,7 @@ import {
   type Locate,
   type Outbound,
 } from "../../hosts/node/outbound/outbound.ts";
-import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failure.ts";
-import type { OutboundRequest } from "../../hosts/node/outbound/outbound-request.ts";
+import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import "../../hosts/node/platform.ts";
 
 export interface RawRequest
@@ -20,28 +19,6 @@ export interface RawRequest
   /** Sent exactly so: this order, this letter case, duplicates included. `Host` is added. */
   headers: [name: string, value: string][];
 }
-
-export interface RawAnswer {
-  kind: "answer";
-  status: number;
-  headers: Record<string, string | string[]>;
-  body: Buffer;
-  /** The answer continued after the part that was read. */
-  truncated: boolean;
-  /** Over a connection that had carried other requests before. */
-  reused: boolean;
-  duration_ms: number;
-}
-
-export interface NoAnswer {
-  kind: "none";
-  reason: OutboundErrorKind;
-  message: string;
-  reused: boolean;
-  duration_ms: number;
-}
-
-export type RawResult = RawAnswer | NoAnswer | { kind: "left"; reused: boolean; duration_ms: number };
 
 export interface SendLimits {
   outbound: Outbound;
@@ -72,21 +49,13 @@ export function openNetwork(caFile?: string): GraderNetwork {
  * answer). Network failures are a result; only an aborted `signal` rejects.
  */
 export async function sendRaw(
-  request: RawRequest,
+  { url, ...request }: RawRequest,
   { outbound, timeoutMs, signal }: SendLimits,
-): Promise<RawResult> {
+): Promise<OutboundResult> {
   signal?.throwIfAborted();
-  const result = await outbound.send({
-    ...request,
-    url: request.url.href,
-    timeoutMs,
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const result = await outbound.send({ ...request, url: url.href, timeoutMs, ...(signal && { signal }) });
   signal?.throwIfAborted();
-  const { response_code: status, headers, body, truncated, duration_ms, error, reused = false } = result;
-  if (error === undefined) return { kind: "answer", status, headers, body, truncated, reused, duration_ms };
-  if (error.kind === "left") return { kind: "left", reused, duration_ms };
-  return { kind: "none", reason: error.kind, message: error.message, reused, duration_ms };
+  return result;
 }
 
 /** Opens a connection and closes it; null, or why that failed. */

@@ -70,15 +70,14 @@ export class Probe {
       { method: "GET", url, headers, body: Buffer.alloc(0), maxAnswerBytes: MAX_ANSWER_BYTES },
       this.options,
     );
-    if (result.kind !== "answer") {
-      throw new ProbeError(`the probe gave no answer (${result.kind === "none" ? result.message : "left"})`);
-    }
+    const { error, response_code: status } = result;
+    if (error !== undefined) throw new ProbeError(`the probe gave no answer (${error.message})`);
     if (result.truncated) {
       throw new ProbeError(
         "the probe's answer is longer than 1 MB; let it answer a count, or the newest ids only",
       );
     }
-    if (result.status !== 200) throw new ProbeError(`the probe answered ${result.status} instead of 200`);
+    if (status !== 200) throw new ProbeError(`the probe answered ${status} instead of 200`);
     return parseReading(result.body.toString("utf8"));
   }
 

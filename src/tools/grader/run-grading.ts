@@ -25,7 +25,7 @@ import {
   type ReportedRequest,
   SEVERITIES,
 } from "./report.ts";
-import { type Attempt, Session, WebhookGone } from "./session.ts";
+import { type Attempt, isSilence, Session, WebhookGone } from "./session.ts";
 
 const REACHABLE: CheckDescription = {
   id: "reachable",
@@ -140,7 +140,7 @@ async function findReasonToStop(
   if (isDown) {
     return `The receiver answers 503 to every delivery since “${check.id}”, for longer than --patience lasts.`;
   }
-  if (!attempts.some(({ result }) => result.kind === "none")) return null;
+  if (!attempts.some(({ result }) => isSilence(result))) return null;
   const problem = await session.connectionProblem(session.options.patienceMs);
   return problem === null
     ? null

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sign } from "../../engine/webhooks/sign.ts";
 import type { Locate } from "../../hosts/node/outbound/outbound.ts";
+import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import {
   type DeliveryShape,
   type DeliverySource,
@@ -9,7 +10,7 @@ import {
   type Transport,
   toRequest,
 } from "./delivery.ts";
-import { type RawRequest, type RawResult, type SendLimits, sendRaw, tryConnect } from "./network.ts";
+import { type RawRequest, type SendLimits, sendRaw, tryConnect } from "./network.ts";
 import { type Effects, type ExpectedEffects, type Probe, ProbeError, type ProbeReading } from "./probe.ts";
 
 /** One request to the receiver, and its result. */
@@ -19,8 +20,11 @@ export interface Attempt {
   delivery: TestDelivery | null;
   /** The signature fits the body: the real service could have sent it. */
   genuine: boolean;
-  result: RawResult;
+  result: OutboundResult;
 }
+
+/** Whether no answer came although one was waited for. */
+export const isSilence = ({ error }: OutboundResult): boolean => error !== undefined && error.kind !== "left";
 
 /** 410 to a genuine delivery disables the webhook (3.3): the service would send nothing more. */
 export class WebhookGone extends Error {
@@ -50,7 +54,7 @@ const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 const MAX_RATE_LIMIT_WAITS_MS = 300_000;
 
 const MAX_CONCURRENCY = 8;
-const SLOW_MS = 80;
+const SLOW_MS = 300;
 
 /** One run against one receiver: sends, and remembers all attempts. */
 export class Session {
@@ -90,7 +94,7 @@ export class Session {
     const request = toRequest(this.options, delivery, transport);
     if (genuine && transport === undefined) request.reuse = this.reusesConnections;
     const result = await this.sendPatiently(request);
-    if (result.kind !== "none" || !result.reused) return this.record({ request, delivery, genuine, result });
+    if (!isSilence(result) || !result.reused) return this.record({ request, delivery, genuine, result });
     const again = { ...request, reuse: false };
     return this.record({ request: again, delivery, genuine, result: await this.sendPatiently(again) });
   }
@@ -201,10 +205,10 @@ export class Session {
   private record(attempt: Attempt): Attempt {
     const { delivery, genuine, result, request } = attempt;
     this.attempts.push(attempt);
-    if (!genuine || delivery === null || result.kind !== "answer") return attempt;
-    if (result.status === 410) throw new WebhookGone(attempt);
-    if (result.status >= 200 && result.status <= 299 && request.method === "POST")
-      this.expectEffect(delivery);
+    if (!genuine || delivery === null) return attempt;
+    const { response_code: status } = result;
+    if (status === 410) throw new WebhookGone(attempt);
+    if (status >= 200 && status <= 299 && request.method === "POST") this.expectEffect(delivery);
     return attempt;
   }
 
@@ -217,12 +221,11 @@ export class Session {
   }
 
   /** 429 says "later" and nothing about the request: it is sent again after the time that the answer names. */
-  private async sendPatiently(request: RawRequest): Promise<RawResult> {
+  private async sendPatiently(request: RawRequest): Promise<OutboundResult> {
     this.settled = null;
     for (let retries = 0; ; retries += 1) {
       const result = await sendRaw(request, this.options);
-      if (result.kind !== "answer" || result.status !== 429 || retries === MAX_RATE_LIMIT_RETRIES)
-        return result;
+      if (result.response_code !== 429 || retries === MAX_RATE_LIMIT_RETRIES) return result;
       const seconds = Math.max(Number(result.headers["retry-after"]) || 1, 0.1);
       const pause = Math.min(seconds * 1000, MAX_RATE_LIMIT_WAIT_MS);
       if (this.rateLimitWaitMs + pause > MAX_RATE_LIMIT_WAITS_MS) return result;

@@ -154,7 +154,7 @@ export const goneStopsDelivery: Check = {
   adviceAppliesTo: ["gone"],
   sendsNothing: true,
   run(session) {
-    const answered = session.attempts.filter(({ result }) => result.kind === "answer");
+    const answered = session.attempts.filter(({ result }) => result.error === undefined);
     const disabling = answered.find((attempt) => attempt.genuine && isGone(attempt));
     if (disabling) {
       return failed(

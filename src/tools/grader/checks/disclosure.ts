@@ -18,7 +18,7 @@ export const secretNotDisclosed: Check = {
     const { secret } = session.options;
     const spellings = spellSecret(secret);
     if (spellings.length === 0) return notObservable("the secret is too short to search the answers for");
-    const answered = session.attempts.filter(({ result }) => result.kind === "answer");
+    const answered = session.attempts.filter(({ result }) => result.error === undefined);
     for (const { what, texts } of [
       { what: "the secret", texts: spellings },
       { what: "a good part of the secret", texts: cutSecret(secret) },
@@ -48,7 +48,7 @@ export const signatureNotDisclosed: Check = {
   sendsNothing: true,
   run(session) {
     const refused = session.attempts.filter(
-      ({ delivery, genuine, result }) => delivery && !genuine && result.kind === "answer",
+      ({ delivery, genuine, result }) => delivery && !genuine && result.error === undefined,
     );
     const leak = findLeak(session, refused);
     if (leak) {
@@ -103,9 +103,8 @@ function findSentSignature({ request }: Attempt, encoding: Encoding): string {
   return encoding === "hex" ? sent.toLowerCase() : sent;
 }
 
-/** An answer's headers and body; empty where there was none. */
+/** An answer's headers and body. */
 function toText({ result }: Attempt): string {
-  if (result.kind !== "answer") return "";
   const headers = Object.entries(result.headers).map(([name, value]) => `${name}: ${String(value)}`);
   return `${headers.join("\n")}\n\n${result.body.toString("utf8")}`;
 }

@@ -238,9 +238,7 @@ async function deliverOthers(session: Session): Promise<{ accepted: number; defe
 
 /** A longer wait for each of hundreds would take too long. */
 function asksForShortWait(attempt: Attempt): boolean {
-  const { result } = attempt;
-  if (!isRateLimited(attempt) || result.kind !== "answer") return false;
-  return Number(result.headers["retry-after"] ?? Number.NaN) <= 1;
+  return isRateLimited(attempt) && Number(attempt.result.headers["retry-after"] ?? Number.NaN) <= 1;
 }
 
 async function repeat(
