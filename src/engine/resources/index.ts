@@ -58,9 +58,6 @@ const ALL = [
 ] as const;
 export const RESOURCES: readonly Resource[] = ALL;
 
-/** Every collection of the world, those included that are the server's own. */
-export type WorldCollection = (typeof ALL)[number]["collections"][number];
-
 export const API: DeclaredApi = {
   operations: RESOURCES.flatMap(({ operations }) => operations),
   events: [...EVENTS, webhookTest],

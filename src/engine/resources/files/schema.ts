@@ -54,8 +54,6 @@ export const files = collection({
   schema: FileObject,
 });
 
-const UPLOAD_STATUSES = ["open", "complete", "cancelled", "expired"] as const;
-
 /** A resumable upload: its announcement and its progress. The ByteStore has its bytes under its id. */
 export const Upload = Type.Object({
   id: Id("upload_"),
@@ -66,7 +64,7 @@ export const Upload = Type.Object({
   mime_type: MimeType(),
   file_size: FileSize(),
   gcs_path: Type.String(),
-  status: Words(UPLOAD_STATUSES),
+  status: Words(["open", "complete", "cancelled", "expired"]),
   created_at: Instant(),
   expires_at: Instant(),
   completed_at: NullableInstant(),

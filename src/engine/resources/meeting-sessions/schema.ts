@@ -6,7 +6,6 @@ import { collection } from "../../state/collection.ts";
 
 export const SESSION_STATUSES = ["running", "completed"] as const;
 const LanguageCode = () => Type.String({ minLength: 2, maxLength: 35 });
-export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 
 /** G16. */
 export const MeetingSession = Type.Object({
@@ -72,7 +71,7 @@ export const MeetingLog = Type.Object({
   id: Id("mblog_"),
   session_id: Id("mbsess_", belongsTo("meeting_sessions")),
   at: Instant(),
-  level: Words(LOG_LEVELS),
+  level: Words(["debug", "info", "warning", "error"]),
   message: Type.String(),
 });
 export type MeetingLog = Static<typeof MeetingLog>;

@@ -4,8 +4,6 @@ import { belongsTo, mentions } from "../../contract/references.ts";
 import { Id, Instant, Nullable, NullableInstant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
-export const TRANSCRIPTION_STATUSES = ["processing", "completed", "failed"] as const;
-
 /** For example `person_name`; its alphabet is limited, because it is sent in a header. */
 export const PiiPolicy = Type.String({ pattern: "^[a-z][a-z_]{0,63}$", examples: ["person_name"] });
 
@@ -13,7 +11,7 @@ export const Transcription = Type.Object({
   transcription_id: Id("trans_"),
   organization_id: Id("org_", belongsTo("organizations")),
   owner_id: UserId(mentions("users")),
-  status: Words(TRANSCRIPTION_STATUSES),
+  status: Words(["processing", "completed", "failed"]),
   filename: Type.String({ minLength: 1 }),
   language_code: Type.String({ minLength: 2, maxLength: 35 }),
   audio_duration_seconds: Type.Number({ minimum: 0 }),

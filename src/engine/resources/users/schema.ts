@@ -3,17 +3,14 @@ import { Instant, UserId, Words } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 
-export const ROLES = ["owner", "admin", "member"] as const;
-export const ACCOUNTS = ["active", "suspended", "disabled"] as const;
-
 /** G02: roles and capabilities are per organization. */
 export const User = Type.Object({
   id: UserId(),
   name: Type.String({ minLength: 1 }),
   email: Type.String({ minLength: 3 }),
-  memberships: ByOrganization(Words(ROLES)),
+  memberships: ByOrganization(Words(["owner", "admin", "member"])),
   capabilities: ByOrganization(Type.Array(Type.String())),
-  account: Words(ACCOUNTS),
+  account: Words(["active", "suspended", "disabled"]),
   verified: Type.Boolean(),
   created_at: Instant(),
 });

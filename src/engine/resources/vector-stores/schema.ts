@@ -17,7 +17,6 @@ export const vectorStores = collection({
   schema: VectorStore,
 });
 
-export const FILE_STATUSES = ["processing", "completed", "failed"] as const;
 export const STEPS = ["parsing", "chunking", "embedding"] as const;
 export type Step = (typeof STEPS)[number];
 
@@ -29,7 +28,7 @@ export const StoreFile = Type.Object({
   id: Type.String({ pattern: "^vs_[A-Za-z0-9_-]+:file_[A-Za-z0-9_-]+$" }),
   store_id: Id("vs_", belongsTo("vector_stores")),
   file_id: Id("file_", belongsTo("files")),
-  status: Words(FILE_STATUSES),
+  status: Words(["processing", "completed", "failed"]),
   progress_percent: Type.Integer({ minimum: 0, maximum: 100 }),
   current_step: Nullable(Words(STEPS)),
   error_message: Nullable(Type.String()),
