@@ -19,7 +19,7 @@ export const ListedDelivery = Closed(
     created_at: Timestamp(),
     url: Type.String({ description: "Where the webhook is now; an attempt's own is in its log" }),
     active: Type.Boolean({ description: "Whether the webhook still is" }),
-    inactive_because: Nullable(Type.String({ description: "Of a webhook that is not: what made it so" })),
+    inactive_because: Nullable(Type.String({ description: "Why the webhook is inactive" })),
     why: Nullable(Type.String({ description: "Of one that failed: what came of the last attempt" })),
   },
   {

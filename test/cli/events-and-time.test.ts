@@ -177,7 +177,7 @@ describe("trigger and clock advance", () => {
     expect(await (await put(true)).json()).not.toHaveProperty("data.inactive_because");
     expect(await webhook()).not.toHaveProperty("inactive_because");
     await put(false);
-    expect(await webhook()).toMatchObject({ inactive_because: "PUT /webhooks/{webhook_id} made it so" });
+    expect(await webhook()).toMatchObject({ inactive_because: "PUT /webhooks/{webhook_id} deactivated it" });
   }, 60_000);
 
   it("clock advance next --kind goes to the next of a kind, and says why a retry failed [interfaces 14]", async () => {

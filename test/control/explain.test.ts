@@ -316,13 +316,13 @@ describe("every refusal has its reasons in the journal", () => {
       "ada",
       "DELETE",
       "/v1/threads/thread_nowhere",
-      "looked for thread_id thread_nowhere: there is none that this caller may see",
+      "thread_id thread_nowhere was not found: it does not exist, or the caller has no access to it",
     ],
     [
       "eve",
       "DELETE",
       "/v1/dashboards/dsh_revenue/share-links/slink_board",
-      "looked for dashboard_id dsh_revenue: it is there, but usr_eve is not allowed to do this: needs to be a member of org_acme",
+      "dashboard_id dsh_revenue was not found: it is there, but usr_eve is not allowed to do this: needs to be a member of org_acme",
     ],
     [
       "ada",

@@ -60,6 +60,12 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
       "A finished stream answers 204 to a client that has all of its events (G42), which coverage counts.",
   },
   {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes("it was created so"),
+    reason: "Why a webhook is inactive is worded plainly.",
+    compare: (...answers) =>
+      answers.map((answer) => withoutText(answer, /it was created \w+/g)) as [Answer, Answer],
+  },
+  {
     request: ({ request }) => request.path.endsWith("/scenarios/active"),
     reason: "A listed scenario says by `origin` where it comes from, and derived scenarios have no file.",
   },

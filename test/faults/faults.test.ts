@@ -384,7 +384,7 @@ describe("inline rules over the control API", () => {
     expect(body.entries[0]).toMatchObject({ status: 404, decision: "access" });
     expect(body.entries[0].reasons).toEqual([
       "nearest rule inline/p did not match: principal is not usr_dan",
-      "looked for thread_id thread_none: there is none that this caller may see",
+      "thread_id thread_none was not found: it does not exist, or the caller has no access to it",
     ]);
   });
 });

@@ -66,7 +66,7 @@ async function inactiveText(sandbox: SandboxClient, event: string): Promise<stri
   return subscribed
     .map(
       ({ webhook_id, inactive_because: why }) =>
-        `\n${webhook_id} is inactive: ${why ?? "it was created so"}.`,
+        `\n${webhook_id} is inactive: ${why ?? "it was created inactive"}.`,
     )
     .join("");
 }

@@ -140,7 +140,7 @@ export const CATALOGUE = {
     422,
     "7.4",
     "A field of the request is invalid.",
-    "Mend the field that the details name and send the request again.",
+    "Correct the field that the details name and send the request again.",
     { field: "input", value: "input" },
   ),
   RATE_LIMIT_EXCEEDED: entry(

@@ -49,7 +49,7 @@ export const webhookState: StateRules<Webhook> = {
   },
   update(tx, before, after) {
     requireCallable(after.url);
-    const { active, inactive_because: because = "a state call made it so" } = after;
+    const { active, inactive_because: because = "a state call deactivated it" } = after;
     const put = tx.put(webhooks, switched({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return put;
@@ -177,7 +177,7 @@ export const updateWebhook = operation({
       events: events ? [...events] : webhook.events,
       description: description ?? webhook.description,
     };
-    const because = "PUT /webhooks/{webhook_id} made it so";
+    const because = "PUT /webhooks/{webhook_id} deactivated it";
     const changed = world.put(webhooks, switched(put, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
     return enveloped(presentWebhook(changed, world));

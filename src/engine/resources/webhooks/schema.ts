@@ -95,7 +95,7 @@ export function switched(
 
 /** Null for one that is active. */
 export function inactiveReason({ active, inactive_because }: Webhook): string | null {
-  return active ? null : (inactive_because ?? "it was created so");
+  return active ? null : (inactive_because ?? "it was created inactive");
 }
 
 /** The list of active webhooks that hear of an event. */
