@@ -18,7 +18,9 @@ export interface Criterion {
 export function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
   const add = (miss: string, fits: Criterion["fits"]) => criteria.push({ miss, fits });
-  const { api_key, organization, path, header = {}, query = {} } = match;
+  const { method, api_key, organization, path, header = {}, query = {} } = match;
+  // Rules are indexed by operation, which has one method; a path outside the contract has every method.
+  if (method !== undefined) add(`method is not ${method}`, (facts) => facts.method === method);
   if (api_key !== undefined)
     add(`api_key is not ${api_key}`, ({ principal }) => principal?.key_id === api_key);
   if (organization !== undefined)

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { KEYS } from "../support/harness.ts";
+import { useReference } from "../support/use-reference.ts";
+
+const api = useReference();
+let count = 0;
+
+/** A sandbox with this one rule, which answers 200 on paths that no operation has. */
+async function arm(rule: { match: object; [key: string]: unknown }) {
+  const name = `lab-${++count}`;
+  const control = (path: string, body: object) =>
+    api.call(undefined, "POST", `/_control/sandboxes${path}`, body);
+  expect((await control("", { name })).status).toBe(201);
+  const { match, ...more } = rule;
+  const effect = { status: 200, body: { lab: true } };
+  const armed = await control(`/${name}/faults`, {
+    id: "lab",
+    match: { path: "/v1/lab/**", ...match },
+    effect,
+    ...more,
+  });
+  expect(armed.status, armed.text).toBe(201);
+  return {
+    status: async ({ method = "GET", path = "/v1/lab/x", body, headers = {} }: Asked) =>
+      (await api.call(undefined, method, `/_s/${name}${path}`, body, headers)).status,
+    explain: async ({ method = "GET", path = "/v1/lab/x", ...more }: Asked) =>
+      (await control(`/${name}/faults/explain`, { method, path, ...more })).body,
+  };
+}
+interface Asked {
+  method?: string;
+  path?: string;
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+const as = (who: keyof typeof KEYS) => ({ "api-key": KEYS[who] });
+
+describe("a rule that serves a path outside the contract", () => {
+  it.each<[condition: string, match: object, hit: Asked, miss: Asked]>([
+    ["method", { method: "GET" }, {}, { method: "POST" }],
+    ["path", { path: "/v1/lab/x" }, {}, { path: "/v1/lab/y" }],
+    ["header", { header: { "x-lab": "1" } }, { headers: { "x-lab": "1" } }, { headers: { "x-lab": "2" } }],
+    ["absent header", { header: { "x-lab": null } }, {}, { headers: { "x-lab": "2" } }],
+    ["query", { query: { a: 1 } }, { path: "/v1/lab/x?a=1" }, { path: "/v1/lab/x?a=2" }],
+    ["absent query", { query: { a: null } }, {}, { path: "/v1/lab/x?a=2" }],
+    [
+      "body",
+      { body: { a: { b: 1 } } },
+      { method: "POST", body: { a: { b: 1, c: 2 } } },
+      { method: "POST", body: { a: { b: 2 } } },
+    ],
+    ["principal", { principal: "usr_dan" }, { headers: as("dan") }, { headers: as("ada") }],
+    ["no caller", { principal: "usr_dan" }, { headers: as("dan") }, {}],
+    ["api_key", { api_key: "apikey_dan" }, { headers: as("dan") }, { headers: as("ada") }],
+    ["organization", { organization: "org_acme" }, { headers: as("dan") }, { headers: as("eve") }],
+    [
+      "organization of the path",
+      { organization: "org_globex" },
+      { headers: as("dan"), path: "/v1/lab/org_globex/x" },
+      { headers: as("eve"), path: "/v1/lab/org_acme/x" },
+    ],
+  ])("does not answer a request with another %s [interfaces 11]", async (_condition, match, hit, miss) => {
+    const lab = await arm({ match });
+    expect((await lab.explain(hit)).status).toBe(200);
+    expect(await lab.explain(miss)).toMatchObject({ status: 404, rules: [{ strikes: false }] });
+    expect(await lab.status(miss)).toBe(404);
+    expect(await lab.status(hit)).toBe(200);
+  });
+
+  it("does not answer another method of a path that an operation has", async () => {
+    const lab = await arm({ match: { path: "/v1/models", method: "DELETE" } });
+    expect(await lab.status({ path: "/v1/models", method: "PUT" })).toBe(405);
+    expect(await lab.status({ path: "/v1/models", method: "DELETE" })).toBe(200);
+  });
+
+  it.each<[schedule: string, rule: object, statuses: number[]]>([
+    ["times", { times: 2 }, [200, 200, 404]],
+    ["every", { every: 2 }, [404, 200, 404]],
+    ["lease", { lease: { hits: 1 } }, [200, 404, 404]],
+    ["probability", { probability: 0 }, [404, 404, 404]],
+    ["sequence", { effect: undefined, sequence: [503, "pass", 201] }, [503, 404, 201]],
+  ])("follows its %s, and counts only what it matches", async (_schedule, rule, statuses) => {
+    const lab = await arm({ match: { method: "GET" }, ...rule });
+    for (const status of statuses) {
+      expect(await lab.status({ method: "POST" })).toBe(404);
+      expect((await lab.explain({})).status).toBe(status);
+      expect(await lab.status({})).toBe(status);
+    }
+  });
+});
