@@ -125,7 +125,10 @@ describe("state rules of users", () => {
 
   it("G31 gaining, changing and losing a role is audited as role_assignment", async () => {
     users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
-    expect(await audited()).toEqual([["role_assignment", "admin", "updated", "Ada Osei"]]);
+    expect(await audited()).toEqual([
+      ["role_assignment", "admin", "assigned", "Ada Osei"],
+      ["role_assignment", "member", "unassigned", "Ada Osei"],
+    ]);
     expect(await audited("", "eve", "org_globex")).toEqual([
       ["role_assignment", "member", "assigned", "Eve Laurent"],
     ]);

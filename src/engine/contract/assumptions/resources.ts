@@ -156,7 +156,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "Reparenting and state calls on departments, users, roles and stores write organization entries; assistants write their history and a change log.",
     details: [
-      "A reparent writes `department` / `reparented`: entity is the moved department, target the new parent (empty at the top), values both parents' ids, actor the caller. A move to the present parent changes and writes nothing. State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account), `assigned` and `unassigned` (a role). Their actor is `?actor=usr_…`, else the organization's owner.",
+      "A reparent writes `department` / `reparented`: entity is the moved department, target the new parent (empty at the top), values both parents' ids, actor the caller. A move to the present parent changes and writes nothing. State calls write `created`, `updated` and `deleted`, or the word of 4.15: `reparented`, `deactivated` and `reactivated` (an account or a department), `assigned` and `unassigned` (a role; another role is both). A capability is a `permission` that is granted or denied. Their actor is `?actor=usr_…`, else the organization's owner.",
       "Entries keep names as they were.",
     ],
   },

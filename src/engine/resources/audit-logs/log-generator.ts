@@ -60,12 +60,15 @@ export function generateLog(
   const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
   const free = instants.slice(given);
+  const proven = presentEvents(present, random, -(count + 1) * gap);
   const drawLife = lifeDrawer(present, context);
-  const lives = interleave(free.length, (oldest, isFree) => drawLife(free[oldest]!, isFree));
+  const lives = interleave(Math.max(0, free.length - proven.length), ({ oldest, ...place }) =>
+    drawLife(free[oldest]!, place),
+  );
   const drawn = lives.map((change, place): Event => ({ at: free[place]!, change })).reverse();
   // The sort is stable: of one instant, a thing of the present comes first, parents before their children.
-  const events = [...presentEvents(present, random, -(count + 1) * gap), ...drawn];
-  const log = events.sort((a, b) => a.at - b.at).slice(events.length - free.length);
+  const events = [...proven, ...drawn].sort((a, b) => a.at - b.at);
+  const log = events.slice(events.length - free.length);
   const actors = byAge(
     people.filter((user) => user.account === "active" && administers(user, organization_id)),
   );
@@ -152,21 +155,25 @@ export interface Life<Step> {
 const LANES = 4;
 const MAX_STEPS = 12;
 
-/**
- * Gives steps, the newest first. Lives run beside each other, and each step is the next older one of a life. Only the
- * beginning of the last lives may be missing. `nextLife` gets the oldest position at which the life can begin, and
- * whether a key is free.
- */
-export function interleave<Step>(
-  count: number,
-  nextLife: (oldest: number, isFree: (key: string) => boolean) => Life<Step>,
-): Step[] {
+export interface LifePlace {
+  /** The oldest position at which the life can begin. */
+  oldest: number;
+  /** The maximum number of its steps. */
+  room: number;
+  isFree: (key: string) => boolean;
+}
+
+/** Gives steps, the newest first. Lives run beside each other, and each step is the next older one of a whole life. */
+export function interleave<Step>(count: number, nextLife: (place: LifePlace) => Life<Step>): Step[] {
   const lanes: Life<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
   return Array.from({ length: count }, (_, position) => {
     const lane = position % LANES;
     if (lanes[lane]!.steps.length === 0) {
-      const oldest = Math.min(count - 1, position + LANES * MAX_STEPS);
-      lanes[lane] = nextLife(oldest, (key) => lanes.every((life) => life.key !== key));
+      lanes[lane] = nextLife({
+        oldest: Math.min(count - 1, position + LANES * MAX_STEPS),
+        room: Math.ceil((count - position) / LANES),
+        isFree: (key) => lanes.every((life) => life.key !== key),
+      });
     }
     return lanes[lane]!.steps.pop()!;
   });
@@ -178,7 +185,7 @@ const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
 /**
  * Draws one life after the other, each kind in turn: of things that are gone today, and of changes to things of today
- * that are reverted. `at` is an instant before the life begins; `isFree` says whether a key's last life is over.
+ * that are reverted. `at` is an instant before the life begins.
  */
 function lifeDrawer(present: Present, context: FactoryContext) {
   const { random } = context;
@@ -275,12 +282,14 @@ function lifeDrawer(present: Present, context: FactoryContext) {
     thing(["knowledge_composite", "kcomp_"]),
   ];
   let turn = 0;
-  return (at: number, isFree: (key: string) => boolean): Life<Change> => {
+  return (at: number, { room, isFree }: Omit<LifePlace, "oldest">): Life<Change> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const life = kinds[turn++ % kinds.length]!(at);
-      if (life !== undefined && (life.key === undefined || isFree(life.key))) return life;
+      const isUsable = life?.key === undefined || isFree(life.key);
+      if (life !== undefined && isUsable && life.steps.length <= room) return life;
     }
-    return person(at)!;
+    // An invitation that was not accepted.
+    return { steps: [change("user", "invited", invent("usr_", inventName(context)))] };
   };
 }
 

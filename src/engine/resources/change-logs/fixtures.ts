@@ -4,7 +4,7 @@ import { type EntryOf, fixtureRecord, readByOrganization } from "../../contract/
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
-import { interleave, type Life } from "../audit-logs/log-generator.ts";
+import { interleave, type Life, type LifePlace } from "../audit-logs/log-generator.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";
@@ -123,11 +123,12 @@ const EPISODES = [
 const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
 
 /** Draws the lives of things, of each type in turn: the first of each type has all episodes, a later one some. */
-function lifeDrawer(context: FactoryContext): () => Life<Step> {
+function lifeDrawer(context: FactoryContext): (place: LifePlace) => Life<Step> {
   const { random } = context;
   let drawn = 0;
-  return () => {
-    const resource_type = RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
+  return ({ room }) => {
+    // A thing that is not deleted is one that nothing else lists: a rule.
+    const resource_type = room === 1 ? "rule" : RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
     const isFull = drawn < RESOURCE_TYPES.length;
     const { prefix, inventName, fields } = SUBJECTS[resource_type];
     const thing = {
@@ -135,8 +136,10 @@ function lifeDrawer(context: FactoryContext): () => Life<Step> {
       resource_id: `${prefix}former-${++drawn}`,
       resource_name: inventName(context),
     };
-    const episodes = EPISODES.filter(() => isFull || random.chance(0.5)).flat();
-    const steps = (["created", ...episodes, "deleted"] as const).map((action) => ({
+    const episodes = EPISODES.filter(() => isFull || random.chance(0.5));
+    while (2 + episodes.flat().length > room && episodes.length > 0) episodes.pop();
+    const life = (["created", ...episodes.flat(), "deleted"] as const).slice(0, room);
+    const steps = life.map((action) => ({
       ...thing,
       action,
       changes: action === "updated" ? [drawChange(fields, random)] : [],

@@ -81,8 +81,13 @@ export const departmentState: StateRules<Department> = {
     refuseOwnPlace(after, place, before);
     const { parent_id, path, depth } = before;
     const kept = tx.put(departments, { ...after, parent_id, path, depth });
-    const values = changedFields(before, kept);
+    const values = changedFields(before, kept, ["is_active"]);
     if (values !== undefined) audit(tx, actor, kept, { action: "updated", ...values });
+    if (kept.is_active !== before.is_active)
+      audit(tx, actor, kept, {
+        action: kept.is_active ? "reactivated" : "deactivated",
+        ...changedFields({ is_active: before.is_active }, { is_active: kept.is_active }),
+      });
     if (after.parent_id === before.parent_id) return kept;
     recordStateAudit(tx, actor, reparentedEntry(kept, parent));
     return moveDepartment(tx, kept, parent);

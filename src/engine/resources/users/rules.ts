@@ -65,7 +65,7 @@ export const userState: StateRules<User> = {
     const change = { tx, actor, user: after };
     const values = changedFields(before, after);
     if (values === undefined) return after;
-    const own = changedFields(before, after, ["memberships", "account"]);
+    const own = changedFields(before, after, ["memberships", "capabilities", "account"]);
     const beyondVerified = changedFields(before, after, ["verified"]) !== undefined;
     const verified = after.verified && !before.verified;
     for (const organization_id of listOrganizations(before, after)) {
@@ -74,6 +74,7 @@ export const userState: StateRules<User> = {
       if (own !== undefined) audit(change, organization_id, "updated", own);
       if (after.account !== before.account) auditAccount(change, organization_id, before);
       auditRole(change, organization_id, before);
+      auditCapabilities(change, organization_id, before);
     }
     return after;
   },
@@ -124,20 +125,30 @@ function auditAccount(change: Change, organization_id: string, before: User): vo
   });
 }
 
-/** A role that a user gains, changes or loses in one organization (G31). */
+/** A role that a user gains or loses in one organization (G31); another role is both. */
 function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
   const was = before.memberships[organization_id];
   const is = user.memberships[organization_id];
   if (was === is) return;
-  recordStateAudit(tx, actor, {
-    organization_id,
-    entity_type: "role_assignment",
-    entity_id: user.id,
-    entity_name: is ?? was!,
-    action: was === undefined ? "assigned" : is === undefined ? "unassigned" : "updated",
-    target_id: user.id,
-    target_name: user.name,
-    previous_value: was,
-    new_value: is,
-  });
+  const target = { organization_id, entity_id: user.id, target_id: user.id, target_name: user.name };
+  const entry = { ...target, entity_type: "role_assignment" as const };
+  if (was !== undefined)
+    recordStateAudit(tx, actor, { ...entry, entity_name: was, action: "unassigned", previous_value: was });
+  if (is !== undefined)
+    recordStateAudit(tx, actor, { ...entry, entity_name: is, action: "assigned", new_value: is });
+}
+
+/** Capabilities are permissions in the words of 4.15. */
+function auditCapabilities({ tx, actor, user }: Change, organization_id: string, before: User): void {
+  const had = before.capabilities[organization_id] ?? [];
+  const has = user.capabilities[organization_id] ?? [];
+  for (const name of new Set([...had, ...has])) {
+    if (had.includes(name) === has.includes(name)) continue;
+    const [previous_value, new_value] = has.includes(name) ? ["denied", "granted"] : ["granted", "denied"];
+    recordStateAudit(tx, actor, {
+      ...{ organization_id, entity_type: "permission", action: "updated", previous_value, new_value },
+      ...{ entity_id: `perm_${name.replaceAll("-", "_")}`, entity_name: name },
+      ...{ target_id: user.id, target_name: user.name },
+    });
+  }
 }
