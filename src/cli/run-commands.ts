@@ -186,18 +186,25 @@ function missingArgument(given: number, usage: string): string {
 }
 
 /**
- * yargs turns any option that is given twice into a list, and accepts empty texts and words as numbers.
+ * yargs turns most options that are given twice into a list, takes the last of others, and accepts empty texts and words
+ * as numbers. What was typed is therefore checked too.
  * @throws UsageError
  */
 function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {
   const { array } = options as { array: readonly string[] };
-  const given = new Set(words.map((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1]));
+  const end = words.indexOf("--");
+  const typed = words.slice(0, end < 0 ? undefined : end).map((word, place) => {
+    const [, name, value] = /^--(?:no-)?([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    return { name, value: value ?? words[place + 1] };
+  });
   for (const [name, value] of Object.entries(argv)) {
     if (name === "_" || name === "--") continue;
-    const shown = given.has(name) ? `--${name}` : `<${name}>`;
-    if (Array.isArray(value) && !array.includes(name))
+    const given = typed.filter((one) => one.name === name);
+    const shown = given.length > 0 ? `--${name}` : `<${name}>`;
+    if (!array.includes(name) && (Array.isArray(value) || given.length > 1))
       throw new UsageError(`${shown} is given more than once`);
-    if ([value].flat().includes(""))
+    const isBlank = typeof value === "number" && given.some((one) => one.value?.trim() === "");
+    if (isBlank || [value].flat().includes(""))
       throw new UsageError(`${shown} is empty; give it a value, or leave it out`);
     if (typeof value === "number" && Number.isNaN(value)) throw new UsageError(`${shown} takes a number`);
   }

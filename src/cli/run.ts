@@ -48,7 +48,7 @@ export function plainStartFlags(words: readonly string[]): StartFlags | undefine
   for (const [name, value] of Object.entries(parsed.values)) {
     const flag = known[name];
     const times = parsed.tokens.filter((token) => token.name === name).length;
-    if (value === "" || (times > 1 && flag?.array !== true)) return undefined;
+    if ([value].flat().includes("") || (times > 1 && flag?.array !== true)) return undefined;
     if (flag?.type === "number" && !PLAIN_NUMBER.test(value as string)) return undefined;
     flags[name] = flag?.type === "number" ? Number(value) : value;
   }

@@ -80,6 +80,8 @@ function listText(items: readonly ListedDelivery[], total: number): string {
 
 function detailText(delivery: DeliveryDetail): string {
   const { delivery_id, event, webhook_id, url, inactive_because, status, log, exchanges, body } = delivery;
+  const { attempts, response_code, created_at, delivered_at, last_attempt, next_retry } = delivery;
+  const times = { created: created_at, delivered: delivered_at, "last attempt": last_attempt };
   const rows = log.map(({ at, kind, response_code, duration_ms, why, fault }) => [
     ...[at, kind, response_code === 0 ? "none" : String(response_code), `${duration_ms} ms`],
     [why, fault].filter((text) => text !== null).join("; "),
@@ -87,8 +89,14 @@ function detailText(delivery: DeliveryDetail): string {
   const inactive = inactive_because === null ? "" : `, inactive: ${inactive_because}`;
   return [
     `${delivery_id}: ${event} to ${webhook_id} (${url}${inactive}), ${status}`,
+    `attempts: ${attempts}, last answer: ${response_code || "none"}`,
+    ...Object.entries({ ...times, "next retry": next_retry }).flatMap(([name, at]) =>
+      at == null ? [] : `${name}: ${at}`,
+    ),
     "",
-    rows.length === 0 ? "No attempt is stored." : table(["at", "attempt", "answer", "took", ""], rows),
+    rows.length === 0
+      ? "The single attempts were not recorded."
+      : table(["at", "attempt", "answer", "took", ""], rows),
     "",
     ...(exchanges.length === 0
       ? [`The journal has none of its attempts; each sends:\n${body}`]

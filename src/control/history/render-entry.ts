@@ -92,7 +92,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
 
 /** @throws Problem 409 */
 export function requireStates({ id, states }: HistoryEntry, done: string): BeforeAfter {
-  if (states !== undefined) return states;
+  if (states?.versions.at(states.before.version) !== undefined) return states;
   throw conflict(
     "state-let-go",
     `The world before and after ${id} is no longer stored and cannot be ${done}`,

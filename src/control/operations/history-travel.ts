@@ -82,7 +82,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const entry = requireEntry(sandbox, id);
       const states = requireStates(entry, "rewound to");
       const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
-      sandbox.recorder.recordRewind(change!, to === "before" ? entry.sequence - 1 : states.end);
+      sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
       return { ...presentSandbox(sandbox, origin), restarted_uploads };
     },
   }),

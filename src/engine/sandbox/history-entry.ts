@@ -85,7 +85,8 @@ export interface BeforeAfter {
   to: number;
   /** Undefined where a restore replaced everything. */
   written: readonly WrittenRecord[] | undefined;
-  /** Position of the newest entry at the moment of `after`. */
+  /** Positions of the newest entries at the moments of `before` and `after`. */
+  start: number;
   end: number;
 }
 

@@ -24,7 +24,11 @@ const WRITTEN_BYTES = 512;
 export interface Provenance {
   cause: string | null;
   advanced_by: string | null;
+  /** The moment before the timer that began it: just before the timer was due, with the timer still to run. */
+  start?: { version: number; now: number; position: number };
 }
+
+type RecordedStates = Omit<BeforeAfter, "start" | "end">;
 
 /** A history at one moment, for persistence: its entries, each with its revision. */
 export interface HistorySnapshot {
@@ -76,15 +80,15 @@ export class History extends TimelinePart<"change", HistoryEntry> {
    */
   add(
     change: Change,
-    from: Provenance,
-    { at, states, parent = this.lastSequence }: { at: number; states: BeforeAfter; parent?: number },
+    { cause, advanced_by, start }: Provenance,
+    { at, states, parent = this.lastSequence }: { at: number; states: RecordedStates; parent?: number },
   ): HistoryEntry {
     const sequence = this.lastSequence + 1;
     const id = this.prefix + (sequence - this.base);
-    const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, ...from };
+    const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
-    states.end = sequence;
-    entry.change = new HistoryEntry(entry, origin, change, states);
+    const positions = { start: start?.position ?? sequence - 1, end: sequence };
+    entry.change = new HistoryEntry(entry, origin, change, { ...states, ...positions });
     this.lastSequence = sequence;
     this.size += 1;
     this.stateBytes += stateBytes(states);
@@ -244,7 +248,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 }
 
-function stateBytes({ written }: BeforeAfter): number {
+function stateBytes({ written }: RecordedStates): number {
   return STATES_BYTES + (written?.length ?? 0) * WRITTEN_BYTES;
 }
 

@@ -3,14 +3,7 @@ import { type Timer, timers } from "../state/timers.ts";
 import type { World } from "../state/world.ts";
 import type { Commit } from "../state/world-parts.ts";
 import type { History, Provenance } from "./history.ts";
-import type {
-  BeforeAfter,
-  Change,
-  ChangeSource,
-  Environment,
-  HistoryEntry,
-  StateRef,
-} from "./history-entry.ts";
+import type { Change, ChangeSource, Environment, HistoryEntry, StateRef } from "./history-entry.ts";
 import type { RateWindows } from "./rate-windows.ts";
 
 /** The parts of a sandbox that a state refers to. */
@@ -98,15 +91,8 @@ export class TimelineRecorder {
     const before = change.began!.state;
     const after = this.present();
     const { versions } = this.history;
-    const states = {
-      versions,
-      before,
-      after,
-      from: before.version,
-      to: after.version,
-      written: undefined,
-      end: 0,
-    };
+    const [from, to] = [before.version, after.version];
+    const states = { versions, before, after, from, to, written: undefined };
     change.entry = this.history.add(change, UNKNOWN, { at: after.now, states, parent });
     this.history.markUndone();
   }
@@ -161,10 +147,11 @@ export class TimelineRecorder {
 
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: Change | undefined): void {
     const maker = this.makers.get(timer) ?? this.findRevived(`${timers.name}\0${timer.id}`);
-    const from = {
-      cause: maker.cause,
-      advanced_by: advance === undefined ? null : this.ensureEntry(advance, commit.from).id,
-    };
+    const { origin, steppedFrom } = this.sandbox.world;
+    const now = Math.min(steppedFrom, origin + timer.due - 1);
+    const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
+    const start = { version: commit.from, now, position: this.history.lastSequence };
+    const from = { cause: maker.cause, advanced_by, start };
     // The attempt that it leads to has an entry of its own.
     if (timer.kind === "webhook.retry") {
       this.passOn(commit, from);
@@ -241,10 +228,11 @@ export class TimelineRecorder {
   private add(change: Change, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
     const after = this.present(commit && this.sandbox.world.changedAt);
     const from = commit?.from ?? after.version;
-    const before = { ...after, version: from, ...(change.request && beforeRequest(change.request, after)) };
+    const { version = from, now = after.now } = provenance.start ?? {};
+    const before = { ...after, version, now, ...(change.request && beforeRequest(change.request, after)) };
     const written = commit?.written ?? [];
     const { versions } = this.history;
-    const states: BeforeAfter = { versions, before, after, from, to: after.version, written, end: 0 };
+    const states = { versions, before, after, from, to: after.version, written };
     return this.history.add(change, provenance, { at: after.now, states });
   }
 }

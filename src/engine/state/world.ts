@@ -50,6 +50,8 @@ export class World implements ListenedWorld {
   untouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
+  /** In an advance: the clock's instant before its latest step, in milliseconds since 1970; else Infinity. */
+  steppedFrom = Number.POSITIVE_INFINITY;
   /** Grows with every restore: work that began before one must not write its outcome into the restored world. */
   generation = 0;
 
@@ -237,7 +239,8 @@ export class World implements ListenedWorld {
     this.clock = { ...this.clock, pinned: now };
     try {
       while (this.nextDue <= end && !this.isClosed) {
-        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.epochNow()) };
+        this.steppedFrom = this.epochNow();
+        this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.steppedFrom) };
         const step = this.runNext(by);
         if (step === undefined) break;
         const { kind, subject } = step.timer;
@@ -250,6 +253,7 @@ export class World implements ListenedWorld {
         if (generation !== this.generation) return [...ran];
       }
     } finally {
+      this.steppedFrom = Number.POSITIVE_INFINITY;
       if (generation === this.generation) {
         this.clock = moveClock(this.clock, end, this.wallClock());
         this.arm();

@@ -170,7 +170,12 @@ function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined;
                 {webhook?.url ?? webhook_id}
               </ViewLink>
             ),
+            Attempts: delivery.attempts,
+            "Last answer": delivery.response_code || "none",
             "Event time": absolute(delivery.created_at),
+            ...(delivery.delivered_at && { Delivered: absolute(delivery.delivered_at) }),
+            ...(delivery.last_attempt && { "Last attempt": absolute(delivery.last_attempt) }),
+            ...(delivery.next_retry && { "Next retry": absolute(delivery.next_retry) }),
             Timeline: (
               <ViewLink view="timeline" query={{ find: delivery_id }}>
                 Attempts and their cause

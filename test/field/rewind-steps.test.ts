@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { historyOf } from "../support/history-setup.ts";
+import { useReference } from "../support/use-reference.ts";
+
+const api = useReference();
+let count = 0;
+let sandbox: ReturnType<typeof historyOf>;
+let prefix: string;
+
+async function create(clock: object) {
+  const settings = { connector_failure_rate: 0 };
+  const name = `steps-${++count}`;
+  await api.call(undefined, "POST", "/_control/sandboxes", { name, clock, settings });
+  sandbox = historyOf(api, name);
+  prefix = `/_s/${name}`;
+}
+beforeEach(() => create({ mode: "frozen" }));
+
+/** Rewinds to before the newest entry about this record that an advance led to. */
+async function rewindBefore(subject: string, kind: string) {
+  const { id, at } = await sandbox.newest(`?kind=${kind}&subject=${subject}`);
+  await sandbox.rewind(id);
+  const { now } = await sandbox.ok("GET", "/clock");
+  expect(Date.parse(now)).toBeLessThan(Date.parse(at));
+  return id;
+}
+const status = async (path: string) => (await sandbox.ok("GET", `/state/${path}`)).status;
+const pending = async (subject: string) =>
+  (await sandbox.ok("GET", "/clock/pending")).filter((one: { subject: string }) => one.subject === subject);
+
+describe("rewinding to before a step of an advance", () => {
+  it.each(["frozen", "real"])("a connector job is running again, with a %s clock", async (mode) => {
+    await create({ mode });
+    await sandbox.ok("POST", "/clock/advance", { by: "5m" });
+    expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
+    const id = await rewindBefore("job_sync_running", "timer");
+    expect(await status("connector_jobs/job_sync_running")).toBe("running");
+    expect((await sandbox.get(id)).undone).toBe(true);
+    expect((await sandbox.newest("?kind=control")).undone).toBe(false);
+    await sandbox.ok("POST", "/clock/advance", { by: "5m" });
+    expect(await status("connector_jobs/job_sync_running")).toBe("succeeded");
+  });
+
+  it("a file is processed again, from the step that was rewound to", async () => {
+    const [file] = (await sandbox.ok("GET", "/state/store_files?file_id=file_policies")).items;
+    const path = `store_files/${file.id}`;
+    await sandbox.ok("POST", "/clock/advance", { by: "5m" });
+    expect(await status(path)).toBe("completed");
+    await rewindBefore("file_policies", "timer");
+    expect(await status(path)).toBe("processing");
+    expect(await pending("file_policies")).toHaveLength(1);
+    await sandbox.ok("POST", "/clock/advance", { by: "5m" });
+    expect(await status(path)).toBe("completed");
+  });
+
+  it("a transcription is processing again", async () => {
+    await sandbox.ok("POST", "/clock/advance", { by: "2h" });
+    expect(await status("transcriptions/trans_pending")).toBe("completed");
+    await rewindBefore("trans_pending", "timer");
+    expect(await status("transcriptions/trans_pending")).toBe("processing");
+    expect(await pending("trans_pending")).toHaveLength(1);
+  });
+
+  it("of two things that are due at one instant, one is done and one is still to be done", async () => {
+    for (const id of ["trans_one", "trans_two"])
+      await sandbox.ok("POST", "/state/transcriptions", { transcription_id: id, status: "processing" });
+    await sandbox.ok("POST", "/clock/advance", { by: "2h" });
+    const [first, second] = (await sandbox.entries("?kind=timer")).slice(-2);
+    expect(first!.at).toBe(second!.at);
+    await sandbox.rewind(second!.id);
+    expect(await status(`transcriptions/${first!.subject}`)).toBe("completed");
+    expect(await status(`transcriptions/${second!.subject}`)).toBe("processing");
+  });
+
+  it("the retry of a delivery is to be made again", async () => {
+    const answers = { answers: [500, 500, 200] };
+    const { url, id: receiver } = await sandbox.ok("POST", "/receivers", answers);
+    const hook = { url, events: ["user.created"] };
+    await api.call("ada", "POST", `${prefix}/webhooks`, hook);
+    await sandbox.ok("POST", "/state/users", { name: "Zoe" });
+    await sandbox.ok("POST", "/clock/advance", { by: 0 });
+    const [delivery] = (await sandbox.ok("GET", "/deliveries")).items.filter(
+      (one: { event: string; attempts: number }) => one.event === "user.created" && one.attempts === 1,
+    );
+    const { delivery_id } = delivery;
+    await sandbox.ok("POST", "/clock/advance", { by: "10m" });
+    const show = () => sandbox.ok("GET", `/deliveries/${delivery_id}`);
+    const received = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
+    expect([(await show()).status, await received()]).toEqual(["success", 3]);
+    const retries = (await sandbox.entries(`?kind=delivery&subject=${delivery_id}`)).slice(-2);
+    for (const [made, { id }] of [...retries.entries()].reverse()) {
+      await sandbox.rewind(id);
+      expect(await show()).toMatchObject({
+        status: "failed",
+        attempts: made + 1,
+        next_retry: expect.any(String),
+      });
+      expect(await pending(delivery_id)).toMatchObject([{ kind: "webhook.retry" }]);
+      expect(await received()).toBe(3);
+    }
+    await sandbox.ok("POST", "/clock/advance", { by: "10m" });
+    expect([(await show()).status, await received()]).toEqual(["success", 5]);
+  });
+});
