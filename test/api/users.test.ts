@@ -135,6 +135,7 @@ describe("state rules of users", () => {
     users().patch("usr_dan", { memberships: { org_globex: "member" } }, { user_id: "usr_ben" });
     expect(await audited("&action_type=unassigned")).toEqual([
       ["role_assignment", "admin", "unassigned", "Ben Castro"],
+      ["role_assignment", "member", "unassigned", "Ada Osei"],
     ]);
     expect(
       (await api.call("dan", "PUT", "/v1/user/current-organization", { organization_id: "org_acme" })).status,

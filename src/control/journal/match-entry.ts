@@ -66,7 +66,7 @@ export interface EntryMatch {
 /** What can be matched; another word is refused, since it would make `count: 0` always true. */
 export interface KnownWords {
   operations: readonly AnyOperation[];
-  /** Of the sandbox's present and of its journal; undefined to accept any. */
+  /** Of the sandbox's present and of its journal; undefined to accept any, as where entries were lost. */
   present:
     | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
     | undefined;
@@ -167,12 +167,12 @@ function requirePresent(
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
 function requirePossiblePath(path: string, { operations, present }: KnownWords, prefix: string): void {
-  if (present === undefined) return;
   const field = `${prefix}path`;
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
-  if (isGlob(path) || present.paths.has(path) || matchingOperations({ path }, operations).length > 0) return;
+  if (present === undefined || isGlob(path) || present.paths.has(path)) return;
+  if (matchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,
     path,

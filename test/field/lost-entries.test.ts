@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { useReference } from "../support/use-reference.ts";
+
+const api = useReference();
+let count = 0;
+
+/** A sandbox whose journal is whole, or has lost the entries of this path and user. */
+async function verifier(hasLost: boolean) {
+  const name = `lost-${++count}`;
+  const control = (path: string, body: object) =>
+    api.call(undefined, "POST", `/_control/sandboxes${path}`, body);
+  await control("", { name, settings: { journal_limit: 1 } });
+  if (hasLost) {
+    await api.call("dan", "GET", `/_s/${name}/v1/lost`);
+    await api.call(undefined, "DELETE", `/_control/sandboxes/${name}/state/users/usr_dan`);
+  }
+  await api.call("ada", "GET", `/_s/${name}/v1/models`);
+  return async (match: object) => (await control(`/${name}/journal/verify`, { match, count: 0 })).status;
+}
+
+it.each<[what: string, match: object, whole: number, lost: number]>([
+  ["an operation that there is", { operation: "models.list" }, 200, 409],
+  ["an unknown operation", { operation: "models.lst" }, 422, 422],
+  ["an unknown event", { event: "user.born" }, 422, 422],
+  ["an unknown code", { code: "NO_SUCH_CODE" }, 422, 422],
+  ["a path with a query", { path: "/v1/models?a=1" }, 422, 422],
+  ["a path without a slash", { path: "v1/models" }, 422, 422],
+  ["a broken pattern", { path: "/v1/{a" }, 422, 422],
+  ["requests and deliveries at once", { operation: "models.list", attempt: 1 }, 422, 422],
+  ["a path that may have been lost", { path: "/v1/lost" }, 422, 409],
+  ["a user who may have been deleted", { principal: "usr_gone" }, 422, 409],
+  ["a webhook that may have been deleted", { webhook: "wh_gone" }, 422, 409],
+])(
+  "verify of %s, when the journal is whole and when it has lost entries",
+  async (_what, match, whole, lost) => {
+    expect(await (await verifier(false))(match)).toBe(whole);
+    expect(await (await verifier(true))(match)).toBe(lost);
+  },
+);
