@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { DocumentFile, type Kept } from "./document-file.ts";
+import { FileLock } from "./file-lock.ts";
 import {
   type Change,
   type FolderStore,
@@ -40,7 +40,7 @@ export class DocumentStore implements FolderStore {
     }
     const document = new DocumentFile(file, say);
     document.requireKnownFormat();
-    const lock = FileLock.take(file);
+    const lock = takeLock(file);
     try {
       const db = new Low<Kept>(document, new Map());
       await db.read();
@@ -128,40 +128,16 @@ class Draft {
   }
 }
 
-/**
- * Keeps a file to one server. Node cannot lock files; SQLite can, with a lock of the operating system that ends with the
- * process and does not depend on process ids.
- */
-export class FileLock {
-  private readonly db: { exec(sql: string): unknown; close(): void };
-
-  private constructor(db: FileLock["db"]) {
-    this.db = db;
-  }
-
-  /** @throws PersistenceError when another server has it */
-  static take(of: string): FileLock {
-    const file = `${of}.lock`;
-    const Database = createRequire(import.meta.url)("libsql") as typeof import("libsql");
-    try {
-      closeSync(openSync(file, "a", 0o600));
-      const db = new Database(file);
-      db.exec("BEGIN EXCLUSIVE");
-      return new FileLock(db);
-    } catch (error) {
-      const { code = "", message } = error as NodeJS.ErrnoException;
-      if (code.startsWith("SQLITE_BUSY")) {
-        throw new PersistenceError(
-          `${of} is in use by another server; stop that server, or choose another file with --persist.`,
-        );
-      }
-      throw new PersistenceError(`--persist ${of} cannot be used: ${message}.`);
-    }
-  }
-
-  /** The empty file stays: removing it could remove it under a server that has just locked it. */
-  release(): void {
-    this.db.exec("ROLLBACK");
-    this.db.close();
+/** @throws PersistenceError when another server has it */
+function takeLock(file: string): FileLock {
+  try {
+    return FileLock.take(file);
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    throw new PersistenceError(
+      code.startsWith("SQLITE_BUSY")
+        ? `${file} is in use by another server; stop that server, or choose another file with --persist.`
+        : `--persist ${file} cannot be used: ${message}.`,
+    );
   }
 }

@@ -91,7 +91,11 @@ describe("the files of a kept folder", () => {
     writeFileSync(files.database, "x");
     expect(files.isEmptied()).toBe(false);
     rmSync(files.database);
+    expect(files.isEmptied()).toBe(true);
+    rmSync(files.copy);
     expect(files.isEmptied()).toBe(false);
+    writeFileSync(files.acknowledged, JSON.stringify({ saves: 1, changes: 1, at: "" }));
+    expect(files.isEmptied()).toBe(true);
   });
 
   it("quality 2.7 a copy is fresh where it is no older than the database", () => {
@@ -116,14 +120,14 @@ describe("the files of a kept folder", () => {
     writeFileSync(files.copy, "copy");
     age(files.copy, 1_700_000_000);
     const aside = `${files.database}.damaged`;
-    expect(files.setDamagedAside()).toBe(
+    expect(files.setDamagedAside().says).toBe(
       `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used in its place.`,
     );
     expect(readFileSync(files.database, "utf8")).toBe("copy");
     expect(["", "-wal", "-shm"].map((part) => statSync(aside + part).size)).toEqual([8192, 3, 3]);
     expect(["-wal", "-shm", ".previous"].some((part) => existsSync(files.database + part))).toBe(false);
     // The copy is damaged as well, and has no log.
-    expect(files.setDamagedAside()).toBe(
+    expect(files.setDamagedAside().says).toBe(
       `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}-2; there is no earlier copy, so everything starts empty.`,
     );
     expect([existsSync(files.database), readFileSync(`${aside}-2`, "utf8")]).toEqual([false, "copy"]);

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   openSync,
   readFileSync,
@@ -30,12 +31,15 @@ export class SqliteFiles {
   readonly database: string;
   /** As it was at the last clean end, or some time after the last start. */
   readonly copy: string;
+  /** How much was acknowledged. It is written after each commit, without waiting for the disk, so it is never ahead. */
+  readonly acknowledged: string;
   private readonly holder: string;
 
   constructor(folder: string) {
     this.folder = folder;
     this.database = join(folder, "understudy.db");
     this.copy = join(folder, "understudy.db.previous");
+    this.acknowledged = join(folder, "understudy.db.saved");
     this.holder = join(folder, "in-use-by.json");
   }
 
@@ -90,9 +94,33 @@ export class SqliteFiles {
     return page > 0 && fileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
   }
 
-  /** Cut down to nothing. The engine would take it for a new one; what is left of it is in the copy. */
+  /** Missing, or cut down to nothing, although something was saved; the engine would take it for a new one. */
   isEmptied(): boolean {
-    return existsSync(this.database) && fileSize(this.database) === 0 && existsSync(this.copy);
+    return fileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined);
+  }
+
+  /** Undefined if that is not known. */
+  readAcknowledged(): Saved | undefined {
+    try {
+      return JSON.parse(readFileSync(this.acknowledged, "utf8")) as Saved;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Says what is missing of that which was acknowledged, and keeps what is there; undefined if nothing is missing. */
+  reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
+    if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
+    const kept = aside ?? freeName(`${this.database}.damaged`);
+    if (aside === undefined) {
+      for (const part of ["", "-wal"])
+        if (existsSync(this.database + part)) copyFileSync(this.database + part, kept + part);
+    }
+    // So that the next start does not report it again.
+    writeFileSync(this.acknowledged, JSON.stringify({ ...found, at: acknowledged.at }), { mode: 0o600 });
+    const lost = acknowledged.saves - found.saves;
+    const changes = Math.max(0, acknowledged.changes - found.changes);
+    return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${kept}.`;
   }
 
   hasFreshCopy(): boolean {
@@ -101,13 +129,17 @@ export class SqliteFiles {
   }
 
   /** Keeps what cannot be read, puts the copy in its place, and says so. */
-  setDamagedAside(): string {
+  setDamagedAside(): { aside: string; says: string } {
     const aside = freeName(`${this.database}.damaged`);
-    renameSync(this.database, aside);
-    for (const part of ["-wal", "-shm"]) {
+    const isMissing = !existsSync(this.database);
+    for (const part of ["", "-wal", "-shm"]) {
       if (existsSync(this.database + part)) renameSync(this.database + part, aside + part);
     }
-    const words = `${this.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside};`;
+    return { aside, says: this.restoreCopy(isMissing ? undefined : aside) };
+  }
+
+  private restoreCopy(aside: string | undefined): string {
+    const words = `${this.database} ${aside === undefined ? "is missing;" : `is damaged (cut short, emptied or overwritten) and was kept as ${aside};`}`;
     const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
     if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
     // Should it be damaged as well, the next turn will not find it again.
@@ -123,6 +155,14 @@ export class SqliteFiles {
       return "another process";
     }
   }
+}
+
+/** How much a database holds, or was acknowledged: commits, and the changes in them. */
+export interface Saved {
+  saves: number;
+  changes: number;
+  /** The wall clock's instant of the last one. */
+  at: string;
 }
 
 function fileSize(file: string): number {

@@ -136,7 +136,7 @@ describe("the database of --persist DIR", () => {
 describe("the engine's thread", () => {
   it("answers in order, with SQLite's own message for a failure [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new EngineThread(database);
+    const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
     await thread.ask("open", { isFresh: true });
     const change = { sandbox: "a", section: "s", id: "i", text: "1" };
     const [, list, rows] = await Promise.all([
@@ -152,7 +152,7 @@ describe("the engine's thread", () => {
 
   it("fails open requests when it ends, and requests to a database that cannot be opened [interfaces 2]", async () => {
     mkdirSync(folder);
-    const thread = new EngineThread(database);
+    const thread = new EngineThread({ database: database, acknowledged: `${database}.saved` });
     const waiting = thread.ask("open", { isFresh: true }).catch((error: Error) => error);
     await thread.end();
     expect(await waiting).toMatchObject({ message: "the engine's thread has ended" });

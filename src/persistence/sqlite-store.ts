@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
-import { FORMAT_ID, FORMAT_VERSION, SqliteFiles } from "./sqlite-files.ts";
+import { FileLock } from "./file-lock.ts";
+import { FORMAT_ID, FORMAT_VERSION, type Saved, SqliteFiles } from "./sqlite-files.ts";
 import {
   type Change,
   type FolderStore,
@@ -23,13 +24,15 @@ export class SqliteStore implements FolderStore {
   readonly aside: string;
   private readonly files: SqliteFiles;
   private readonly thread: EngineThread;
+  private readonly lock: FileLock;
   private readonly mutex = new Mutex();
   /** The files were removed: the database must be opened again before it can take anything. */
   private isLost = false;
 
-  private constructor(files: SqliteFiles, thread: EngineThread) {
+  private constructor(files: SqliteFiles, thread: EngineThread, lock: FileLock) {
     this.files = files;
     this.thread = thread;
+    this.lock = lock;
     this.uploads = join(files.folder, "uploads");
     this.aside = join(files.folder, "set-aside");
   }
@@ -47,15 +50,17 @@ export class SqliteStore implements FolderStore {
       throw error instanceof PersistenceError ? error : cannotOpen(files, error);
     }
     makeFolder(folder, 0o700);
-    const thread = new EngineThread(files.database);
+    const lock = takeLock(files);
+    const thread = new EngineThread(files);
     try {
       await openWhole(files, thread, say);
     } catch (error) {
       await thread.end();
+      lock.release();
       throw error;
     }
     files.noteHolder();
-    const store = new SqliteStore(files, thread);
+    const store = new SqliteStore(files, thread, lock);
     // A copy to fall back to, made after everything else that the start does.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
     return store;
@@ -92,6 +97,7 @@ export class SqliteStore implements FolderStore {
       await this.thread.ask("close").catch(() => {});
       await this.thread.end();
       this.files.forgetHolder();
+      this.lock.release();
       if (failure !== undefined && !this.isLost) throw new PersistenceError(copyFailed(this.files, failure));
     });
   }
@@ -131,13 +137,19 @@ async function openWhole(
   thread: EngineThread,
   say: (warning: string) => void,
 ): Promise<void> {
+  const acknowledged = files.readAcknowledged();
+  let aside: string | undefined;
   // One attempt, one with the copy, and one with nothing: each of the two may turn out to be damaged.
   for (;;) {
-    if (!files.isEmptied() && !files.isCut()) {
+    const isLost = files.isEmptied() && aside === undefined;
+    if (!isLost && !files.isCut()) {
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
-        return await thread.ask("open", { isFresh });
+        const found = await thread.ask<Saved>("open", { isFresh });
+        const loss = files.reportLoss(acknowledged, found, aside);
+        if (loss !== undefined) say(loss);
+        return;
       } catch (error) {
         const { code = "" } = error as NodeJS.ErrnoException;
         if (code === "NEWER") throw files.newer(Number((error as Error).message));
@@ -145,7 +157,19 @@ async function openWhole(
         if (!/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) throw cannotOpen(files, error);
       }
     }
-    say(files.setDamagedAside());
+    const { aside: first, says } = files.setDamagedAside();
+    aside ??= first;
+    say(says);
+  }
+}
+
+/** @throws PersistenceError */
+function takeLock(files: SqliteFiles): FileLock {
+  try {
+    return FileLock.take(files.database);
+  } catch (error) {
+    const isBusy = (error as NodeJS.ErrnoException).code?.startsWith("SQLITE_BUSY");
+    throw isBusy ? files.inUse() : cannotOpen(files, error);
   }
 }
 
@@ -173,9 +197,9 @@ export class EngineThread {
   private readonly asked = new Map<number, Asked>();
   private number = 0;
 
-  constructor(file: string) {
+  constructor({ database: file, acknowledged }: Pick<SqliteFiles, "database" | "acknowledged">) {
     this.worker = new Worker(THREAD!, {
-      workerData: { file, formatId: FORMAT_ID, formatVersion: FORMAT_VERSION },
+      workerData: { file, acknowledged, formatId: FORMAT_ID, formatVersion: FORMAT_VERSION },
     });
     this.worker.on("message", (reply: { number: number; value?: unknown; error?: object }) => {
       const { resolve, reject } = this.asked.get(reply.number)!;

@@ -1,11 +1,11 @@
 // The thread in which the embedded engine works: it is synchronous, and a flush must not hold up requests.
 // Plain JavaScript, since a thread cannot be started from TypeScript on Node 20.
 
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import Database from "libsql";
 
-const { file, formatId, formatVersion } = workerData;
+const { file, acknowledged, formatId, formatVersion } = workerData;
 /** Sorts behind every section that begins with the same characters. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
@@ -15,12 +15,20 @@ let inode;
 /** Inside a transaction that has not been refused. */
 let isOpen = false;
 let changed = false;
+/** Commits of this database, and the changes in them. */
+let saved = { saves: 0, changes: 0 };
+let unsaved = 0;
+let note;
+let idle;
+/** Without commits; after it, the database is whole without its log. */
+const IDLE_MS = 1000;
+const BUSY_MS = 5000;
 
 function open({ isFresh }) {
   db = new Database(file);
   try {
-    // The lock of the operating system goes with the process, and no other process id can be taken for it.
-    db.pragma("locking_mode = EXCLUSIVE");
+    // Other programs may read; another server is kept out by a lock of its own.
+    db.pragma(`busy_timeout = ${BUSY_MS}`);
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
     db.exec("BEGIN IMMEDIATE");
@@ -30,6 +38,9 @@ function open({ isFresh }) {
     db.exec(`CREATE TABLE IF NOT EXISTS kept (
       sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
       PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
+    db.exec(
+      "CREATE TABLE IF NOT EXISTS saved (one INTEGER PRIMARY KEY, saves INTEGER NOT NULL, changes INTEGER NOT NULL)",
+    );
     if (version === 0) {
       db.pragma(`application_id = ${formatId}`);
       db.pragma(`user_version = ${formatVersion}`);
@@ -48,9 +59,19 @@ function open({ isFresh }) {
     remove: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section = ? AND id = ?"),
     clear: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section >= ? AND section < ?"),
     list: db.prepare("SELECT DISTINCT sandbox FROM kept ORDER BY sandbox"),
+    save: db.prepare(
+      "INSERT INTO saved VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET saves = excluded.saves, changes = excluded.changes",
+    ),
     load: db.prepare("SELECT section, id, text FROM kept WHERE sandbox = ? ORDER BY section, id"),
   };
   inode = statSync(file).ino;
+  const [{ saves, changes } = { saves: 0, changes: 0 }] = db
+    .prepare("SELECT saves, changes FROM saved")
+    .all();
+  saved = { saves, changes };
+  if (note !== undefined) closeSync(note);
+  note = undefined;
+  return saved;
 }
 
 /** After the file had been missing; it may be back, or there is another one, or none. */
@@ -72,10 +93,17 @@ function apply({ changes, begins, ends }) {
     if (begins) begin();
     if (!isOpen) throw new Error("no transaction is open");
     for (const change of changes) applyOne(change);
+    unsaved += changes.length;
     if (!ends) return;
+    const next = { saves: saved.saves + 1, changes: saved.changes + unsaved };
+    statements.save.run(next.saves, next.changes);
     db.exec("COMMIT");
     isOpen = false;
     changed = true;
+    saved = next;
+    noteSaved();
+    clearTimeout(idle);
+    idle = setTimeout(emptyLog, IDLE_MS);
   } catch (error) {
     rollBack();
     throw error;
@@ -87,6 +115,29 @@ function begin() {
   if (statSync(file).ino !== inode) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
   db.exec("BEGIN IMMEDIATE");
   isOpen = true;
+  unsaved = 0;
+}
+
+/** Of one length, so that a process that is killed leaves the text before or this one. */
+function noteSaved() {
+  const text = JSON.stringify({ ...saved, at: new Date().toISOString() });
+  try {
+    note ??= openSync(acknowledged, "w", 0o600);
+    writeSync(note, `${text.padEnd(120)}\n`, 0);
+  } catch {
+    // The commit itself is on disk; only its loss would not be noticed.
+  }
+}
+
+/** So that a copy of the database alone has everything. A reader may keep the log in use; then it is emptied later. */
+function emptyLog() {
+  db.pragma("busy_timeout = 0");
+  try {
+    db.pragma("wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The log stays, and the next commit comes back to it.
+  }
+  db.pragma(`busy_timeout = ${BUSY_MS}`);
 }
 
 function applyOne({ sandbox, section, id, text, clear }) {
@@ -132,7 +183,10 @@ const WORK = {
   copyTo,
   list: () => statements.list.all().map(({ sandbox }) => sandbox),
   load: ({ sandbox }) => statements.load.all(sandbox),
-  close: () => db.close(),
+  close() {
+    clearTimeout(idle);
+    db.close();
+  },
 };
 
 parentPort.on("message", ({ number, work, input }) => {
