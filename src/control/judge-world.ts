@@ -1,6 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { SnapshotDocument } from "../engine/sandbox/snapshots.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../engine/state/clock.ts";
 import type { AnyCollection } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
@@ -81,19 +82,21 @@ function internalCollection(collection: AnyCollection): StateCollection {
 
 export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Milliseconds since 1970, in the years that a timestamp can name. */
-export const Epoch = Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999 });
+export const Epoch = Type.Integer({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT });
 export const Records = Type.Array(Type.Object({}));
 export const CLOSED = { additionalProperties: false };
+
+const Minute = Type.Integer({
+  minimum: FIRST_INSTANT / 60_000,
+  maximum: Math.floor(LAST_INSTANT / 60_000),
+});
 
 /** `[api key id, counts]`; spelt out, because JSON Schema 2020-12 writes tuples differently from TypeBox. */
 const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
   type: "array",
   minItems: 2,
   maxItems: 2,
-  prefixItems: [
-    Type.String(),
-    Type.Object({ minute: Type.Integer(), requests: Whole, tokens: Whole }, CLOSED),
-  ],
+  prefixItems: [Type.String(), Type.Object({ minute: Minute, requests: Whole, tokens: Whole }, CLOSED)],
 });
 export const Windows = Type.Array(Window);
 

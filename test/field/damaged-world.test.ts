@@ -37,9 +37,8 @@ async function create(url: string, id: string): Promise<void> {
 /** What a start says of the folder, and how many of the threads it has. */
 async function startAgain(folder: string): Promise<{ says: string; found: number }> {
   const server = await startServer(["--persist", folder]);
-  const { items } = await (
-    await fetch(`${server.ready.url}/_control/sandboxes/default/state/threads`)
-  ).json();
+  const listed = await fetch(`${server.ready.url}/_control/sandboxes/default/state/threads`);
+  const { items } = (await listed.json()) as { items: { id: string }[] };
   await server.stop();
   const { stdout, stderr } = server.output();
   return { says: stdout + stderr, found: items.filter(({ id }: { id: string }) => /_n\d+$/.test(id)).length };

@@ -111,7 +111,7 @@ function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRe
 /** Whether a stored record's public form fits its schema; used for uploaded snapshots too. */
 export function wholeness(state: StateCollection, record: Fields, tx: Transaction): { problem?: Problem } {
   try {
-    state.requireStoredInstants(record);
+    state.requireStoredNumbers(record, tx);
     state.checkWhole(state.toPublic(record, tx));
     return {};
   } catch (error) {

@@ -6,6 +6,7 @@ import { isInternal, withoutInternal } from "../../engine/contract/public-view.t
 import type { Resource, StateRules } from "../../engine/contract/resource.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
@@ -72,11 +73,25 @@ export class StateCollection {
     checkInput(this.someFields, fields);
   }
 
-  /** At rest an instant is a number; a text there would upset every order and rendering. */
-  requireStoredInstants(record: object): void {
+  /**
+   * A stored instant is a whole number, and within the years of a timestamp; no other number is too large to count with.
+   * @throws Problem 422
+   */
+  requireStoredNumbers(record: object, world: Transaction): void {
     this.convert(record, (value) => {
-      if (typeof value === "string")
-        throw unprocessable("body", value, "stands where an instant is stored as a number");
+      if (value === null || value === undefined) return value;
+      const at = typeof value === "number" ? world.absolute(value) : Number.NaN;
+      if (!Number.isSafeInteger(at) || at < FIRST_INSTANT || at > LAST_INSTANT)
+        throw unprocessable(
+          "body",
+          value,
+          `has ${JSON.stringify(value)}, which is no instant of the years 1 to 9999`,
+        );
+      return value;
+    });
+    JSON.stringify(record, (name, value: unknown) => {
+      if (typeof value === "number" && !(Math.abs(value) <= Number.MAX_SAFE_INTEGER))
+        throw unprocessable(name, value, "is too large");
       return value;
     });
   }

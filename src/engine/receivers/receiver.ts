@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import { parseDuration } from "../contract/duration.ts";
-import { typed } from "../contract/schema.ts";
+import { Instant, typed } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleep } from "../webhooks/attempt.ts";
 
@@ -125,7 +125,7 @@ export const receivers = collection<Receiver>({
     answers: ReceiverAnswers,
     secret: Type.Union([Type.String(), Type.Null()]),
     served: Type.Integer({ minimum: 0 }),
-    created_at: Type.Integer(),
+    created_at: Instant(),
     leased: Type.Optional(Type.Boolean()),
   }),
   indexes: { newest: { groups: () => [""], order: ({ created_at }) => -created_at } },

@@ -16,6 +16,9 @@ export type ClockMode = "real" | "frozen" | "scaled";
 
 export const DAY_MS = 86_400_000;
 
+/** The first instant of the year 1. */
+export const FIRST_INSTANT = -62_135_596_800_000;
+
 /** The last instant that an ISO 8601 timestamp of four digits can name. */
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

@@ -22,7 +22,8 @@ export const timers = collection<Timer>({
   work: true,
   schema: Type.Object({
     id: Type.String(),
-    due: Type.Integer(),
+    // An instant, as `Instant()` of contract/schema.ts declares it.
+    due: Type.Unsafe<number>({ type: "string", format: "date-time", "x-instant": true }),
     kind: Type.Enum(TIMER_KINDS),
     subject: Type.String(),
     key: Type.Optional(Type.String()),

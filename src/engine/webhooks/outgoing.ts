@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { belongsTo } from "../contract/references.ts";
+import { Instant } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
@@ -53,7 +54,7 @@ export const outgoing = collection<Outgoing>({
       Type.Object({
         organization_id: Type.String(belongsTo("organizations")),
         event: Type.String(),
-        created_at: Type.Integer(),
+        created_at: Instant(),
         body: Type.String(),
       }),
     ),

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { belongsTo } from "../../contract/references.ts";
+import { Instant } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /**
@@ -25,7 +26,7 @@ export const refreshTokens = collection({
     digest: Type.String(),
     key_id: Type.String(belongsTo("api_keys")),
     user_id: Type.String(belongsTo("users")),
-    expires_at: Type.Integer(),
+    expires_at: Instant(),
   }),
   indexes: {
     by_digest: { groups: ({ digest }) => [digest], order: ({ id }) => id },

@@ -125,8 +125,8 @@ export const fileTexts = collection<FileText>({
     picture: Type.Optional(
       Type.Object({
         format: Type.String(),
-        width: Type.Integer(),
-        height: Type.Integer(),
+        width: Type.Integer({ minimum: 1 }),
+        height: Type.Integer({ minimum: 1 }),
         colours: Type.Array(Type.String()),
       }),
     ),
