@@ -44,7 +44,7 @@ type Arguments<Line extends string> = Line extends `${infer First} ${infer Rest}
         ? { [K in Name]?: string }
         : object;
 
-/** What a command prints: the value with `--json`, otherwise the text. If it failed, it exits with 1. */
+/** The output of a command: the value with `--json`, otherwise the text. If it failed, it exits with 1. */
 export interface Result {
   value: unknown;
   text: string;

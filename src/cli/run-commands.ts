@@ -187,7 +187,7 @@ function missingArgument(given: number, usage: string): string {
 
 /**
  * yargs turns most options that are given twice into a list, takes the last of others, and accepts empty texts and words
- * as numbers. What was typed is therefore checked too.
+ * as numbers. So the words themselves are checked too.
  * @throws UsageError
  */
 function checkValues(argv: Record<string, unknown>, options: unknown, words: readonly string[]): true {

@@ -53,14 +53,14 @@ describe("every answer of the control API is held to its declaration", () => {
     const success = { status: 200, content_types: ["text/event-stream"], events: Body };
     const stream = (data: object) =>
       new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);
-    const chunksOf = async (data: object) => {
+    const readChunks = async (data: object) => {
       const { body } = answered(stream(data), { success }) as Reply<StreamBody>;
       const chunks: string[] = [];
       for await (const chunk of body.chunks(new AbortController().signal)) chunks.push(String(chunk));
       return chunks;
     };
-    expect(await chunksOf({ name: "a" })).toHaveLength(2);
-    await expect(chunksOf({ nme: "a" })).rejects.toThrow(Undeclared);
+    expect(await readChunks({ name: "a" })).toHaveLength(2);
+    await expect(readChunks({ nme: "a" })).rejects.toThrow(Undeclared);
   });
 
   it("takes a refusal that is not declared for a defect [interfaces 11]", () => {
@@ -70,7 +70,7 @@ describe("every answer of the control API is held to its declaration", () => {
     expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(Undeclared);
     const odd = new Problem("unknown-record", { detail: "There is none.", extension: { size: 1 } as object });
     expect(refusal(odd)).toBeInstanceOf(Undeclared);
-    // What is no refusal is a 500 already.
+    // Any other error is a 500 already.
     expect(refusal(new TypeError("oh"))).toBeUndefined();
   });
 });

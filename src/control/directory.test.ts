@@ -71,8 +71,8 @@ describe("a sandbox that another node owns [interfaces 15]", () => {
   });
 
   it("a call fails if the owner cannot be reached [interfaces 15]", async () => {
-    const nobody = { address: () => ({ host: "127.0.0.1", port: 1 }) } as ControlServer;
-    await expect(new RemoteSandbox("there", nobody, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
+    const unreachable = { address: () => ({ host: "127.0.0.1", port: 1 }) } as ControlServer;
+    await expect(new RemoteSandbox("there", unreachable, {}).call("GET", "")).rejects.toThrow("ECONNREFUSED");
   });
 });
 

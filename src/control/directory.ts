@@ -13,7 +13,7 @@ export interface SandboxDirectory {
   find(name: string): Promise<Sandbox | undefined>;
   /** Whether another node has forwarded this call, so that it asks for what is here. */
   isForwarded(headers: IncomingHttpHeaders): boolean;
-  /** What each of the other nodes answers to a GET. */
+  /** The answers of the other nodes to a GET. */
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;
   status(limit: number): Promise<FleetStatus>;
   /** Undefined for a server that runs alone. */

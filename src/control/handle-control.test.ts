@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 it.each(["journal", "history"])(
-  "a stream of the %s waits before its first piece until what it tells of is on disk [interfaces 2]",
+  "a stream of the %s waits before its first piece until the changes in it are on disk [interfaces 2]",
   async (log) => {
     const S = "/_control/sandboxes/default";
     const asked: [sandbox: string | undefined, mark: number, reads: boolean][] = [];
@@ -23,7 +23,7 @@ it.each(["journal", "history"])(
     let marks = 0;
     const durability = {
       mark: () => ++marks,
-      // The call itself changes nothing; it is its stream that tells of what others did.
+      // The call itself changes nothing; its stream contains changes of other calls.
       settled: (sandbox: { name: string } | undefined, mark: number, reads: boolean) =>
         asked.push([sandbox?.name, mark, reads]) === 1 ? undefined : saved,
     };

@@ -7,7 +7,7 @@ import type { World } from "../engine/state/world.ts";
 import type { ControlServer, Limits } from "./operation.ts";
 import { Problem } from "./problem.ts";
 
-/** interfaces 7: in shared mode nobody may take the server's whole memory. @throws Problem 409 */
+/** interfaces 7: in shared mode no user may take the server's whole memory. @throws Problem 409 */
 export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: number): void {
   const most = server.limits?.[limit];
   if (most !== undefined && wanted > most) throw limitReached({ limit, allowed: most, wanted });
@@ -68,8 +68,8 @@ export function recordsRefusal(
 }
 
 /**
- * How many records there would be, if those are too many and the transaction adds to them, be it by the
- * deliveries of what it emits. What only reads, changes or deletes goes through: it is the way out.
+ * The number of records that there would be, if it is too large and the transaction adds to it, also by deliveries of its
+ * events. A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
 function beyond(most: number, { root }: World, tx: Transaction): number | undefined {
   const wanted = heldRecords(tx.result());
@@ -92,7 +92,7 @@ function limitReached(
 ): Problem {
   return new Problem("limit-reached", {
     status,
-    detail: `This would make ${wanted} ${WORDS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask whoever runs the server to raise the limit.`,
+    detail: `This would make ${wanted} ${WORDS[limit]}; ${allowed} are allowed. Delete what is no longer needed, or ask the server's operator to raise the limit.`,
     extension: { limit, allowed, wanted },
   });
 }

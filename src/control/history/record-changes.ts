@@ -24,7 +24,7 @@ export const RecordChangesBody = Type.Record(
   },
 );
 
-/** What an entry changed, record by record. */
+/** The changes of an entry, record by record. */
 export function recordChanges(server: ControlServer, states: BeforeAfter): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;

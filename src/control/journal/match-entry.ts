@@ -63,7 +63,7 @@ export interface EntryMatch {
   attempt?: number | undefined;
 }
 
-/** What can be matched; another word is refused, since it would make `count: 0` always true. */
+/** The words that can match; another one is refused, since it would make `count: 0` always true. */
 export interface KnownWords {
   operations: readonly AnyOperation[];
   /** Of the sandbox's present and of its journal; undefined to accept any, as where entries were lost. */

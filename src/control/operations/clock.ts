@@ -111,7 +111,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
         throw unprocessable("body", body, 'must have exactly one of by, to and next, as in {"by": "5m"}');
       }
       const field = given[0]!;
-      const target = targetOf(body);
+      const target = readTarget(body);
       const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
       return { now: presentClock(world).now, ran };
     },
@@ -133,7 +133,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function targetOf({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
+function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
   if (to !== undefined) return instantInput("to", to);
   if (by === undefined) return "next";
   const duration = parseDuration(by);

@@ -122,7 +122,7 @@ function requireEvent(name: string): AnyEvent {
     throw unprocessable(
       "event",
       name,
-      "tells of nothing that happened; one webhook is sent it by POST /webhooks/{webhook_id}/test",
+      "reports no change; POST /webhooks/{webhook_id}/test sends it to one webhook",
     );
   }
   const hint = nearest(name, EVENT_NAMES);

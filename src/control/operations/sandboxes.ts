@@ -23,8 +23,8 @@ export const FixtureInput = typed(
 );
 
 /**
- * interfaces 4: a fixture comes by name or as a value. Whoever may call need not be whoever may read the server's
- * disk, so that only the command line and the configuration name files.
+ * interfaces 4: a fixture comes by name or as a value. A caller may not be allowed to read the server's disk, so only the
+ * command line and the configuration name files.
  * @throws Problem 422
  */
 export function requireNoPath(fixture: string | object | undefined): void {

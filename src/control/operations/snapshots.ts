@@ -101,7 +101,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SandboxBody },
     handle({ params: { snap }, sandbox, origin }) {
-      sandbox.restore(snapshotOf(sandbox, snap));
+      sandbox.restore(requireSnapshot(sandbox, snap));
       return presentSandbox(sandbox, origin);
     },
   }),
@@ -114,7 +114,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SnapshotFile },
     async handle({ params: { snap }, sandbox, server }) {
       const { blobs } = server.sandboxes;
-      if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(snapshotOf(sandbox, snap), blobs)) };
+      if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
       sandbox.world.catchUp();
       const present = sandbox.value();
       try {
@@ -157,7 +157,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-snapshot"],
     success: { status: 204 },
     handle({ params: { snap }, sandbox }) {
-      snapshotOf(sandbox, snap);
+      requireSnapshot(sandbox, snap);
       sandbox.snapshots.delete(snap);
       return noContent();
     },
@@ -174,10 +174,10 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       const { params, query, sandbox, server } = call;
       const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
       if (!(other instanceof RemoteSandbox))
-        return worldDifference(server, worldOf(sandbox, params.a), worldOf(other, params.b));
+        return worldDifference(server, requireWorld(sandbox, params.a), requireWorld(other, params.b));
       const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
       server.sandboxes.blobs.release(blobs);
-      return worldDifference(server, worldOf(sandbox, params.a), world);
+      return worldDifference(server, requireWorld(sandbox, params.a), world);
     },
   }),
 ];
@@ -201,14 +201,14 @@ function requireName(sandbox: Sandbox, name: string): void {
 }
 
 /** @throws Problem 404 */
-function snapshotOf(sandbox: Sandbox, name: string): SandboxValue {
+function requireSnapshot(sandbox: Sandbox, name: string): SandboxValue {
   const value = sandbox.snapshots.get(name);
   if (value === undefined) throw unknownName("snapshot", name, sandbox.snapshots.keys());
   return value;
 }
 
-function worldOf(sandbox: Sandbox, name: string): WorldValue {
-  if (name !== NOW) return snapshotOf(sandbox, name).world;
+function requireWorld(sandbox: Sandbox, name: string): WorldValue {
+  if (name !== NOW) return requireSnapshot(sandbox, name).world;
   sandbox.world.catchUp();
   return sandbox.world.value();
 }
