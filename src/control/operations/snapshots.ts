@@ -114,7 +114,8 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SnapshotFile },
     async handle({ params: { snap }, sandbox, server }) {
       const { blobs } = server.sandboxes;
-      if (snap !== NOW) return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
+      if (snap !== NOW)
+        return { name: snap, ...(await encodeSnapshot(requireSnapshot(sandbox, snap), blobs)) };
       sandbox.world.catchUp();
       const present = sandbox.value();
       try {
