@@ -112,7 +112,7 @@ function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRe
 export function wholeness(state: StateCollection, record: Fields, tx: Transaction): { problem?: Problem } {
   try {
     state.requireStoredNumbers(record, tx);
-    state.checkWhole(state.toPublic(record, tx));
+    state.checkWhole(record, tx);
     return {};
   } catch (error) {
     if (error instanceof Problem) return { problem: error };

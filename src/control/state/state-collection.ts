@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from "typebox";
+import Type, { type TObject, type TSchema } from "typebox";
 import type { Factory } from "../../engine/contract/factory.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
@@ -25,6 +25,8 @@ export class StateCollection {
   private readonly convert: ReturnType<typeof instantConverter>;
   private readonly internal: readonly string[];
   private readonly whole: TObject;
+  /** The fields that only the server sees. */
+  private readonly own: TObject;
   private readonly someFields: TObject;
 
   constructor(
@@ -39,6 +41,7 @@ export class StateCollection {
     const { properties } = collection.schema as TObject;
     this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
     this.whole = withoutInternal(collection.schema);
+    this.own = Type.Object(Object.fromEntries(this.internal.map((name) => [name, properties[name]!])));
     this.properties = this.whole.properties;
     // Which fields must be there is the server's business: it fills in what was not given.
     const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
@@ -48,7 +51,7 @@ export class StateCollection {
   /** Instants become ISO 8601 texts, and what is the server's own stays inside. */
   toPublic(record: object, world: WorldReader): Fields {
     const shown = this.withoutOwn(this.rules.toPublic?.(record, world) ?? record);
-    return this.convert(shown, (value) => (typeof value === "number" ? world.iso(value) : value)) as Fields;
+    return this.convert(shown, (value) => toIso(value, world)) as Fields;
   }
 
   private withoutOwn(record: object): object {
@@ -101,10 +104,19 @@ export class StateCollection {
     toValidator(this.whole);
   }
 
-  /** The same for a whole record in public form. */
-  checkWhole(record: unknown): void {
-    checkInput(this.whole, record);
+  /** The same for a whole stored record, in public form and as it is. */
+  checkWhole(record: object, world: Transaction): void {
+    checkInput(this.whole, this.toPublic(record, world));
+    if (this.internal.length > 0)
+      checkInput(
+        this.own,
+        this.convert(record, (at) => toIso(at, world)),
+      );
   }
+}
+
+function toIso(value: unknown, world: WorldReader): unknown {
+  return typeof value === "number" ? world.iso(value) : value;
 }
 
 function findName(fields: Fields, value: unknown): string {

@@ -30,8 +30,8 @@ export const ConnectorJob = Type.Object({
   due: internal(NullableInstant()),
   /** When it will fail before that; null for one that succeeds, and once it has ended. */
   fails_at: internal(NullableInstant()),
-  bytes_total: internal(Type.Integer()),
-  rows_total: internal(Type.Integer()),
+  bytes_total: internal(Type.Integer({ minimum: 0 })),
+  rows_total: internal(Type.Integer({ minimum: 0 })),
 });
 export type ConnectorJob = Static<typeof ConnectorJob>;
 

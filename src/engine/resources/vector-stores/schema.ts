@@ -35,7 +35,7 @@ export const StoreFile = Type.Object({
   started_at: Instant(),
   completed_at: NullableInstant(),
   /** The duration of the processing, from the setting at its beginning. */
-  processing_ms: internal(Type.Integer()),
+  processing_ms: internal(Type.Integer({ minimum: 0 })),
 });
 export type StoreFile = Static<typeof StoreFile>;
 
