@@ -5,19 +5,6 @@ import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-valu
 import type { Root } from "../engine/state/tables.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 
-/** Versions of the parts of a sandbox: equal if nothing has changed. */
-interface Marks {
-  world: Sandbox["world"];
-  root: Root;
-  clock: Sandbox["world"]["clock"];
-  generation: number;
-  faults: number;
-  bytes: number;
-  requests: number;
-  counted: object;
-  history: number;
-}
-
 /**
  * A sandbox as it was at one moment: references to immutable values. Comparing the sandbox with its last image finds
  * every change, so no code has to report one.
@@ -34,7 +21,8 @@ export class SandboxImage {
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistorySnapshot;
   private readonly uploads: UploadStore;
-  private marks: Marks | undefined;
+  /** Versions of the parts of the sandbox, and of what requests count: equal if nothing has changed. */
+  private marks: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
 
   private constructor(sandbox: Sandbox, uploads: UploadStore, kept: Pick<SandboxImage, "value" | "faults">) {
     const { source, created_at, fixture, seed, settings, resets, start } = sandbox;
@@ -67,38 +55,13 @@ export class SandboxImage {
   }
 
   isPresent(): boolean {
-    const marks = this.marks;
-    const { windows, world } = this.sandbox;
-    return (
-      marks !== undefined &&
-      world.requests === marks.requests &&
-      windows.counted === marks.counted &&
-      this.sandbox.history.revision === marks.history &&
-      this.isPresentButForCounts()
-    );
+    return this.isPresentButForCounts() && isSame(this.marks!.counts, this.readCounts());
   }
 
   /** Nothing has happened but that requests were counted. */
   isPresentButForCounts(): boolean {
-    const { sandbox, about } = this;
-    const marks = this.marks;
-    const { world } = sandbox;
-    return (
-      marks !== undefined &&
-      world === marks.world &&
-      world.root === marks.root &&
-      world.clock === marks.clock &&
-      world.generation === marks.generation &&
-      sandbox.faults.revision === marks.faults &&
-      this.uploads.revisionOf(sandbox) === marks.bytes &&
-      sandbox.source === this.source &&
-      sandbox.settings === about.settings &&
-      sandbox.seed === about.seed &&
-      sandbox.resets === about.resets &&
-      sandbox.start === about.start &&
-      sandbox.created_at === about.created_at &&
-      this.hasSameSnapshots()
-    );
+    const { marks } = this;
+    return marks !== undefined && isSame(marks.parts, this.readParts()) && this.hasSameSnapshots();
   }
 
   private hasSameSnapshots(): boolean {
@@ -110,23 +73,22 @@ export class SandboxImage {
 
   /** The sandbox was put back to this image. */
   remark(): void {
-    const { sandbox } = this;
-    const { world, windows } = sandbox;
-    const { root, clock, generation, requests } = world;
-    const bytes = this.uploads.revisionOf(sandbox);
-    const { counted } = windows;
-    const history = sandbox.history.revision;
-    this.marks = {
-      world,
-      root,
-      clock,
-      generation,
-      faults: sandbox.faults.revision,
-      bytes,
-      requests,
-      counted,
-      history,
-    };
+    this.marks = { parts: this.readParts(), counts: this.readCounts() };
+  }
+
+  private readParts(): readonly unknown[] {
+    const { world, faults, source, settings, seed, resets, start, created_at } = this.sandbox;
+    const { root, clock, generation } = world;
+    const bytes = this.uploads.revisionOf(this.sandbox);
+    return [
+      ...[world, root, clock, generation, faults.revision, bytes],
+      ...[source, settings, seed, resets, start, created_at],
+    ];
+  }
+
+  private readCounts(): readonly unknown[] {
+    const { world, windows, history } = this.sandbox;
+    return [world.requests, windows.counted, history.revision];
   }
 
   /** Bytes that have to be on the disk before anything names them. */
@@ -151,4 +113,8 @@ export class SandboxImage {
     this.uploads.release(this.value.blobs);
     for (const { blobs } of this.snapshots.values()) this.uploads.release(blobs);
   }
+}
+
+function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.every((mark, place) => mark === now[place]);
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, ListOf, typed, Words } from "../../engine/contract/schema.ts";
+import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -7,7 +7,7 @@ import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
 import { parseSince } from "../entry-log.ts";
-import { DELIVERED_EVENTS } from "../journal/match-entry.ts";
+import { DELIVERED_EVENTS, Text } from "../journal/match-entry.ts";
 import { below, type ControlOperation, operation, toList } from "../operation.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
@@ -18,8 +18,6 @@ const MAX_REDELIVERED = 1000;
 const Status = Words(["success", "failed", "pending"], {
   description: "`failed` for good, or `pending` a retry",
 });
-const Text = (description: string, type = "string") =>
-  Type.Optional(typed(type, Type.String({ minLength: 1, description })));
 
 export const DeliveryQuery = Closed({
   status: Type.Optional(Status),
