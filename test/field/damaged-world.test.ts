@@ -72,6 +72,8 @@ describe("a kept world that was damaged while the server was down", () => {
       expect(statSync(`${database}-wal`).size).toBeGreaterThan(0);
       damage(database + part);
       const { says, found } = await startAgain(folder);
+      // A log that has every page replaces a database of NUL bytes, and then nothing is lost.
+      if (found === 40 && part === "") return expect(says).not.toContain("has lost");
       expect(found).toBeLessThan(40);
       expect(says).toMatch(/has lost the last \d+ of \d+ saves \(\d+ changes, the newest of 20\S+Z\)/);
       expect(readdirSync(folder).filter((name) => name.includes(".damaged"))).not.toEqual([]);
