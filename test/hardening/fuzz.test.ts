@@ -94,6 +94,8 @@ function operationOf({ method, target }: FuzzedRequest): AnyOperation | undefine
 function problemsOf(sent: FuzzedRequest, answer: Judged): string[] {
   if (answer.status >= 500) return [`answered ${answer.status}: ${answer.text}`];
   const operation = operationOf(sent);
+  // Refused by its head, before any operation was looked for.
+  if (answer.status === 417) return "expect" in sent.headers ? [] : ["417 without an Expect header"];
   if (answer.headers.get("x-sandbox-decision") !== "route") {
     return operation ? JUDGE.problems(operation, answer) : [`nothing should have answered: ${answer.status}`];
   }

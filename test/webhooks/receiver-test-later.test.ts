@@ -187,7 +187,8 @@ describe("a 503 to some deliveries", () => {
     });
     cleanups.push(close);
     await grade(url, { only: ["valid-accepted"] });
-    expect(requests).toBe(6);
+    // Guesses are sent several at a time; a diagnosis would go on to 200.
+    expect(requests).toBeLessThan(20);
   });
 });
 

@@ -27,7 +27,7 @@ interface FormProps<T> {
   change: Change<T>;
   /** Called after the queries were refetched. */
   onSuccess?: (result: T) => void;
-  /** Disables the form while values that it shows are loading, so that none arrives in a field being edited. */
+  /** Disables the button while data that the form needs is loading. */
   waiting?: boolean;
   onCancel?: (() => void) | undefined;
   look?: "primary" | "danger";
@@ -78,9 +78,7 @@ export function Form<T>(props: FormProps<T>) {
       }}
     >
       <RefusalContext value={error ? { field, message: (error as Error).message, claim } : undefined}>
-        <fieldset className="form-fields" disabled={waiting}>
-          {props.children}
-        </fieldset>
+        {props.children}
       </RefusalContext>
       {(field === undefined || claimed !== field) && <Problem error={error} />}
       <div className="chips form-buttons">

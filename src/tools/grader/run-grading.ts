@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { countOutcomes, runChecks } from "../checks/frame.ts";
@@ -213,6 +214,8 @@ function openSession(receiverUrl: string, options: GradeReceiverOptions, network
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
   const settleMs = options.settleMs ?? 150;
   const { outbound, locate } = network ?? openNetwork(options.caFile);
+  // Each of the many deliveries under way listens for it.
+  if (signal !== undefined) setMaxListeners(0, signal);
   return new Session({
     ...{
       url,

@@ -63,11 +63,11 @@ const run = (target: string, write: boolean) =>
 
 describe("usage", () => {
   it.each([
-    ["nowhere", KEY, /absolute http or https URL/],
-    ["ftp://127.0.0.1:1", KEY, /absolute http or https URL/],
+    ["/v1", KEY, /must be an http or https URL/],
+    ["ftp://127.0.0.1:1", KEY, /must be an http or https URL/],
     ["http://127.0.0.1:1/v1/", KEY, /leave the version out of --target: http:..127.0.0.1:1$/],
-    ["http://u:p@127.0.0.1:1", KEY, /without credentials/],
-    ["http://127.0.0.1:1/?a=b", KEY, /without credentials/],
+    ["http://u:p@127.0.0.1:1", KEY, /must not contain credentials/],
+    ["http://127.0.0.1:1/?a=b", KEY, /without query or fragment/],
     ["http://127.0.0.1:1", "a b", /one word/],
     ["http://127.0.0.1:1", "ключ", /one word/],
   ])("%s with the key %s is refused [interfaces 2]", async (target, key, message) => {

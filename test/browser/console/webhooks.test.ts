@@ -60,7 +60,7 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     await see(attempts).toHaveCount(6);
     // Each attempt says why it failed.
     await attempts.nth(5).locator("summary").first().click();
-    await see(attempts.nth(5)).toContainText("the receiver answered 500; a delivery succeeds with");
+    await see(attempts.nth(5)).toContainText("The receiver answered 500; a delivery succeeds with");
     await see(attempts.nth(5).getByRole("region", { name: "Response" })).toContainText("500");
     await see(page.getByRole("row", { name: /given up/ }).first()).toBeVisible();
     expect(complaints).toEqual([]);

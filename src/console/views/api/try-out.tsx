@@ -70,33 +70,36 @@ function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Acto
   return (
     <>
       <Form submit="Send" change={call} waiting={samples === undefined}>
-        {parameters.map(({ name, in: place, required, description }) => (
-          <Field
-            key={name}
-            label={name}
-            name={name}
-            value={read(name)}
-            onChange={(text) => change({ [name]: text })}
-            hint={[place, required && "required", description].filter(Boolean).join("; ")}
-          />
-        ))}
-        {content && isMultipart && (
-          <MultipartFields
-            schema={content.schema}
-            components={components}
-            parts={parts}
-            onChange={setParts}
-          />
-        )}
-        {content && !isMultipart && (
-          <Field
-            label="Body"
-            name="body"
-            value={body}
-            onChange={setBody}
-            lines={Math.min(20, body.split("\n").length + 1)}
-          />
-        )}
+        {/* So that no value arrives in a field that is being edited. */}
+        <fieldset className="form-fields" disabled={samples === undefined}>
+          {parameters.map(({ name, in: place, required, description }) => (
+            <Field
+              key={name}
+              label={name}
+              name={name}
+              value={read(name)}
+              onChange={(text) => change({ [name]: text })}
+              hint={[place, required && "required", description].filter(Boolean).join("; ")}
+            />
+          ))}
+          {content && isMultipart && (
+            <MultipartFields
+              schema={content.schema}
+              components={components}
+              parts={parts}
+              onChange={setParts}
+            />
+          )}
+          {content && !isMultipart && (
+            <Field
+              label="Body"
+              name="body"
+              value={body}
+              onChange={setBody}
+              lines={Math.min(20, body.split("\n").length + 1)}
+            />
+          )}
+        </fieldset>
       </Form>
       {!isMultipart && (
         <CopyButton

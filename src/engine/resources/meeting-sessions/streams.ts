@@ -91,11 +91,12 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
       { status: 204, description: "The session has ended, and the client has all of its events" },
     ],
     access: requireSession,
-    handle: () => undefined,
-    finish({ params: { session_id }, headers }, _answer, services: Services) {
+    // Event sources connect again after any other end (HTML, 9.2.3).
+    handle: ({ world, headers }, session) =>
+      isOver(world, session, { since, last_event_id: headers["last-event-id"] }) ? noContent() : undefined,
+    finish({ params: { session_id }, headers }, over, services: Services) {
+      if (over !== undefined) return over;
       const source = { services, session_id, since, last_event_id: headers["last-event-id"] };
-      // Event sources connect again after any other end (HTML, 9.2.3).
-      if (isOver(source)) return noContent();
       const body = new StreamBody("text/event-stream", (signal) => writeEvents(source, signal));
       return new Reply(200, body, { "Cache-Control": "no-cache" });
     },
@@ -127,10 +128,12 @@ interface EventSource {
   last_event_id: string | undefined;
 }
 
-function isOver({ services, session_id, since, last_event_id }: EventSource): boolean {
-  const world = services.read();
-  const session = world.get(meetingSessions, session_id);
-  if (session?.status !== "completed") return false;
+function isOver(
+  world: WorldReader,
+  session: MeetingSession,
+  { since, last_event_id }: Pick<EventSource, "since" | "last_event_id">,
+): boolean {
+  if (session.status !== "completed") return false;
   const { latest } = since(world, session, 0);
   return resumePosition(last_event_id, latest) === latest;
 }
