@@ -43,6 +43,7 @@ const RUNTIMES = {
   },
   "redis-server": { probe: ["redis-server", ["--version"]], packages: ["redis-server"] },
   nginx: { probe: ["nginx", ["-v"]], packages: ["nginx-light"] },
+  xmllint: { probe: ["xmllint", ["--version"]], packages: ["libxml2-utils"] },
 };
 
 /** The program that answers the probe; where a Python of the user's goes before the distribution's, that one may know more. */

@@ -1,66 +1,51 @@
-import { describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
+import { hasRuntime } from "../../scripts/runtimes.mjs";
 import { junit } from "../../src/tools/reports/junit.ts";
+import { runCommand, scratch } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
 
-/** The elements of junit-10.xsd (Jenkins' xUnit plugin) with their attributes and children. */
-const SCHEMA: Readonly<Record<string, { attributes: readonly string[]; children: readonly string[] }>> = {
-  testsuites: {
-    attributes: ["name", "time", "tests", "failures", "errors", "disabled"],
-    children: ["testsuite"],
-  },
-  testsuite: {
-    attributes: ["name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname", "id"],
-    children: ["properties", "testcase", "system-out", "system-err"],
-  },
-  properties: { attributes: [], children: ["property"] },
-  property: { attributes: ["name", "value"], children: [] },
-  testcase: {
-    attributes: ["name", "classname", "time", "assertions", "status"],
-    children: ["skipped", "error", "failure", "system-out", "system-err"],
-  },
-  skipped: { attributes: ["message", "type"], children: [] },
-  failure: { attributes: ["message", "type"], children: [] },
-  error: { attributes: ["message", "type"], children: [] },
-  "system-out": { attributes: [], children: [] },
-};
+vi.setConfig({ testTimeout: 60_000 });
 
-/** Problems of a document that this program wrote, whose texts are escaped. */
-function findProblems(xml: string): string[] {
-  const problems: string[] = [];
-  const open: string[] = [];
-  for (const [, close, tag = "", attributes = "", end] of xml.matchAll(
-    /<(\/?)([a-z-]+)((?: [^>]*?)?)(\/?)>/g,
-  )) {
-    if (close === "/") {
-      open.pop();
-      continue;
-    }
-    const parent = open.at(-1);
-    if (parent !== undefined && !SCHEMA[parent]!.children.includes(tag)) problems.push(`${tag} in ${parent}`);
-    for (const [, name = ""] of attributes.matchAll(/ ([\w-]+)="/g))
-      if (!SCHEMA[tag]?.attributes.includes(name)) problems.push(`${name} of ${tag}`);
-    if (end !== "/") open.push(tag);
-  }
-  return problems;
+const SCHEMA = fileURLToPath(new URL("junit.xsd", import.meta.url));
+const api = useReference();
+
+/** xmllint's verdict; `-` reads the text, any other path that file. */
+function validate(path: string, text = ""): { valid: boolean; said: string } {
+  const args = ["--noout", "--schema", SCHEMA, path];
+  const { status, stderr } = spawnSync("xmllint", args, { input: text, encoding: "utf8" });
+  return { valid: status === 0, said: stderr };
 }
 
-describe("JUnit reports in Jenkins", () => {
-  it("every kind of test case and suite fits the schema of the xUnit plugin", () => {
-    const one = { name: "case", classname: "suite", time_seconds: 0.5, system_out: "printed" };
+describe.runIf(hasRuntime("xmllint"))("JUnit reports in Jenkins", () => {
+  it("every kind of test case and suite fits the schema of the xUnit plugin [interfaces 13]", () => {
+    const one = { name: "case", classname: "suite", time_seconds: 0.5, system_out: "printed <&>" };
     const problem = { message: "m", detail: "d" };
-    const xml = junit({
-      name: "all",
-      suites: [
-        {
-          name: "one",
-          properties: [{ name: "coverage", value: "7 percent" }],
-          cases: [one, { ...one, failure: problem }, { ...one, error: problem }, { ...one, skipped: "why" }],
-        },
-      ],
-    });
-    expect(findProblems(xml)).toEqual([]);
-    expect(findProblems(xml.replace("<skipped", "<properties"))).toEqual([
-      "properties in testcase",
-      "message of properties",
-    ]);
+    const cases = [one, { ...one, failure: problem }, { ...one, error: problem }, { ...one, skipped: "why" }];
+    const properties = [{ name: "coverage", value: "7 percent" }];
+    const xml = junit({ name: "all", suites: [{ name: "one", properties, cases }] });
+    expect(validate("-", xml)).toMatchObject({ valid: true });
+    expect(validate("-", xml.replace("<testcase ", '<testcase skipped="1" ')).said).toMatch(/skipped/);
+  });
+
+  it.each([
+    [
+      "a suite whose faults never strike",
+      ["suite", "slow-network", "models-list-rate-limited", "--", "true"],
+    ],
+    ["verify", ["verify", "--target", "URL", "--key", "ak_adaOwnerAcme000000000000000000000000000"]],
+    [
+      "a receiver test of a port where nothing listens",
+      ["receiver-test", "http://127.0.0.1:9/hook", "--secret", "whsec_x"],
+    ],
+  ])("the report of %s fits the schema of the xUnit plugin [interfaces 13]", async (_what, command) => {
+    const cwd = scratch();
+    const args = command.map((one) => (one === "URL" ? api.url : one));
+    const end = args.indexOf("--");
+    args.splice(end < 0 ? args.length : end, 0, "--report", "junit=report.xml");
+    const { stderr } = await runCommand(args, { cwd });
+    expect(validate(join(cwd, "report.xml")), stderr).toMatchObject({ valid: true });
   });
 });
