@@ -25,6 +25,8 @@ const PATTERNS = {
   whence: /\b(whence|thence|hence|thereof|therein|wherein)\b/i,
   "what as subject": /(\/\*\*|\/\/|\* |[.:;] )\s*(What|Who) (?![^.]*\?)[a-z]/,
   "function xOf": /\bfunction [a-z]\w*Of\b|\bconst [a-z]\w*Of = (async )?(\(|<|function|[a-z]\w* =>)/,
+  "method xOf":
+    /^\s+((private|protected|static|async|override|readonly) )*(?!indexOf|lastIndexOf)[a-z]\w*Of(<[^>]*>)?\([^)]*\)(: .*)?( \{|;)$/,
 };
 
 /** Generated from declarations, or the text of others. */

@@ -115,7 +115,7 @@ export function presentScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
-  const armed = faults.rulesOf(name);
+  const armed = faults.findRules(name);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(presentRule);
   return {
     name,

@@ -13,7 +13,7 @@ describe("uploads of a sandbox", () => {
       const released: unknown[] = [];
       const blobs = {
         capture: () => ["present"],
-        bytesOf: (all: (string[] | undefined)[]) => 2 * new Set(all.flatMap((one) => one ?? [])).size,
+        countBytes: (all: (string[] | undefined)[]) => 2 * new Set(all.flatMap((one) => one ?? [])).size,
         release: (one: unknown) => released.push(one),
       };
       const server = { limits: { upload_bytes }, sandboxes: { blobs } } as unknown as ControlServer;

@@ -36,7 +36,7 @@ export function requireRoomForUploads(
   if (server.limits === undefined || value.blobs === undefined) return;
   const present = blobs.capture(sandbox);
   const kept = [...sandbox.snapshots].filter(([other]) => other !== name).map(([, one]) => one.blobs);
-  const wanted = blobs.bytesOf([present, value.blobs, ...kept]);
+  const wanted = blobs.countBytes([present, value.blobs, ...kept]);
   blobs.release(present);
   requireRoom(server, "upload_bytes", wanted);
 }

@@ -89,7 +89,7 @@ export interface LibraryOptions<T> {
   /** Reads and checks a file. @throws DocumentError */
   read: (file: string) => Read<T>;
   /** The name in the document; undefined if documents are named after their files. */
-  nameOf: ((version: T) => string) | undefined;
+  getName: ((version: T) => string) | undefined;
   /** Whether a newer version differs. @throws DocumentError if it cannot replace the other */
   differs: (before: T, after: T) => boolean;
   /** A document in use changes by `refresh` alone; any other is read again when it is requested. */
@@ -122,9 +122,9 @@ export class DocumentLibrary<T> {
     this.documents = new WeakLruCache(kept);
   }
 
-  nameOf({ file, version }: Document<T>): string {
-    const { nameOf } = this.options;
-    return version !== undefined && nameOf !== undefined ? nameOf(version) : nameOfFile(file ?? "");
+  getName({ file, version }: Document<T>): string {
+    const { getName } = this.options;
+    return version !== undefined && getName !== undefined ? getName(version) : nameOfFile(file ?? "");
   }
 
   /** A path for messages. */
@@ -136,15 +136,15 @@ export class DocumentLibrary<T> {
   find(name: string): Document<T> | undefined {
     // Most files have the names of their documents, which saves reading all others.
     const found = this.findByFile(name);
-    if (found !== undefined || this.options.nameOf === undefined) return found;
-    return this.all().find((document) => this.nameOf(document) === name);
+    if (found !== undefined || this.options.getName === undefined) return found;
+    return this.all().find((document) => this.getName(document) === name);
   }
 
   /** Searches single files, and files that have the names of their documents. */
   findByFile(name: string): Document<T> | undefined {
     for (const file of [...this.single, ...filesCalled(name, this.folders)]) {
       const document = this.at(file);
-      if (this.nameOf(document) === name) return document;
+      if (this.getName(document) === name) return document;
     }
     return undefined;
   }
@@ -153,7 +153,7 @@ export class DocumentLibrary<T> {
   list(): Document<T>[] {
     const byName = new Map<string, Document<T>>();
     for (const document of this.all()) {
-      const name = this.nameOf(document);
+      const name = this.getName(document);
       if (!byName.has(name)) byName.set(name, document);
     }
     return [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, document]) => document);

@@ -62,7 +62,7 @@ export class FixtureLibrary implements FixtureSource {
       cwd,
       kept: KEPT_FIXTURES,
       read: (file) => this.checked(readFixtureFile(file, this.places)),
-      nameOf: undefined,
+      getName: undefined,
       differs: (before, after) => JSON.stringify(before.data) !== JSON.stringify(after.data),
       // A sandbox references the fixture that it starts from.
       isInUse: () => true,
@@ -106,12 +106,12 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   /** The document of a result of `load`. */
-  documentOf(loaded: LoadedFixture): Document<Fixture> | undefined {
+  findDocument(loaded: LoadedFixture): Document<Fixture> | undefined {
     return this.loaded.get(loaded);
   }
 
   /** The name or path by which a document was first requested. */
-  spellingOf(document: Document<Fixture>): string {
+  findSpelling(document: Document<Fixture>): string {
     return this.spellings.get(document) ?? "inline";
   }
 

@@ -40,9 +40,9 @@ export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Fo
     files: library.files,
     takeUp(file) {
       const { changed, broken } = library.refresh(file);
-      for (const { document, problem } of broken) edits.onProblem(problem, library.spellingOf(document));
+      for (const { document, problem } of broken) edits.onProblem(problem, library.findSpelling(document));
       for (const document of changed) {
-        const fixture = library.spellingOf(document);
+        const fixture = library.findSpelling(document);
         const moved = moveSandboxes(library, document, edits.sandboxes());
         edits.onChange({ fixture, file, ...moved, message: sentence(fixture, moved) });
       }
@@ -60,7 +60,7 @@ function moveSandboxes(
   const renewed: string[] = [];
   const waiting: string[] = [];
   for (const sandbox of sandboxes) {
-    if (library.documentOf(sandbox.source) !== document) continue;
+    if (library.findDocument(sandbox.source) !== document) continue;
     (sandbox.renew() ? renewed : waiting).push(sandbox.name);
   }
   return { renewed, waiting };

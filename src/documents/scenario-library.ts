@@ -57,7 +57,7 @@ export class ScenarioLibrary implements ScenarioSource {
       cwd,
       kept: Number.POSITIVE_INFINITY,
       read: (file) => this.read(file),
-      nameOf: ({ name }) => name,
+      getName: ({ name }) => name,
       differs: (before, after) => this.differs(before, after),
       isInUse: ({ version }) => version !== undefined && this.isInForce(version.name),
     });
@@ -76,7 +76,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   lastGood(name: string): Scenario {
     const { files } = this;
-    const known = files.find(name) ?? files.known().find((document) => files.nameOf(document) === name);
+    const known = files.find(name) ?? files.known().find((document) => files.getName(document) === name);
     if (known?.version !== undefined) return known.version;
     if (known?.problem !== undefined) throw known.problem;
     return this.findDerived(name);
@@ -98,7 +98,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   names(): string[] {
     const { files } = this;
-    const inFiles = [...files.list(), ...files.inUse()].map((document) => files.nameOf(document));
+    const inFiles = [...files.list(), ...files.inUse()].map((document) => files.getName(document));
     return [...new Set([...inFiles, ...this.derived.names()])].sort();
   }
 
@@ -106,9 +106,9 @@ export class ScenarioLibrary implements ScenarioSource {
   list(): ListedScenario[] {
     const { files, derived } = this;
     const present = files.list();
-    const names = new Set(present.map((document) => files.nameOf(document)));
-    const lost = files.inUse().filter((document) => !names.has(files.nameOf(document)));
-    for (const document of lost) names.add(files.nameOf(document));
+    const names = new Set(present.map((document) => files.getName(document)));
+    const lost = files.inUse().filter((document) => !names.has(files.getName(document)));
+    for (const document of lost) names.add(files.getName(document));
     const listed = [...present, ...lost].map((document) => this.listed(document, lost.includes(document)));
     const others = derived.names().filter((name) => !names.has(name));
     return [...listed, ...others.map((name) => listDerived(derived.find(name)!))].sort((a, b) =>
@@ -160,7 +160,7 @@ export class ScenarioLibrary implements ScenarioSource {
     const file = document.file!;
     const shown = this.files.shown(file);
     return {
-      name: this.files.nameOf(document),
+      name: this.files.getName(document),
       file: shown,
       origin: SHIPPED_SCENARIOS.holds(file) ? "shipped" : "own",
       scenario: version,

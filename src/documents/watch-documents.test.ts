@@ -43,7 +43,7 @@ beforeEach(() => {
     cwd,
     kept: Number.POSITIVE_INFINITY,
     read,
-    nameOf: undefined,
+    getName: undefined,
     differs: (before, after) => before !== after,
     isInUse: ({ file }) => used.has(file!),
   });

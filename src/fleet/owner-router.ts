@@ -90,7 +90,7 @@ export class OwnerRouter {
       if (this.isLeaving) return this.searchOtherNodes(search);
       if (!session.isValid) throw session.refusal(name);
       const cached = turn === 0 ? this.cachedOwner(name) : undefined;
-      const lease = cached === undefined ? await store.leaseOf(name) : undefined;
+      const lease = cached === undefined ? await store.findLease(name) : undefined;
       const owner = cached ?? lease;
       if (owner === undefined) {
         if (name !== "default") return undefined;
@@ -119,7 +119,7 @@ export class OwnerRouter {
     proxied.response.shouldKeepAlive = false;
     if (search.isForwarded) throw movedBeforeStart(name);
     for (let turn = 0; ; turn++) {
-      const lease = await this.parts.store.leaseOf(name);
+      const lease = await this.parts.store.findLease(name);
       if (lease === undefined) return undefined;
       const owner = (await this.isLive(lease)) ? lease : await this.anyOther();
       const isOurs = owner?.session === this.parts.session.id;

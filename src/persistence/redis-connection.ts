@@ -88,7 +88,7 @@ export class RedisConnection {
     try {
       return await Promise.race([asked, tooLate]);
     } catch (error) {
-      throw this.refusalOf(error as Error);
+      throw this.toRefusal(error as Error);
     } finally {
       clearTimeout(late);
     }
@@ -161,7 +161,7 @@ export class RedisConnection {
     return new StoreRefusal("unreachable", `${this.place} is not to be reached: ${why}`, RETRY_AFTER_SECONDS);
   }
 
-  private refusalOf(error: Error): StoreRefusal {
+  private toRefusal(error: Error): StoreRefusal {
     if (error instanceof StoreRefusal) return error;
     const { message } = error;
     // A script's error comes with the script's place behind it.

@@ -39,8 +39,8 @@ describe("the store of a fleet", () => {
         ["two", { epoch: 1, number: "1" }],
       ]),
     );
-    expect(await b.leaseOf("one")).toEqual({ session: "a", url: "http://a", epoch: "1" });
-    expect(await b.leaseOf("none")).toBeUndefined();
+    expect(await b.findLease("one")).toEqual({ session: "a", url: "http://a", epoch: "1" });
+    expect(await b.findLease("none")).toBeUndefined();
     await expect(b.commit(pieces([put("one", "world", "x", 2)]))).rejects.toMatchObject({
       ...{ kind: "taken", message: "one" },
     });
@@ -53,13 +53,13 @@ describe("the store of a fleet", () => {
   it("who takes a sandbox over fences its former owner; one of several claimants gets it [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
-    const seen = (await b.leaseOf("one"))!;
+    const seen = (await b.findLease("one"))!;
     expect(await b.claim("one", seen)).toBe(true);
     expect(await c.claim("one", seen)).toBe(false);
     expect(await c.claim("one", { session: "a", epoch: "2" })).toBe(false);
     expect(await c.claim("none", seen)).toBe(false);
     expect([b.held.get("one"), c.held.size]).toEqual([{ epoch: 2, number: "1" }, 0]);
-    expect(await c.leaseOf("one")).toEqual({ session: "b", url: "http://b", epoch: "2" });
+    expect(await c.findLease("one")).toEqual({ session: "b", url: "http://b", epoch: "2" });
     for (const changes of [
       [put("one", "world", "x", 2)],
       [clear("one")],
@@ -78,7 +78,7 @@ describe("the store of a fleet", () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("DEL", "understudy:{one}:lease");
-    const seen = (await b.leaseOf("one"))!;
+    const seen = (await b.findLease("one"))!;
     expect(seen).toEqual({ session: "", url: "", epoch: "0" });
     expect(await b.claim("one", seen)).toBe(true);
     expect(b.held.get("one")).toEqual({ epoch: 1, number: "" });
@@ -107,7 +107,7 @@ describe("the store of a fleet", () => {
     for (const name of ["kept", "behind", "taken", "gone"])
       await a.commit(pieces([put(name, "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{behind}:lease", "number", "0");
-    await b.claim("taken", (await b.leaseOf("taken"))!);
+    await b.claim("taken", (await b.findLease("taken"))!);
     await redis.ask("DEL", "understudy:{gone}:rows", "understudy:{gone}:lease");
     a.owner = { session: "a2", url: "http://a2" };
     const again = (name: string, restarted = false) => a.reclaim(name, { former: "a", restarted });
@@ -123,7 +123,7 @@ describe("the store of a fleet", () => {
       { epoch: 2, number: "1" },
       { epoch: 2, number: "1" },
     ]);
-    expect(await b.leaseOf("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
+    expect(await b.findLease("kept")).toEqual({ session: "a2", url: "http://a2", epoch: "2" });
     await a.commit(pieces([put("kept", "world", "x", 2)]));
   });
 
@@ -131,7 +131,7 @@ describe("the store of a fleet", () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
-    expect([await b.list(), await b.load("one"), await b.leaseOf("one"), a.held.size]).toEqual([
+    expect([await b.list(), await b.load("one"), await b.findLease("one"), a.held.size]).toEqual([
       ...[[], [], undefined, 0],
     ]);
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);

@@ -125,7 +125,7 @@ export class RedisStore implements Store {
   }
 
   /** Undefined where there is no such sandbox. */
-  async leaseOf(sandbox: string): Promise<Lease | undefined> {
+  async findLease(sandbox: string): Promise<Lease | undefined> {
     const [[session, url, epoch], exists] = await Promise.all([
       this.connection.ask(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
       this.connection.ask(["EXISTS", sandboxKey(sandbox, "rows")]),

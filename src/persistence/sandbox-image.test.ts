@@ -107,7 +107,7 @@ describe("a sandbox's image", () => {
     // Its own were captured for it; a snapshot's are held a second time.
     expect(Object.fromEntries(held)).toEqual({ "bytes of a": 1 });
     expect([...image.files()].map(({ path }) => path)).toEqual(["/default's bytes", "/bytes of a"]);
-    expect(image.filesOf({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
+    expect(image.listFiles({ blobs: "others" } as unknown as SandboxValue)).toEqual({ of: "others" });
     image.release();
     expect(Object.fromEntries(held)).toEqual({ "default's bytes": -1, "bytes of a": 0 });
   });

@@ -79,7 +79,7 @@ export class SandboxImage {
   private readParts(): readonly unknown[] {
     const { world, faults, source, settings, seed, resets, start, created_at } = this.sandbox;
     const { root, clock, generation } = world;
-    const bytes = this.uploads.revisionOf(this.sandbox);
+    const bytes = this.uploads.getRevision(this.sandbox);
     return [
       ...[world, root, clock, generation, faults.revision, bytes],
       ...[source, settings, seed, resets, start, created_at],
@@ -104,8 +104,8 @@ export class SandboxImage {
     for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.pathsOf(blobs);
   }
 
-  filesOf(value: SandboxValue): object {
-    return this.uploads.filesOf(value.blobs);
+  listFiles(value: SandboxValue): object {
+    return this.uploads.listFiles(value.blobs);
   }
 
   /** Releases the bytes that it holds. */

@@ -59,7 +59,7 @@ export function* rowsBetween(
   function* valueRows(prefix: string, was: SandboxValue | undefined, is: SandboxValue) {
     yield put(`${prefix}world`, "facts", toFacts(is));
     yield put(`${prefix}world`, "windows", is.windows);
-    yield put(`${prefix}world`, "uploads", after.filesOf(is));
+    yield put(`${prefix}world`, "uploads", after.listFiles(is));
     for (const { section, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
       yield { sandbox, section: prefix + section, id, text };
     }

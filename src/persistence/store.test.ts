@@ -24,7 +24,7 @@ afterAll(() => redis?.remove());
 async function openRedis(): Promise<RedisStore> {
   const owner = { session: randomUUID(), url: "http://127.0.0.1:1" };
   const store = await RedisStore.open(redis.url, owner, say);
-  for (const name of await store.list()) await store.claim(name, (await store.leaseOf(name))!);
+  for (const name of await store.list()) await store.claim(name, (await store.findLease(name))!);
   return store;
 }
 

@@ -89,11 +89,11 @@ export function plainUploads() {
   const uploads = {
     hold: (blobs: unknown) => add(blobs, 1),
     release: (blobs: unknown) => add(blobs, -1),
-    revisionOf: () => bytes.revision,
+    getRevision: () => bytes.revision,
     async sync(blobs: unknown) {
       synced.push(blobs);
     },
-    filesOf: (blobs: unknown) => ({ of: blobs }),
+    listFiles: (blobs: unknown) => ({ of: blobs }),
     *pathsOf(blobs: unknown) {
       if (blobs !== undefined) yield { path: `/${blobs}`, length: 1 };
     },

@@ -11,7 +11,7 @@ export const NO_BLOBS: BlobStore = {
   hold() {},
   restore() {},
   release() {},
-  bytesOf: () => 0,
+  countBytes: () => 0,
   encode: async () => undefined,
   decode: async () => undefined,
 };

@@ -90,7 +90,7 @@ class Replay {
       method: request.method,
       target: this.resolved(request.target),
       headers: request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
-      body: this.bytesOf(request.body),
+      body: this.toBytes(request.body),
     });
     await sandbox.world.settled();
     const step = `request ${number}, ${request.method} ${request.target}`;
@@ -178,20 +178,20 @@ class Replay {
     return resolveReferences(text, (kind, name) => {
       const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
       if (kind === "answer") return this.secrets.find(`answer:${name}`) ?? makePlaceholder(name, length);
-      if (kind === "api_key") return this.keyOf(name);
+      if (kind === "api_key") return this.findKey(name);
       if (kind !== "given") return makePlaceholder(`${kind}:${name}`, length);
       const prefix = name.startsWith("w") ? "whsec_" : "ak_";
       return prefix + makePlaceholder(name, length - prefix.length);
     });
   }
 
-  private keyOf(id: string): string {
+  private findKey(id: string): string {
     return (
       this.world?.sandbox.world.read().get(apiKeys, id)?.key ?? `ak_${makePlaceholder(`api_key:${id}`, 39)}`
     );
   }
 
-  private bytesOf(body: BundleBody | undefined): Buffer | undefined {
+  private toBytes(body: BundleBody | undefined): Buffer | undefined {
     if (body === undefined) return undefined;
     return "text" in body
       ? Buffer.from(this.resolved(body.text))

@@ -62,12 +62,12 @@ export class SuiteSandboxes {
 
   /** Oldest first in each. */
   async journal(tests: readonly SuiteTest[]): Promise<{ requests: number; journal: SuiteRequest[] }> {
-    const nameOf = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
+    const names = new Map(tests.map(({ sandbox, name }) => [sandbox, name]));
     const pages = await Promise.all(
       this.all.map((sandbox) => sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES })),
     );
     const journal = pages.flatMap(({ entries }, position) => {
-      const test = nameOf.get(this.all[position]!.name) ?? null;
+      const test = names.get(this.all[position]!.name) ?? null;
       return entries.toReversed().map((entry) => ({ ...entry, test }));
     });
     return { requests: pages.reduce((sum, { total }) => sum + total, 0), journal };

@@ -78,7 +78,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   /** The rules of a scenario with what they have done here; undefined when it is not in force. */
-  rulesOf(scenario: string): readonly ArmedRule[] | undefined {
+  findRules(scenario: string): readonly ArmedRule[] | undefined {
     return this.active.get(scenario);
   }
 

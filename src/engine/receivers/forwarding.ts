@@ -148,7 +148,7 @@ export class Forwarding {
   async *follow(world: World, receiver_id: string, signal: AbortSignal): AsyncIterable<string> {
     const isGone = () => world.isClosed || world.read().get(receivers, receiver_id) === undefined;
     const follower: Follower = { queue: [], wake: () => {} };
-    const all = this.followersOf(world, receiver_id);
+    const all = this.getFollowers(world, receiver_id);
     all.add(follower);
     all.arrivals += 1;
     const stop = world.subscribe(() => follower.wake());
@@ -174,7 +174,7 @@ export class Forwarding {
   }
 
   private async awaitFollower(world: World, receiver_id: string): Promise<void> {
-    const followers = this.followersOf(world, receiver_id);
+    const followers = this.getFollowers(world, receiver_id);
     const { arrivals } = followers;
     await sleep(GRACE_MS);
     if (followers.size === 0 && followers.arrivals === arrivals) this.onDeserted(world, receiver_id);
@@ -187,7 +187,7 @@ export class Forwarding {
   ): Promise<ReceiverResponse> {
     const { world, receiver_id, at, bytes } = about;
     // The latest: the connection of an earlier one may have died unnoticed.
-    const latest = [...this.followersOf(world, receiver_id)].at(-1);
+    const latest = [...this.getFollowers(world, receiver_id)].at(-1);
     if (latest === undefined) {
       void this.awaitFollower(world, receiver_id);
       return Promise.resolve(noFollower());
@@ -228,7 +228,7 @@ export class Forwarding {
       if (waiting.world === world && waiting.receiver_id === receiver_id) waiting.settle(noFollower());
   }
 
-  private followersOf(world: World, receiver_id: string): Followers {
+  private getFollowers(world: World, receiver_id: string): Followers {
     let ofWorld = this.followers.get(world);
     if (ofWorld === undefined) {
       ofWorld = new Map();

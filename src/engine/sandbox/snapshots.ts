@@ -18,7 +18,7 @@ export interface BlobStore {
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
   /** On disk behind these; what they share counts once. */
-  bytesOf(captured: Iterable<unknown>): number;
+  countBytes(captured: Iterable<unknown>): number;
   /** Plain JSON, for the download of a snapshot, and back. */
   encode(captured: unknown): Promise<unknown>;
   decode(document: unknown): Promise<unknown>;

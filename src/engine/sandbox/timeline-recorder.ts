@@ -53,7 +53,7 @@ export class TimelineRecorder {
     }
     // A random draw by itself changes no record.
     const isChange = before.tables !== after.tables && (timer ?? by) !== undefined;
-    const from = isChange ? versions.versionOf(before) : 0;
+    const from = isChange ? versions.getVersion(before) : 0;
     versions.record(commit);
     if (!isChange) return;
     const change = (by as ChangeSource | undefined)?.change;
@@ -101,7 +101,7 @@ export class TimelineRecorder {
   present(now = this.sandbox.world.epochNow()): StateRef {
     const { world, windows } = this.sandbox;
     return {
-      version: this.history.versions.versionOf(world.root),
+      version: this.history.versions.getVersion(world.root),
       environment: this.presentEnvironment(),
       now,
       requests: world.requests,

@@ -67,7 +67,7 @@ it("the undo log brings back every version that was numbered, over 300 sequences
           commit((tx) => {
             for (let i = 0; i < 300; i++) tx.put(notes, { id: `n${i}`, text: String(one.nth) });
           });
-        else if (one.do === "number") numbered.set(log.versionOf(root), show(root));
+        else if (one.do === "number") numbered.set(log.getVersion(root), show(root));
         else if (numbered.size > 0) root = log.at([...numbered.keys()][one.nth % numbered.size]!)!;
       }
       for (const [version, seen] of numbered) expect(show(log.at(version)!)).toEqual(seen);

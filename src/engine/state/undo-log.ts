@@ -25,7 +25,7 @@ export class UndoLog {
   /** The oldest version that `at` still has. */
   private oldest = 0;
   private newest: Root | undefined = undefined;
-  /** The newest version that `versionOf` has given a number; commits after it share one step until the next. */
+  /** The newest version that `getVersion` has given a number; commits after it share one step until the next. */
   private numbered = -1;
   private sinceCheckpoint = 0;
 
@@ -45,7 +45,7 @@ export class UndoLog {
   }
 
   /** The number of a world's present version, for `at` until it is released. */
-  versionOf(present: Root): number {
+  getVersion(present: Root): number {
     this.moveTo(present);
     this.numbered = this.version;
     return this.version;

@@ -115,14 +115,14 @@ export class Target {
       method,
       path: call.url === undefined ? path : path.split("?")[0]!,
       authenticated,
-      asked: askedBy(call, this.headersOf(call)),
+      asked: askedBy(call, this.makeHeaders(call)),
     };
     try {
       const response = await fetch(call.url ?? this.options.url + path, {
         method,
         redirect: "manual",
         signal,
-        headers: this.headersOf(call),
+        headers: this.makeHeaders(call),
         body: toBody(call),
       });
       const answer = call.firstEvents ? await firstEvents(response) : await readAnswer(response);
@@ -135,7 +135,7 @@ export class Target {
     }
   }
 
-  private headersOf({ credential = "key", body, url, headers }: Call): Record<string, string> {
+  private makeHeaders({ credential = "key", body, url, headers }: Call): Record<string, string> {
     const own: Record<string, string> = { "user-agent": this.options.userAgent };
     if (url === undefined && credential === "key") own["api-key"] = this.options.key;
     else if (typeof credential === "object") Object.assign(own, credential);

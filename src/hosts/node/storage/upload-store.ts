@@ -85,7 +85,7 @@ export class UploadStore implements BlobStore {
   }
 
   /** Grows whenever other bytes are held for the sandbox than before. */
-  revisionOf(sandbox: Sandbox): number {
+  getRevision(sandbox: Sandbox): number {
     return this.sandboxes.get(sandbox)?.revision ?? 0;
   }
 
@@ -138,7 +138,7 @@ export class UploadStore implements BlobStore {
   }
 
   /** The names of the files with these bytes, for a store. */
-  filesOf(captured: unknown): StoredUploads {
+  listFiles(captured: unknown): StoredUploads {
     const files: StoredUploads = {};
     for (const [id, { crc, parts }] of (captured as Captured | undefined) ?? []) {
       files[id] = {
@@ -150,7 +150,7 @@ export class UploadStore implements BlobStore {
   }
 
   /**
-   * The inverse of `filesOf`. An upload with missing bytes is left out: a client that asks starts it again, as the
+   * The inverse of `listFiles`. An upload with missing bytes is left out: a client that asks starts it again, as the
    * protocol says.
    * @param say called with one sentence for each upload that is left out
    * @param folder where the files are, if not in the store's own folder
@@ -164,7 +164,7 @@ export class UploadStore implements BlobStore {
     for (const [id, { crc, parts }] of Object.entries(files)) {
       const found: Blob["parts"][number][] = [];
       for (const { file, length } of parts) {
-        const segment = await this.segmentOf(file, folder);
+        const segment = await this.readSegment(file, folder);
         if (segment !== undefined && segment.written >= length) found.push({ segment, length });
       }
       if (found.length < parts.length) {
@@ -184,7 +184,7 @@ export class UploadStore implements BlobStore {
     this.kept?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
   }
 
-  private async segmentOf(file: string, folder = this.kept?.path): Promise<Segment | undefined> {
+  private async readSegment(file: string, folder = this.kept?.path): Promise<Segment | undefined> {
     if (folder === undefined) return undefined;
     const path = join(folder, file);
     const known = this.segments.get(path);
@@ -207,7 +207,7 @@ export class UploadStore implements BlobStore {
     for (const blob of (captured as Captured | undefined)?.values() ?? []) dropBlob(blob);
   }
 
-  bytesOf(captured: Iterable<unknown>): number {
+  countBytes(captured: Iterable<unknown>): number {
     const segments = new Set<Segment>();
     for (const one of captured) {
       for (const { parts } of (one as Captured | undefined)?.values() ?? []) {

@@ -109,7 +109,7 @@ export class Judging implements Seeing {
     for (const reason of [seen.missing, masked])
       if (reason !== undefined) counts.judged_in_part[reason] = (counts.judged_in_part[reason] ?? 0) + 1;
     if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
-    this.judge(this.exchangeOf(seen));
+    this.judge(this.toExchange(seen));
   }
 
   left(reason: string): void {
@@ -119,7 +119,7 @@ export class Judging implements Seeing {
     else counts.not_judged[reason] = (counts.not_judged[reason] ?? 0) + 1;
   }
 
-  private exchangeOf(seen: OperationExchange): Exchange {
+  private toExchange(seen: OperationExchange): Exchange {
     const { method, url, asked, answer, whole, operation, params, prefix, at, duration } = seen;
     const sent = { ...asked, params };
     // Browsers leave credentials out of what they export; then an answer says whether there were any.
