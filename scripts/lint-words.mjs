@@ -22,6 +22,7 @@ const PATTERNS = {
   "in its turn": /\bin (its|their|his) turn\b/i,
   nobody: /\b(nobody|somebody)\b/i,
   "be it": /\bbe it\b/i,
+  "comment that begins with Of": /(\/\*\*|\/\/|^\s*\*) Of [a-z]/,
   whence: /\b(whence|thence|hence|thereof|therein|wherein)\b/i,
   "what as subject": /(\/\*\*|\/\/|\* |[.:;] )\s*(What|Who) (?![^.]*\?)[a-z]/,
   "function xOf": /\bfunction [a-z]\w*Of\b|\bconst [a-z]\w*Of = (async )?(\(|<|function|[a-z]\w* =>)/,

@@ -14,7 +14,7 @@ export interface ForwardOptions {
   events: SubscribedEvents;
   /** The fixture's first unless given. */
   organization?: string | undefined;
-  /** Of the webhook; made up unless given. */
+  /** The webhook's secret; generated unless given. */
   secret?: string | undefined;
   /** Once deliveries are forwarded; again where a reset of the sandbox took the webhook along. */
   onReady: (registered: Registered) => void;

@@ -163,7 +163,7 @@ export class ControlHttp {
 interface Sent {
   body?: unknown;
   sandbox?: string | undefined;
-  /** Of a stream of events. */
+  /** In a stream of events, the position to go on after. */
   after?: number | undefined;
   signal?: AbortSignal | undefined;
 }

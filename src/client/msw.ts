@@ -11,7 +11,7 @@ export interface HandlersOptions {
   origin: string;
 }
 
-/** Of an origin that is the page's own, only these are the API's. */
+/** Where the page has the same origin, only these paths are the API's. */
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 /**
@@ -29,7 +29,7 @@ export function handlersFor(sandbox: Reached, options: HandlersOptions): HttpHan
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
     http.all(`${base}${path}/*`, ({ request }) => forwarded(request, { base, to: sandbox.url })),
   );
-  // Addresses that answers name, of uploads for one, are the server's own.
+  // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
 }
 

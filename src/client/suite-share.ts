@@ -11,7 +11,7 @@ export interface SuiteShare {
   sandbox: string;
   world: Pick<SandboxOptions, "fixture" | "seed" | "clock">;
   scenarios: ScenarioName[];
-  /** Of a scenario whose file the server does not have. */
+  /** The rules of a scenario whose file the server does not have. */
   rules: RuleDefinition[];
 }
 

@@ -20,7 +20,7 @@ declare module "vitest" {
 
 /** Maximum number of requests listed under the test; the attached journal has all. */
 const SHOWN_ENTRIES = 20;
-/** Of annotations, by which reports tell them apart. */
+/** The type of annotations, by which reports tell them apart. */
 const TYPE = "understudy";
 
 const servers = new TestServers();

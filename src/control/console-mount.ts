@@ -77,6 +77,6 @@ function end(
   type = "text/plain; charset=utf-8",
 ) {
   response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
-  // Of an answer to HEAD, node sends the head alone.
+  // Node sends only the head of an answer to HEAD.
   response.end(body);
 }

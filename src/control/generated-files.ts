@@ -79,7 +79,7 @@ const listNames = (folder: string) =>
     .map((file) => file.slice(0, -".yaml".length))
     .sort();
 
-/** Of each collection that state calls reach, a record as they show it. */
+/** A record of each collection, as state calls show it. */
 export const RECORD_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
   RESOURCES.flatMap(({ collections = [] }) => collections)
     .filter(({ internal }) => !internal)

@@ -73,7 +73,7 @@ const Saved = Type.Object(
         created_at: Epoch,
         fixture: Type.String(),
         seed: Whole,
-        // Of an earlier version, which had fewer.
+        // Saved by an earlier version, which had fewer.
         settings: SomeSettings,
         resets: Whole,
         start: Epoch,

@@ -92,7 +92,7 @@ export interface GenericControlOperation<
   S extends TSchema,
 > extends Declaration<P, Q, B, S, ProblemKind> {
   handle: (call: ControlCall<Static<P>, Static<Q>, Static<B>>) => Answered<S> | Promise<Answered<S>>;
-  /** Of a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
+  /** For a call that changes a world: how the history describes it (interfaces 10). `answer` is the handler's. */
   describeChange?: (
     call: ControlCall<Static<P>, Static<Q>, Static<B>>,
     answer: unknown,

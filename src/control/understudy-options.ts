@@ -68,7 +68,7 @@ export interface Understudy {
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
   readonly server: Server;
-  /** Of a shared server: the way into its console without the token, once. */
+  /** For a shared server: the way into its console without the token, once. */
   readonly login: Login | undefined;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;

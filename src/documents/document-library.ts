@@ -24,7 +24,7 @@ export class Document<T> {
   readonly file: string | undefined;
   /** The last good version; undefined if there was none. */
   version: T | undefined;
-  /** Of the newest text, if that is not in force. */
+  /** The problem of the newest text, if that is not in force. */
   problem: DocumentError | undefined;
   private readonly origin: Origin<T>;
   private readonly marks = new Map<string, string>();

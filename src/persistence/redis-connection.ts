@@ -36,7 +36,7 @@ export class RedisConnection {
   private readonly url: string;
   private readonly say: (warning: string) => void;
   private client: Client | undefined;
-  /** Of the Redis at the other end: another after each of its starts. */
+  /** Id of the Redis process, new after each of its starts. */
   run_id: string | undefined;
   private isClosed = false;
   private retry: NodeJS.Timeout | undefined;

@@ -179,7 +179,7 @@ export class ControlApi {
   }
 }
 
-/** Of all alternatives, where there are some. */
+/** The properties of all alternatives. */
 function toProperties(schema: JsonSchema | undefined): Record<string, JsonSchema> {
   if (schema === undefined) return {};
   return Object.assign({}, ...(schema.anyOf ?? []).map(toProperties), schema.properties);

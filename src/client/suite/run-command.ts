@@ -20,7 +20,7 @@ export interface CommandOptions {
 /** The command itself cannot be started: wrong usage, not a failed test. */
 export class CommandNotFound extends Error {}
 
-/** Of a longer output, the last bytes are kept. */
+/** The last bytes of a longer output are stored. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Time for a process to end by itself after the signal. */
 const GRACE_MS = 3000;

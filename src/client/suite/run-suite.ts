@@ -128,7 +128,7 @@ async function discard(
   }
 }
 
-/** Of a run that has not begun. */
+/** The result of a run that has not begun. */
 function skippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
   return {
     name: scenario.name,

@@ -20,7 +20,7 @@ export interface ExpectationOutcome {
 /** A request, with the test in whose sandbox it was made; null in the suite's own. */
 export type SuiteRequest = JournalEntry & { test: string | null };
 
-/** Of the documented outcomes, how many all sandboxes of the suite have seen together. */
+/** How many of the documented outcomes all sandboxes of the suite have seen together. */
 export interface SuiteCoverage {
   percent: number;
   covered: number;
@@ -37,13 +37,13 @@ export interface ScenarioResult {
   outcome: "passed" | "failed" | "error" | "skipped";
   /** One sentence each; empty when it passed. */
   failures: string[];
-  /** Of the command; null when a signal ended it or it never ran. */
+  /** Exit code of the command; null if a signal ended it or it never ran. */
   exit_code: number | null;
   signal: string | null;
   duration_ms: number;
   rules: RuleOutcome[];
   expectations: ExpectationOutcome[];
-  /** Of all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
+  /** For all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
   requests: number;
   /** Those of the command that used the runner fixtures, in the order in which they ended. */
   tests: SuiteTest[];

@@ -73,7 +73,7 @@ export class SuiteSandboxes {
     return { requests: pages.reduce((sum, { total }) => sum + total, 0), journal };
   }
 
-  /** Of the first failed test; without one, of the sandbox that was asked at all. */
+  /** The bundle of the first failed test, else of the sandbox that was called. */
   async bundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
     const failed = tests.find(({ outcome }) => outcome === "failed");
     const [own] = this.all;

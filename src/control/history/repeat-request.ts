@@ -11,7 +11,7 @@ import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that its rule strikes no other and its answer is found. */
 const MARK = "x-sandbox-repeat";
-/** Of the connection, or another sandbox's. */
+/** Headers that belong to the connection or choose the sandbox. */
 const NOT_SENT_AGAIN = new Set([
   "connection",
   "content-length",

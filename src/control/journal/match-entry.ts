@@ -38,7 +38,7 @@ export const conditions = {
   path: Text("A glob of paths, without sandbox prefix and query"),
 };
 
-/** Of attempts to deliver (interfaces 14). */
+/** Criteria for attempts to deliver (interfaces 14). */
 export const delivered = {
   event: Text("Of deliveries: an event name, or a glob of them", "EventPattern"),
   webhook: Text("Of deliveries: the id of the webhook"),
@@ -66,7 +66,7 @@ export interface EntryMatch {
 /** The words that can match; another one is refused, since it would make `count: 0` always true. */
 export interface KnownWords {
   operations: readonly AnyOperation[];
-  /** Of the sandbox's present and of its journal; undefined to accept any, as where entries were lost. */
+  /** Ids and paths in the sandbox's state and journal; undefined to accept any, as where entries were lost. */
   present:
     | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
     | undefined;

@@ -5,7 +5,7 @@ import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
-/** Of an attempt to deliver an event; null for a request. */
+/** The attempt to deliver an event; null for a request. */
 const JournaledDelivery = Closed({
   event: Type.String(),
   webhook_id: Type.String(),

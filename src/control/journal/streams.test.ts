@@ -4,7 +4,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { newestFirst, readLastEvent, streamEntries, untilChanged } from "../entry-log.ts";
 import { type LiveBody, streamLive } from "./stream-live.ts";
 
-/** Of all logs. */
+/** Shared by all logs. */
 let revision = 0;
 
 /** A journal or history of these positions, as far as its followers see it. */

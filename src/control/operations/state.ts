@@ -236,7 +236,7 @@ function present(world: { catchUp(): void; read(): Transaction }): Transaction {
   return world.read();
 }
 
-/** Of a record that was answered. */
+/** The id of the record in an answer. */
 function idIn(collection: string, answer: unknown): string | undefined {
   const field = ID_FIELDS[collection];
   return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);

@@ -13,7 +13,7 @@ export interface CatalogueEntry {
   system_message: string;
   /** The section or gap that names the code. */
   source: string;
-  /** Of most operations; one whose own differ declares them beside the code. */
+  /** Details in most operations; an operation with others declares them with the code. */
   details?: Details;
 }
 

@@ -128,7 +128,7 @@ export interface SampleContext {
   random: Random;
   /** Fields of the data that are known all the same. */
   known: Readonly<Record<string, unknown>> & { readonly organization_id: string };
-  /** Of the sandbox; the default settings where there is none. */
+  /** The sandbox's settings; the defaults where there is no sandbox. */
   settings?: Settings;
 }
 

@@ -17,7 +17,7 @@ export interface FactoryContext {
   readonly now: number;
   /** Whether the record has been there for a while, as a fixture's have; what a state call makes begins now. */
   readonly past: boolean;
-  /** Of the sandbox; a fixture's reader `follows` those that its records are made by. */
+  /** Settings of the sandbox; a fixture's reader `follows` those that its records are made by. */
   readonly settings: Settings;
   readonly world: RecordLookup;
   /** A fresh id such as `file_k3v9…` (section 2.1). */

@@ -99,7 +99,7 @@ export interface Success<S extends TSchema = TSchema> {
   schema?: S;
   /** Where a path parameter tells which of several schemas it is: by its values. `schema` is any of them. */
   by?: { parameter: string; schemas: Readonly<Record<string, TSchema>> };
-  /** Of a stream of server-sent events: JSON of this schema in each. */
+  /** For a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
   /** Content types of a body that is not JSON. */
   content_types?: readonly string[];

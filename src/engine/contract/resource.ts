@@ -103,7 +103,7 @@ export interface StateActor {
   user_id: string | undefined;
   /** No events, no audit entries. */
   silent: boolean;
-  /** Of the sandbox, as they are now: what a state call starts takes as long as what the API starts. */
+  /** The sandbox's settings, as they are now: a job that a state call starts takes as long as one that the API starts. */
   settings: Settings;
 }
 

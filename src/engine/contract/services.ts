@@ -20,7 +20,7 @@ export interface Services {
   inTurn: InTurn;
   /** The one outbound client. */
   outbound: OutboundClient;
-  /** Of the sandbox, as they are now. */
+  /** The sandbox's settings, as they are now. */
   readonly settings: Settings;
   /** The sandbox is gone or reset: streams end. */
   readonly isClosed: boolean;

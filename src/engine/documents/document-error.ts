@@ -18,7 +18,7 @@ export interface Position {
   column: number;
 }
 
-/** Of a value that came without a text, or of a whole file. */
+/** The position of a value without a text, or of a whole file. */
 export const NOWHERE: Position = { line: 0, column: 0 };
 
 export type DocumentPath = readonly (string | number)[];

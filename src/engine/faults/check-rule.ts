@@ -74,7 +74,7 @@ function checkRequests(
       report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, { hint });
       return;
     }
-    // Of operations that are not known, nothing is known but that a code must be in the catalogue.
+    // Without known operations, only the catalogue limits the codes.
     if (forced || matched.length === 0 || matched.some((one) => documentedCodes(one).has(code))) return;
     const who =
       matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
@@ -163,7 +163,7 @@ function pathProblem(
   // `?` is also a wildcard, but not before a name and an equals sign.
   if (/\?[\w.%-]+=/.test(path))
     return { message: "the path contains a query; match parameters with `match.query`" };
-  // Paths that begin so are Understudy's own, and never reach a rule.
+  // These prefixes are Understudy's own paths; they never reach a rule.
   if (!/^[/*?{]/.test(path) || path.startsWith("/_"))
     return { message: "a path begins with a slash and has no host, prefix or query" };
   const meant = nearestPath(path, operations);

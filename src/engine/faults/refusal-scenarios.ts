@@ -6,7 +6,7 @@ import { type Scenario, toScenario } from "./scenario.ts";
 const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
 /**
- * Of a code: what it adds to the operation's id in the scenario's name, and the reason in its description. Other codes
+ * For a code: what it adds to the operation's id in the scenario's name, and the reason in its description. Other codes
  * are named as they are, and explained by the catalogue's message.
  */
 const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {

@@ -113,7 +113,7 @@ interface Progress {
 /** The schedule's decision on one call. */
 export interface Decision {
   strikes: boolean;
-  /** Of a sequence: what its entry answers. */
+  /** For a sequence: what its entry answers. */
   entry: AnswerPlan | undefined;
   /** For the journal. */
   why: string;

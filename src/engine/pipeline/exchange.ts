@@ -82,7 +82,7 @@ export class Exchange implements RequestDraw, Stepped {
   captured: BodyCapture | undefined = undefined;
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
-  /** Of a request that brings bytes: the state of half-finished uploads when it came. */
+  /** For a request that brings bytes: the state of half-finished uploads when it came. */
   uploads: ChangingRequest["uploads"] = undefined;
   call: ReceivedCall | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */

@@ -66,7 +66,7 @@ function isEscaped(text: string, position: number): boolean {
   return (position - before) % 2 === 1;
 }
 
-/** Of keys that stand twice the last counts, as with `JSON.parse`. */
+/** If a key occurs twice, the last one counts, as with `JSON.parse`. */
 function read(text: string, parseNumber: (token: string) => unknown): unknown {
   return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }

@@ -1,6 +1,6 @@
 import { type AnyOperation, METHODS, type Method } from "../contract/operation.ts";
 
-/** Of request line and headers together. */
+/** Limit of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
 
 /** The parts of a declaration that routing reads, of the emulated API and of the control API alike. */

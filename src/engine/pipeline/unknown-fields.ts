@@ -35,7 +35,7 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
   return found;
 }
 
-/** Of alternatives, the one that takes the value knows its fields; what fits none is refused before. */
+/** The alternative that accepts the value knows its fields; a value that fits none was refused before. */
 function unknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
   const taking = branches.find((branch) => toValidator(branch)(value));
   return taking === undefined ? [] : unknownFields(taking, value, pointer);

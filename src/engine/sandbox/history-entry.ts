@@ -19,7 +19,7 @@ export interface Change {
   readonly request?: ChangingRequest;
   /** Ids that a request's path names, outer ones first; the record it is about may be one of them. */
   readonly named?: Readonly<Record<string, string>>;
-  /** Of an attempt to deliver: whether its receiver accepted it. */
+  /** For an attempt to deliver: whether its receiver accepted it. */
   readonly delivered?: boolean;
   /** The work record that is being done, whose maker is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
@@ -41,7 +41,7 @@ export interface ChangingRequest extends RequestDraw {
   /** The id of the user who called. */
   readonly principal: string | undefined;
   readonly counted: CountedRequest | undefined;
-  /** Of one that brings bytes: the references to half-finished uploads when it came. */
+  /** For a request that brings bytes: the references to half-finished uploads when it came. */
   readonly uploads: { readonly seen: unknown } | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface Environment {
 
 /** A sandbox's state at one moment, by reference. */
 export interface StateRef {
-  /** Of the undo log. */
+  /** Position in the undo log. */
   readonly version: number;
   readonly environment: Environment;
   /** The clock's instant, in milliseconds since 1970. */
@@ -136,7 +136,7 @@ export class HistoryEntry {
   readonly cause: string | null;
   /** Id of the entry whose advance made it happen now. */
   readonly advanced_by: string | null;
-  /** Of an attempt to deliver: whether its receiver accepted it. */
+  /** For an attempt to deliver: whether its receiver accepted it. */
   readonly delivered: boolean | null;
   /** Id of its request. */
   readonly request: string | null;

@@ -11,7 +11,7 @@ import {
 import type { Journal } from "./journal.ts";
 import { type Timeline, TimelinePart } from "./timeline.ts";
 
-/** Of the states of one sandbox. */
+/** Limit for the stored states of one sandbox. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 /**
  * Bytes that an entry's states take, roughly: the entry with its references and rate windows, and each record that was

@@ -34,7 +34,7 @@ export interface AnsweredRequest {
   /** Name, value, name, value … as sent. */
   readonly response_headers: readonly string[];
   readonly response_body: Uint8Array | string | undefined;
-  /** Of an answer that was made while it was sent: how it ended, unless the client left. */
+  /** For an answer that was made while it was sent: how it ended, unless the client left. */
   readonly streamed: StreamedBody | undefined;
   /** Absent for a request that came in. */
   readonly delivery?: JournaledAttempt | undefined;
@@ -42,7 +42,7 @@ export interface AnsweredRequest {
 
 export type StreamedBody = { bytes: number; sha256: string } | "under way" | "cut";
 
-/** Of an attempt to deliver an event (interfaces 14). */
+/** The part of an entry that describes an attempt to deliver an event (interfaces 14). */
 export interface JournaledAttempt {
   event: string;
   webhook_id: string;

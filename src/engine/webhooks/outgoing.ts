@@ -22,7 +22,7 @@ export interface Outgoing {
   cancelled: boolean;
   /** Also of a delivery that succeeded, as by a sender whom the receipt never reached. */
   again?: boolean;
-  /** Of a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
+  /** For a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
   first?: NewDelivery;
 }
 

@@ -23,7 +23,7 @@ const Answer = Type.Object({
   status: Type.Integer({ minimum: 0, maximum: 999 }),
   headers: Headers,
   body: Type.Optional(Body),
-  /** Of an answer that was made while it was sent and was too long to keep. */
+  /** For a streamed answer that was too long to keep. */
   digest: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
   /** It had not ended, or the client left: only its head is compared. */
   open: Type.Optional(Type.Boolean()),
@@ -91,7 +91,7 @@ export const Bundle = Type.Object(
       Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
     ),
     active: Type.Array(Type.String()),
-    /** Of a server that was started with it: by how much every answer was late. */
+    /** For a server that was started with it: by how much every answer was late. */
     delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
     /** Answers of receivers and their instants, by delivery and attempt; a replay calls no receiver. */
     deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({

@@ -69,7 +69,7 @@ export interface Recording {
 /** A sandbox that is driven by its control API all day is not what bundles are for. */
 const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
-/** Of all their bodies as JSON. */
+/** Limit for all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
 /** They begin a recording, concern another sandbox or no world, or only matter once the snapshot is restored. */
 const NOT_REPEATED = new Set([

@@ -118,7 +118,7 @@ export type HarEntry = Static<typeof HarEntry>;
 /** A body as it was sent, or as much of it as was kept. */
 export interface ArchivedBody {
   bytes: Uint8Array | string | undefined;
-  /** Of the whole body. */
+  /** Size of the whole body. */
   size: number;
 }
 

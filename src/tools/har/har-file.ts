@@ -32,7 +32,7 @@ export interface HarFacts {
 }
 
 const PIECE_BYTES = 1024 * 1024;
-/** Of one entry: a file is read piece by piece, and what is larger would have to be held whole. */
+/** Limit for one entry: a file is read piece by piece, but each entry as a whole. */
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 
 /**

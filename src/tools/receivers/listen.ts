@@ -160,7 +160,7 @@ function judge({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string
 class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 
-  /** Of a request's headers, their names in lower case. */
+  /** @param headers of the request, with lower-case names */
   count(headers: HeardDelivery["headers"]): Pick<HeardDelivery, "event" | "delivery_id" | "attempt"> {
     const event = text(headers["x-service-event"]);
     const delivery_id = text(headers["x-service-delivery"]);

@@ -19,7 +19,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
 
-/** Of every answer, whichever call gave it. */
+/** Headers of every answer, whichever call gave it. */
 const HEADERS: Json = {
   "Cache-Control": { description: "Answers are of the moment", schema: { const: "no-store" } },
   "X-Content-Type-Options": { description: "Bodies are what they say", schema: { const: "nosniff" } },

@@ -10,7 +10,7 @@ export interface DocumentedApi<O extends AnyDeclaration> {
   security: readonly Json[];
   components: {
     securitySchemes: Json;
-    /** Of every answer, by name. */
+    /** Headers of every answer, by name. */
     headers: Json;
     parameters?: Json;
     schemas: Json;

@@ -201,7 +201,7 @@ const ERROR_SCHEMAS: Json = {
   },
 };
 
-/** Of every answer, whichever operation gave it. */
+/** Headers of every answer, whichever operation gave it. */
 const STANDARD_HEADERS: Json = {
   "x-request-id": { description: "Unique id of the request; also the trace id of errors", schema: text },
   "service-api-version": { description: "Version of the API in date form", schema: text },

@@ -107,7 +107,7 @@ function describeShape(schema: Shape, shown: Shown): string {
   return `\`${$id}\`: \`${listFields(schema, whole)}\``;
 }
 
-/** Of an object that contains all fields of another, that one's name and the rest. */
+/** For an object with all fields of another: the other's name, and the remaining fields. */
 function listFields(
   { properties = {}, required = [] }: Shape,
   [base, known]: readonly [string?, (readonly string[])?] = [],
@@ -117,7 +117,7 @@ function listFields(
   return `{${[...(base === undefined ? [] : [`...${base}`]), ...fields].join(", ")}}`;
 }
 
-/** Of a list, `{items, total}`, what it lists. */
+/** The schema of the items of a list, `{items, total}`. */
 function findItem({ properties = {} }: Shape): Shape | undefined {
   const { items, total, ...others } = properties;
   return total !== undefined && Object.keys(others).length === 0 ? items?.items : undefined;

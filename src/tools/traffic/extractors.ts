@@ -155,7 +155,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
     if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
     entries(world, list, organization_id);
-    // Of the entries themselves a fixture says how many there are; what became of it is the newest of them.
+    // A fixture says only how many entries there are; the newest one shows the outcome.
     const { query } = asked;
     const filtered = ["action", "user_id", "start_date", "end_date"].some(
       (name) => query[name] !== undefined,

@@ -11,7 +11,7 @@ import { type Fields, InferredFixture, toKey } from "./inferred-fixture.ts";
 
 export interface FixtureFromHar {
   fixture: FixtureData;
-  /** Of the service that was recorded. */
+  /** Base URL of the recorded service. */
   base: string;
   /** Records by list, as they were seen. */
   counts: Record<string, number>;

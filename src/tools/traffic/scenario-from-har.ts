@@ -12,7 +12,7 @@ export interface RecordedScenario {
   rules: object[];
 }
 
-/** Of one operation, how long answers took and how often which error was one. */
+/** How long the answers of one operation took, and how often each error occurred. */
 interface Seen {
   operation: AnyOperation;
   calls: number;

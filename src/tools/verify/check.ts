@@ -100,7 +100,7 @@ export interface Observation {
 /** One thing that a service has to get right, such as `usage.retrieve_limits/month`. */
 export interface Check extends AnyCheck<Context, void> {
   family: Family;
-  /** Of the reference, or the assumption that fills its gap. */
+  /** Section of the reference, or the assumption that fills its gap. */
   section: string;
   /** Absent where the check needs requests of its own. */
   observe?: Observation;

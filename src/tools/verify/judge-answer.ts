@@ -102,7 +102,7 @@ function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
       ok = verdict.expect(fits, problem, assumedPlace(operation, `${place}/${name}`)) && ok;
     }
   }
-  // Of a test notification it says what came of it.
+  // A test notification reports its outcome.
   if (typeof json.success === "boolean" && operation.id !== "connector_notifications.test")
     verdict.expect(json.success, `${operation.id}: success is false`, assumedPlace(operation, "/success"));
   if (operation.id === "departments.reparent") judgePath(verdict, json);
@@ -187,7 +187,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   // Beyond types and prefixes, what the declarations ask of values is ours.
   const gap = operation.assumptions?.[0] ?? "G08";
   if (OWN_BOUNDS.has(error.keyword)) return gap;
-  // Of alternatives, such as an id or null, what is missing of the nearest.
+  // For alternatives, such as an id or null: the problems of the nearest one.
   if (error.keyword === "choices")
     return (error.params["errors"] as ErrorObject[])
       .map((inner) => findAssumption(operation, inner))

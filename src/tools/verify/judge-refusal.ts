@@ -141,7 +141,7 @@ function findSent(name: string, source: DetailSource, { asked }: Exchange): unkn
   return names.map((one) => sent[one]).find((value) => value !== undefined);
 }
 
-/** Of the refusals with this code that a live run provokes, the one that the reference shows most of. */
+/** The refusal with this code that the reference shows in most detail, among those that a live run provokes. */
 function findCase(operation: string, code: ErrorCode): Case | undefined {
   const own = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
     (one) => one.operation === operation && one.code === code,

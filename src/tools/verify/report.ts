@@ -27,7 +27,7 @@ export interface SentRequest {
 
 export interface CheckReport extends CheckResult<Outcome> {
   family: Family;
-  /** Of the reference, or the assumption that fills its gap. */
+  /** Section of the reference, or the assumption that fills its gap. */
   section: string;
   /** Departures from the reference. */
   failures: string[];

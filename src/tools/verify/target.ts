@@ -19,7 +19,7 @@ export interface Exchange extends Answer {
   /** Whether the key went with it. */
   authenticated: boolean;
   /**
-   * Of a recorded exchange: whether the answer's body is complete, when it was asked and how long it took, in
+   * For a recorded exchange: whether the answer's body is complete, when it was asked and how long it took, in
    * milliseconds; NaN where the recording does not say. Values masked in a recording are not judged.
    */
   recorded?: { whole: boolean; at: number; duration: number };

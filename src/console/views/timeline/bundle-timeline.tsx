@@ -107,7 +107,7 @@ interface StepRow {
   title: string;
   status: number;
   outcome: Outcome;
-  /** Of a control call. */
+  /** The operation of a control call. */
   operation?: string | null;
   messages: MessageProps[];
 }

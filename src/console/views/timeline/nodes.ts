@@ -92,7 +92,7 @@ function makeNode(parts: Pick<Node, "seq" | "request" | "entry" | "cause">, node
 
 /**
  * Finds the node of an address: by `seq`, or by the id of a request or history entry, as reports and responses have it.
- * Of repeated request ids the newest is meant.
+ * A repeated request id means the newest.
  */
 export function findNode(nodes: readonly Node[], address: string): Node | undefined {
   const seq = Number(address);

@@ -196,7 +196,7 @@ function parseAnswers(text: string): NonNullable<ReceiverOptions["answers"]> {
   });
 }
 
-/** Of the signature. */
+/** Marks of the signature's verdict. */
 const VERDICTS: Readonly<Record<ReceivedRequest["verdict"], [Outcome, string]>> = {
   valid: ["ok", "valid"],
   invalid: ["failed", "invalid"],

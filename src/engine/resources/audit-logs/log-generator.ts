@@ -96,7 +96,7 @@ export function generateLog(
   return { given: instants.slice(0, given), generated };
 }
 
-/** Of the n-th newest entry, counted from 0. */
+/** The id of the n-th newest entry, counted from 0. */
 export function logId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }

@@ -36,7 +36,7 @@ export const refreshTokens = collection({
 
 /** The secret that signs the access tokens of an API key: created with the first token, deleted with the key. */
 export interface SigningKey {
-  /** Of the API key. */
+  /** Id of the API key. */
   id: string;
   secret: string;
 }

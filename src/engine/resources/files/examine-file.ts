@@ -175,7 +175,7 @@ export function textBytes({ passages }: Findings): number {
 /** By the owner of a world: the table that was counted last, and its sum. */
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
-/** Of all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */
+/** Bytes of extracted text in all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */
 export function storedTextBytes(owner: object, { tables }: Root): number {
   const table = tables.get(fileTexts.name) as Table<FileText> | undefined;
   if (table === undefined) return 0;

@@ -152,7 +152,7 @@ export class Judging implements Seeing {
     for (const { verdict } of this.running) yield verdict;
   }
 
-  /** Of the checks that had something to judge. */
+  /** The checks that had something to judge. */
   reports(): CheckReport[] {
     return this.running.filter(({ verdict }) => verdict.outcome !== "not-observable").map(toReport);
   }
