@@ -27,7 +27,7 @@ const PATTERNS = {
   "what as subject": /(\/\*\*|\/\/|\* |[.:;] )\s*(What|Who) (?![^.]*\?)[a-z]/,
   "function xOf": /\bfunction [a-z]\w*Of\b|\bconst [a-z]\w*Of = (async )?(\(|<|function|[a-z]\w* =>)/,
   "method xOf":
-    /^\s+((private|protected|static|async|override|readonly) )*(?!indexOf|lastIndexOf)[a-z]\w*Of(<[^>]*>)?\([^)]*\)(: .*)?( \{|;)$/,
+    /^\s+((private|protected|static|async|override|readonly) )*\*?(?!indexOf|lastIndexOf)[a-z]\w*Of(<[^>]*>)?\([^)]*\)(: .*)?( \{|;)$/,
 };
 
 /** Generated from declarations, or the text of others. */

@@ -101,7 +101,7 @@ export class SandboxImage {
 
   /** The files that hold its bytes, and how much of each it needs. */
   *files(): IterableIterator<{ path: string; length: number }> {
-    for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.pathsOf(blobs);
+    for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.listPaths(blobs);
   }
 
   listFiles(value: SandboxValue): object {

@@ -209,7 +209,7 @@ export class Saver {
   private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
     try {
       for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
-      await this.parts.store.commit(inPieces(this.changesOf(steps)));
+      await this.parts.store.commit(inPieces(this.listChanges(steps)));
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
       // The store may be replaced by another one, so everything is written again.
@@ -226,7 +226,7 @@ export class Saver {
     return undefined;
   }
 
-  private *changesOf(steps: readonly Step[]): IterableIterator<Change> {
+  private *listChanges(steps: readonly Step[]): IterableIterator<Change> {
     for (const { name, image } of steps) {
       if (image === undefined) yield { sandbox: name, clear: "" };
       else yield* rowsBetween(this.unknown.has(name) ? undefined : this.saved.get(name), image);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
-import { runJava, runPython } from "../support/real-clients.ts";
+import { runJava, runPython, runRequests } from "../support/real-clients.ts";
 
 const MIB = 1024 * 1024;
 let api: Api;
@@ -118,6 +118,13 @@ for size in (4, 64):
       REPARENT,
     );
     expect(printed).toBe("401\n401");
+  });
+
+  it("reads its 401 in Python's requests", { timeout: 120_000 }, async (test) => {
+    const program = `import json, requests, sys
+send = lambda size: requests.post(sys.argv[1], data=b"x" * size * 2**20, headers={"Connection": "close"}).status_code
+print(json.dumps([send(4), send(64)]))`;
+    expect(await runRequests(test, program, [api.url + REPARENT])).toEqual([401, 401]);
   });
 
   it("reads its 401 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {

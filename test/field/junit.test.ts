@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, vi } from "vitest";
-import { hasRuntime } from "../../scripts/runtimes.mjs";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { junit } from "../../src/tools/reports/junit.ts";
+import { requireRuntime } from "../support/real-clients.ts";
 import { runCommand, scratch } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
@@ -19,7 +19,9 @@ function validate(path: string, text = ""): { valid: boolean; said: string } {
   return { valid: status === 0, said: stderr };
 }
 
-describe.runIf(hasRuntime("xmllint"))("JUnit reports in Jenkins", () => {
+describe("JUnit reports in Jenkins", () => {
+  beforeEach((test) => requireRuntime(test, "xmllint"));
+
   it("every kind of test case and suite fits the schema of the xUnit plugin [interfaces 13]", () => {
     const one = { name: "case", classname: "suite", time_seconds: 0.5, system_out: "printed <&>" };
     const problem = { message: "m", detail: "d" };

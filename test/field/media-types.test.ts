@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { halfMask, picture, UNCROP, uncropIn } from "../support/image-setup.ts";
-import { hasPhp, hasPython, runPhp, runPython } from "../support/run-client.ts";
+import { runPhp, runRequests } from "../support/real-clients.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
 import { announce, put } from "../support/upload-setup.ts";
 
@@ -134,7 +134,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect(await process(parts)).toEqual(allAre(parts, "completed"));
   });
 
-  it.runIf(hasPython)("Python's requests uploads `files={'image_file': open('a.png', 'rb')}`", async () => {
+  it("Python's requests uploads `files={'image_file': open('a.png', 'rb')}`", async (test) => {
     const folder = scratch();
     writeFileSync(join(folder, "a.png"), png);
     const code = `
@@ -143,7 +143,7 @@ url, key = sys.argv[1:]
 fields = {"provider": "provider_a", "organization_id": "org_acme", "extend_left": "4"}
 answer = requests.post(url, headers={"api-key": key}, data=fields, files={"image_file": open("a.png", "rb")})
 print(json.dumps([answer.status_code, answer.headers["content-type"]]))`;
-    expect(await runPython(code, [api.url + UNCROP, KEYS.dan], folder)).toEqual([200, "image/jpeg"]);
+    expect(await runRequests(test, code, [api.url + UNCROP, KEYS.dan], folder)).toEqual([200, "image/jpeg"]);
   });
 });
 
@@ -233,7 +233,7 @@ describe("other names of a type", () => {
     expect((await api.call("dan", "POST", `${ORGANIZATION}/files`, same)).status).toBe(201);
   });
 
-  it.runIf(hasPhp)("PHP's CURLFile with the type image/jpg is taken", async () => {
+  it("PHP's CURLFile with the type image/jpg is taken", async (test) => {
     const folder = scratch();
     writeFileSync(join(folder, "a.jpg"), jpeg);
     const code = `
@@ -244,7 +244,7 @@ curl_setopt_array($curl, [CURLOPT_RETURNTRANSFER => true, CURLOPT_HTTPHEADER => 
   CURLOPT_POSTFIELDS => $fields + ["image_file" => new CURLFile("a.jpg", "image/jpg", "a.jpg")]]);
 curl_exec($curl);
 echo json_encode([curl_getinfo($curl, CURLINFO_HTTP_CODE), curl_getinfo($curl, CURLINFO_CONTENT_TYPE)]);`;
-    expect(await runPhp(code, [api.url + UNCROP, KEYS.dan], folder)).toEqual([200, "image/jpeg"]);
+    expect(await runPhp(test, code, [api.url + UNCROP, KEYS.dan], folder)).toEqual([200, "image/jpeg"]);
   });
 });
 
@@ -278,7 +278,7 @@ describe("text answers name their charset", () => {
     }
   });
 
-  it.runIf(hasPython)("`Zürich` in an exported CSV is `Zürich` in Python's `.text`", async () => {
+  it("`Zürich` in an exported CSV is `Zürich` in Python's `.text`", async (test) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/state/users?actor=usr_ada", {
       name: "Zoë Zürich",
       memberships: { org_acme: "member" },
@@ -287,6 +287,6 @@ describe("text answers name their charset", () => {
 import json, requests, sys
 print(json.dumps("Zoë Zürich" in requests.get(sys.argv[1], headers={"api-key": sys.argv[2]}).text))`;
     const url = `${api.url}${ORGANIZATION}/audit-log/export`;
-    expect(await runPython(code, [url, KEYS.ada], scratch())).toBe(true);
+    expect(await runRequests(test, code, [url, KEYS.ada])).toBe(true);
   });
 });

@@ -94,7 +94,7 @@ export function plainUploads() {
       synced.push(blobs);
     },
     listFiles: (blobs: unknown) => ({ of: blobs }),
-    *pathsOf(blobs: unknown) {
+    *listPaths(blobs: unknown) {
       if (blobs !== undefined) yield { path: `/${blobs}`, length: 1 };
     },
   };

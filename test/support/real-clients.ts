@@ -8,15 +8,32 @@ import { hasRuntime } from "../../scripts/runtimes.mjs";
 
 const run = promisify(execFile);
 
-/** What the program prints. Its test is skipped where the language is missing. */
+/** Skips the test where the machine lacks a runtime of scripts/runtimes.mjs. */
+export function requireRuntime(test: TestContext, name: string): void {
+  if (!hasRuntime(name)) test.skip(`${name} is not installed`);
+}
+
+/** The JSON that a program with Python's requests prints, run in a folder. */
+export async function runRequests(test: TestContext, program: string, args: string[], cwd = tmpdir()) {
+  requireRuntime(test, "python3 -c 'import requests'");
+  return JSON.parse((await run("python3", ["-c", program, ...args], { cwd })).stdout);
+}
+
+/** The JSON that a PHP program prints, run in a folder. */
+export async function runPhp(test: TestContext, program: string, args: string[], cwd = tmpdir()) {
+  requireRuntime(test, "php with curl");
+  return JSON.parse((await run("php", ["-r", program, "--", ...args], { cwd })).stdout);
+}
+
+/** The output of a Python program. */
 export async function runPython(test: TestContext, program: string, ...args: string[]): Promise<string> {
-  if (!hasRuntime("python3")) test.skip("python3 is not installed");
+  requireRuntime(test, "python3");
   return (await run("python3", ["-c", program, ...args])).stdout.trim();
 }
 
 /** The same for the body of a Java method that may throw anything. */
 export async function runJava(test: TestContext, body: string, ...args: string[]): Promise<string> {
-  if (!hasRuntime("java")) test.skip("java is not installed");
+  requireRuntime(test, "java");
   const folder = await mkdtemp(join(tmpdir(), "java-"));
   const file = join(folder, "Client.java");
   const imports = ["java.io", "java.net", "java.net.http", "java.time", "java.util"];

@@ -35,8 +35,7 @@ export async function handleRequest(
   const mark = durability?.mark();
   let decided: Decided | undefined;
   try {
-    const running = runSteps(REQUEST_STEPS, exchange);
-    if (running !== undefined) await running;
+    await runSteps(REQUEST_STEPS, exchange);
     exchange.decision ||= exchange.delayed_by ?? "ok";
     decided = { answer: exchange.answer! };
   } catch (error) {

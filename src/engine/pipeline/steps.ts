@@ -58,10 +58,11 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
 /** G32: the organization of the path if it names one, else the key's current one. An ill-formed id names none. */
 function findOrganization({ operation, params, path, identity }: Exchange): string | undefined {
   // Outside the contract, any segment of the path may be the organization's id.
-  const segments =
-    operation === undefined ? path.split("/") : [params["organization_id"] ?? params["org_id"] ?? ""];
-  const named = segments.find((segment) => ORGANIZATION.test(segment));
-  if (named !== undefined) return named;
+  const named =
+    operation === undefined
+      ? path.split("/").find((segment) => ORGANIZATION.test(segment))
+      : (params["organization_id"] ?? params["org_id"]);
+  if (named !== undefined && ORGANIZATION.test(named)) return named;
   return identity?.principal.organization_id;
 }
 const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;

@@ -132,7 +132,7 @@ export class UploadStore implements BlobStore {
     if (any) await this.kept?.sync();
   }
 
-  *pathsOf(captured: unknown): IterableIterator<{ path: string; length: number }> {
+  *listPaths(captured: unknown): IterableIterator<{ path: string; length: number }> {
     for (const { parts } of (captured as Captured | undefined)?.values() ?? [])
       for (const { segment, length } of parts) yield { path: segment.path, length };
   }

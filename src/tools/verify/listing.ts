@@ -1,0 +1,92 @@
+import type { Basis, Verdict } from "./verdict.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: items of every shape
+export type Item = any;
+
+/** An operation that answers a list in pages. */
+export interface Listing {
+  operation: string;
+  section: string;
+  /** Names of the page size and the offset; `take` and `skip` are in the body of a POST. */
+  size: "limit" | "take";
+  offset: "offset" | "skip";
+  /** Page size that applies where none is asked for; null: all are answered. */
+  usual: number | null;
+  items: (body: Item) => Item[];
+  total?: (body: Item) => unknown;
+  /** Where the answer says what was applied. */
+  applied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
+  appliedGap?: string;
+  /** Identifies an item. */
+  id: (item: Item) => unknown;
+  /** The check of order and filters. */
+  second?: { name: "filters" | "order"; title: string };
+  /** The field that items are in order of, "-" for falling, and the assumption that says so. */
+  order?: string;
+  orderGap?: Basis;
+  /** The field that start_date and end_date narrow. */
+  time?: string;
+  judgeItem?: (verdict: Verdict, item: Item) => void;
+}
+
+/** Section 2.6. */
+const logEntries = {
+  id: ({ id }: Item) => id,
+  ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", usual: 50 },
+  judgeItem(verdict: Verdict, { id, action, changes }: Item) {
+    if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
+  },
+};
+
+export const LISTINGS: readonly Listing[] = [
+  {
+    operation: "music_collections.list_tracks",
+    section: "4.4",
+    ...{ size: "limit", offset: "offset", usual: 200 },
+    items: ({ items }) => items,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    id: ({ track_id, position }) => `${track_id} at ${position}`,
+    second: { name: "order", title: "goes by position, from zero" },
+    order: "position",
+  },
+  {
+    operation: "assistants.list_history",
+    section: "4.8",
+    ...{ size: "limit", offset: "offset" },
+    ...logEntries,
+    items: ({ audit_logs }) => audit_logs,
+    total: ({ pagination }) => pagination.total,
+    applied: ({ pagination: { limit, ...pagination } }) => ({ size: limit, ...pagination }),
+    second: { name: "filters", title: "filters, newest first" },
+  },
+  {
+    operation: "transcriptions.list_sentences",
+    section: "4.11",
+    ...{ size: "limit", offset: "offset", usual: null },
+    items: ({ data }) => data.sentences,
+    total: ({ metadata }) => metadata.total_count,
+    id: ({ start, text }) => `${start} ${text}`,
+  },
+  {
+    operation: "connector_jobs.list",
+    section: "4.13",
+    ...{ size: "limit", offset: "offset", usual: 50 },
+    items: ({ jobs }) => jobs,
+    total: ({ total }) => total,
+    applied: ({ limit, offset }) => ({ size: limit, offset }),
+    appliedGap: "G14",
+    id: ({ job_id }) => job_id,
+    second: { name: "filters", title: "filters and orders its jobs" },
+    ...{ order: "-start_time", orderGap: "G14", time: "start_time" },
+  },
+  {
+    operation: "change_logs.list",
+    section: "4.16",
+    ...{ size: "take", offset: "skip" },
+    ...logEntries,
+    items: ({ logs }) => logs,
+    total: ({ total_count }) => total_count,
+    applied: ({ take, skip }) => ({ size: take, offset: skip }),
+    second: { name: "filters", title: "filters, newest first" },
+  },
+];
