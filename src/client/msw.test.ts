@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => understudy.close());
 
 describe("understudy-sandbox/msw", () => {
-  it("interfaces 13 passes on method, path, query, headers and body, and gives back the whole answer", async () => {
+  it("passes on method, path, query, headers and body, and gives back the whole answer [interfaces 13]", async () => {
     const sandbox = await understudy.sandbox();
     const unhandled = vi.fn();
     const network = setupServer(
@@ -40,7 +40,7 @@ describe("understudy-sandbox/msw", () => {
     }
   });
 
-  it("interfaces 13 leaves what is the page's alone where the API has its origin, and takes a base path", () => {
+  it("leaves what is the page's alone where the API has its origin, and takes a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
     const paths = (origin: string) =>
       handlersFor({ url: "http://127.0.0.1:4747/_s/a" }, { origin }).map(({ info }) => String(info.path));
@@ -50,7 +50,7 @@ describe("understudy-sandbox/msw", () => {
     expect(paths(`${API}/base/`)).toEqual([`${API}/base/*`, own]);
   });
 
-  it("interfaces 13 refuses in a sentence what is no sandbox, no origin, or no option", () => {
+  it("refuses in a sentence what is no sandbox, no origin, or no option [interfaces 13]", () => {
     const given = (sandbox: unknown, options: unknown) => () =>
       handlersFor(sandbox as { url: string }, options as { origin: string });
     const sandbox = { url: "http://127.0.0.1:4747" };

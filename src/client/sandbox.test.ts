@@ -19,8 +19,8 @@ const refusal = (call: Promise<unknown>): Promise<ControlError> =>
   );
 
 // Misspellings below `@ts-expect-error` must not compile: `tsc` fails on an unneeded directive.
-describe("interfaces 8 the library gives and takes what the control API declares", () => {
-  it("interfaces 8 sandboxes, clocks and what ran", async () => {
+describe("the library gives and takes what the control API declares [interfaces 8]", () => {
+  it("sandboxes, clocks and what ran [interfaces 8]", async () => {
     const { settings, clock } = await sandbox.configure({ webhook_timeout_seconds: 5, preview: "on" });
     expect([settings.webhook_timeout_seconds, settings.preview]).toEqual([5, "on"]);
     expect([clock.mode, clock.rate]).toEqual(["frozen", 0]);
@@ -43,7 +43,7 @@ describe("interfaces 8 the library gives and takes what the control API declares
     await refusal(sandbox.configure({ previw: "on" }));
   });
 
-  it("interfaces 8 rules and what they have done", async () => {
+  it("rules and what they have done [interfaces 8]", async () => {
     const rule = await sandbox.faults.add({
       match: { operation: "threads.delete" },
       times: 1,
@@ -64,7 +64,7 @@ describe("interfaces 8 the library gives and takes what the control API declares
     await refusal(sandbox.faults.add({ matches: { operation: "threads.delete" } }));
   });
 
-  it("interfaces 8 events, receivers and deliveries", async () => {
+  it("events, receivers and deliveries [interfaces 8]", async () => {
     const receiver = await sandbox.receivers.add({ answers: [{ status: 500, delay: "1ms" }, 200] });
     await sandbox.state("webhooks").create({ url: receiver.url, events: ["user.created"] });
     const { deliveries } = await sandbox.events.trigger("user.created", { for: "usr_dan" });
@@ -75,7 +75,7 @@ describe("interfaces 8 the library gives and takes what the control API declares
     await refusal(sandbox.events.trigger("user.creatd"));
   });
 
-  it("interfaces 8 records of a collection by their fields", async () => {
+  it("records of a collection by their fields [interfaces 8]", async () => {
     const made = await sandbox
       .state("threads")
       .create({ owner_id: "usr_dan", title: "Plans" }, { silent: true });
@@ -89,20 +89,20 @@ describe("interfaces 8 the library gives and takes what the control API declares
     await refusal(sandbox.state("threds").list());
   });
 
-  it("interfaces 8 a refusal says its hint once", async () => {
+  it("a refusal says its hint once [interfaces 8]", async () => {
     const error = await refusal(understudy.open("defualt"));
     expect(error.message).toBe('There is no sandbox "defualt". Did you mean "default"?');
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
   });
 
-  it("interfaces 8 what is no control API is said to be none", async () => {
+  it("what is no control API is said to be none [interfaces 8]", async () => {
     const error = await refusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
     expect(error.message).toBe("The server answered 401, and not as a control API does.");
   });
 });
 
-it("interfaces 11 what prints a ControlError says its hint once", async () => {
+it("what prints a ControlError says its hint once [interfaces 11]", async () => {
   const error = await refusal(sandbox.events.trigger("user.creatd" as never));
   expect(error.problem.hint).toBe("user.created");
   expect(inspect(error).split('Did you mean "user.created"?')).toHaveLength(2);

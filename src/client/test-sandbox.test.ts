@@ -5,7 +5,7 @@ import type { FaultRule } from "./types.ts";
 const rule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
-describe("interfaces 13 rules that have proven nothing", () => {
+describe("rules that have proven nothing [interfaces 13]", () => {
   it("a fault that never struck is reported, one that is off is not [interfaces 8]", () => {
     expect(unstruckText([rule({ probability: 0 })])).toBeUndefined();
     expect(unstruckText([rule({})])).toBe("armed but never struck: fault_1 {}");
@@ -21,7 +21,7 @@ describe("interfaces 13 rules that have proven nothing", () => {
   });
 });
 
-describe("interfaces 13 options of the fixtures", () => {
+describe("options of the fixtures [interfaces 13]", () => {
   it.each([
     [{ fixtur: "reference" }, 'understudy has no option "fixtur"; its options are fixture, seed,'],
     [[], "understudy takes its options as an object of fixture, seed, clock"],
@@ -29,11 +29,11 @@ describe("interfaces 13 options of the fixtures", () => {
     [{ scenarios: "slow-network" }, "option scenarios is a list of names"],
     [{ scenariosFolder: "nowhere" }, 'there is no folder "nowhere"'],
     [{ allowUnstruck: "yes" }, "option allowUnstruck is true or false"],
-  ])("interfaces 13 %j is refused with a sentence", (options, said) => {
+  ])("%j is refused with a sentence [interfaces 13]", (options, said) => {
     expect(() => checkTestOptions(options)).toThrow(said);
   });
 
-  it("interfaces 13 known ones pass as they are", () => {
+  it("known ones pass as they are [interfaces 13]", () => {
     const options = { fixture: "reference", seed: 7, clock: { mode: "frozen" }, scenarios: [] };
     expect(checkTestOptions(options)).toBe(options);
   });

@@ -33,7 +33,7 @@ async function served(options?: PluginOptions) {
 const printedUrl = () => /Understudy (http:\S+) serves \/v1, \/v2, \/webhooks/.exec(said.join("\n"))?.[1];
 
 describe("understudy-sandbox/vite", () => {
-  it("interfaces 13 starts a server with the dev server, proxies to it, and ends it with it", async () => {
+  it("starts a server with the dev server, proxies to it, and ends it with it [interfaces 13]", async () => {
     const { vite, page } = await served({ seed: 7 });
     const server = printedUrl()!;
     try {
@@ -50,7 +50,7 @@ describe("understudy-sandbox/vite", () => {
     await expect(fetch(server)).rejects.toThrow();
   });
 
-  it("interfaces 13 takes the server of UNDERSTUDY_URL, and starts none where no page is served", async () => {
+  it("takes the server of UNDERSTUDY_URL, and starts none where no page is served [interfaces 13]", async () => {
     const own = await served();
     vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
@@ -64,7 +64,7 @@ describe("understudy-sandbox/vite", () => {
     await own.vite.close();
   });
 
-  it("interfaces 13 refuses an option that does not exist, and says what is wrong with a value", async () => {
+  it("refuses an option that does not exist, and says what is wrong with a value [interfaces 13]", async () => {
     expect(() => understudy({ fixtur: "reference" } as PluginOptions)).toThrow(
       /understudy has no option "fixtur"; its options are fixture, seed/,
     );

@@ -108,7 +108,7 @@ describe("extends", () => {
     expect(ids(rows)).toEqual(expect.arrayContaining(["dept_new", "dept_eng"]));
   });
 
-  it("interfaces 5 refuses a circle, a missing base and a wrong one, where `extends` stands", () => {
+  it("refuses a circle, a missing base and a wrong one, where `extends` stands [interfaces 5]", () => {
     write("a.yaml", "# circle\nextends: ./b.yaml");
     write("b.yaml", "extends: ./c.yaml");
     write("c.yaml", "extends: ./a.yaml");

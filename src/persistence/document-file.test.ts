@@ -111,7 +111,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
   });
 
-  it("quality 2.7 one that cannot be read is kept under another name, and the one before is used", async () => {
+  it("one that cannot be read is kept under another name, and the one before is used [quality 2.7]", async () => {
     expect(await file.read()).toBeNull();
     await file.write(kept("1"));
     await file.write(kept("2"));

@@ -170,7 +170,7 @@ describe("changes in pieces", () => {
     return all;
   }
 
-  it("quality 2.8 are all there, in their order, none larger than five hundred", async () => {
+  it("are all there, in their order, none larger than five hundred [quality 2.8]", async () => {
     const given = changes(1203);
     const got: Change[] = [];
     for await (const piece of inPieces(given)) {
@@ -182,7 +182,7 @@ describe("changes in pieces", () => {
     expect((await sizes(changes(500))).reduce((sum, one) => sum + one, 0)).toBe(500);
   });
 
-  it("quality 2.8 let requests have a turn between them, also where each change takes its time", async () => {
+  it("let requests have a turn between them, also where each change takes its time [quality 2.8]", async () => {
     let turns = 0;
     let goesOn = true;
     const tick = () => {

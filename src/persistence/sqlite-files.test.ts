@@ -82,7 +82,7 @@ describe("the files of a kept folder", () => {
     expect(files.isCut()).toBe(false);
   });
 
-  it("quality 2.7 a database is emptied where nothing is left of it but its copy", () => {
+  it("a database is emptied where nothing is left of it but its copy [quality 2.7]", () => {
     expect(files.isEmptied()).toBe(false);
     writeFileSync(files.database, "");
     expect(files.isEmptied()).toBe(false);
@@ -98,7 +98,7 @@ describe("the files of a kept folder", () => {
     expect(files.isEmptied()).toBe(true);
   });
 
-  it("quality 2.7 a copy is fresh where it is no older than the database", () => {
+  it("a copy is fresh where it is no older than the database [quality 2.7]", () => {
     write();
     age(files.database, 100);
     expect(files.hasFreshCopy()).toBe(false);
@@ -113,7 +113,7 @@ describe("the files of a kept folder", () => {
     }
   });
 
-  it("quality 2.7 a damaged one is set aside with its logs, and its copy takes its place", () => {
+  it("a damaged one is set aside with its logs, and its copy takes its place [quality 2.7]", () => {
     write();
     writeFileSync(`${files.database}-wal`, "wal");
     writeFileSync(`${files.database}-shm`, "shm");

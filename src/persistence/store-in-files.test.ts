@@ -68,7 +68,7 @@ describe.each(FILES)("a store in files ($name) [interfaces 2]", (adapter) => {
     ["cut by half", (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2))],
     ["cut by a page", (file: string) => truncateSync(file, Math.max(10, statSync(file).size - 4096))],
   ])(
-    "quality 2.7 a file that was %s: the previous good copy is used, the bad one kept",
+    "a file that was %s: the previous good copy is used, the bad one kept [quality 2.7]",
     async (_, damage) => {
       let store = await start();
       await store.commit(pieces([put("a", "world", "x", "good".repeat(5000))]));

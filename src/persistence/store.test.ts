@@ -230,11 +230,11 @@ benchPerTest();
 /** A test each, as opening a hundred takes longer than one test may on a machine that learns what the tests reach. */
 const QUARTERS = [1, 26, 51, 76];
 
-describe.each(FILES)("quality 2.7 a file that was cut ($name)", (adapter) => {
+describe.each(FILES)("a file that was cut ($name) [quality 2.7]", (adapter) => {
   const { start } = stores(adapter);
 
   it.each(QUARTERS)(
-    "quality 2.7 at each percent from %i on: no start fails, none takes a part for the whole",
+    "at each percent from %i on: no start fails, none takes a part for the whole [quality 2.7]",
     async (from) => {
       const store = await start();
       const text = "x".repeat(200);

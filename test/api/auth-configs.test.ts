@@ -10,38 +10,41 @@ afterEach(() => api.close());
 
 const list = (who: Who | undefined) => api.call(who, "GET", "/v1/admin/connector/auth-configs");
 
-it.each(["ada", "ben"] as const)("4.10 2.11 lists the organization's three configs for %s", async (who) => {
-  const { status, body, headers } = await list(who);
-  expect(status).toBe(200);
-  expect(body.total).toBe(3);
-  expect(body.auth_configs).toHaveLength(3);
-  for (const entry of body.auth_configs) {
-    expect(entry).toEqual({
-      id: expect.any(String),
-      toolkit: expect.any(String),
-      type: expect.any(String),
-      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
-    });
-  }
-  const times = body.auth_configs.map(({ created_at }: { created_at: string }) => created_at);
-  expect(times).toEqual([...times].sort().reverse());
-  expect(headers.get("service-organization")).toBe("org_acme");
-});
+it.each(["ada", "ben"] as const)(
+  "lists the organization's three configs for %s [4.10, 2.11]",
+  async (who) => {
+    const { status, body, headers } = await list(who);
+    expect(status).toBe(200);
+    expect(body.total).toBe(3);
+    expect(body.auth_configs).toHaveLength(3);
+    for (const entry of body.auth_configs) {
+      expect(entry).toEqual({
+        id: expect.any(String),
+        toolkit: expect.any(String),
+        type: expect.any(String),
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      });
+    }
+    const times = body.auth_configs.map(({ created_at }: { created_at: string }) => created_at);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(headers.get("service-organization")).toBe("org_acme");
+  },
+);
 
-it("4.10 a member is refused, nobody is let in without credentials", async () => {
+it("a member is refused, nobody is let in without credentials [4.10]", async () => {
   const member = await list("dan");
   expect([member.status, member.body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
   expect((await list(undefined)).status).toBe(401);
 });
 
-it("4.10 4.5 it is the organization that the key acts in whose configs are listed", async () => {
+it("it is the organization that the key acts in whose configs are listed [4.10, 4.5]", async () => {
   expect((await list("eve")).body).toEqual({ auth_configs: [], total: 0 });
   await api.call("ada", "PUT", "/v1/user/current-organization", { organization_id: "org_initech" });
   // Ada owns Acme, but in Initech she is a member.
   expect((await list("ada")).status).toBe(403);
 });
 
-it("interfaces 4: a config that a state call adds is listed first", async () => {
+it("a config that a state call adds is listed first [interfaces 4]", async () => {
   const { record } = stateRules(api, "auth_configs").post({
     toolkit: "telescope",
     organization_id: "org_acme",

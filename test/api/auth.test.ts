@@ -33,7 +33,7 @@ const UNAUTHORIZED_C = {
 };
 
 describe("auth.create_token", () => {
-  it("G01 exchanges an API key in the body for a bearer token with the documented claims", async () => {
+  it("exchanges an API key in the body for a bearer token with the documented claims [G01]", async () => {
     const grant = await tokens();
     expect(grant).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -56,7 +56,7 @@ describe("auth.create_token", () => {
     ["api-key", KEYS.dan],
     ["x-api-key", KEYS.dan],
     ["authorization", `Bearer ${KEYS.dan}`],
-  ])("G01 takes the key in the header %s, without a body", async (name, value) => {
+  ])("takes the key in the header %s, without a body [G01]", async (name, value) => {
     const { status, body } = await api.call(undefined, "POST", "/v1/auth/token", undefined, {
       [name]: value,
     });
@@ -64,14 +64,14 @@ describe("auth.create_token", () => {
     expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
   });
 
-  it("G01 the key in the body decides over a header, so a stale token may ride along", async () => {
+  it("the key in the body decides over a header, so a stale token may ride along [G01]", async () => {
     const sent = { api_key: KEYS.dan };
     const { body } = await api.call(undefined, "POST", "/v1/auth/token", sent, bearer("stale"));
     expect(decodeJwt(body.access_token).sub).toBe("usr_dan");
     expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
   });
 
-  it("G01 a session token is no credential for another", async () => {
+  it("a session token is no credential for another [G01]", async () => {
     const { access_token } = await tokens();
     const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
     expect(answer.status).toBe(401);
@@ -84,7 +84,7 @@ describe("auth.create_token", () => {
     ["expired", { api_key: KEYS.expired }],
     ["of a suspended user", { api_key: KEYS.finn }],
     ["of a disabled user", { api_key: KEYS.gus }],
-  ])("G01 G06 a key that is %s is 401 in envelope C", async (_why, body) => {
+  ])("a key that is %s is 401 in envelope C [G01, G06]", async (_why, body) => {
     const answer = await api.call(undefined, "POST", "/v1/auth/token", body);
     expect(answer.status).toBe(401);
     expect(answer.body).toEqual(UNAUTHORIZED_C);
@@ -92,7 +92,7 @@ describe("auth.create_token", () => {
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
   });
 
-  it.each([[42], [null], [["ak"]], [{}]])("G01 G06 api_key %j is 422 in envelope C", async (api_key) => {
+  it.each([[42], [null], [["ak"]], [{}]])("api_key %j is 422 in envelope C [G01, G06]", async (api_key) => {
     const answer = await api.call(undefined, "POST", "/v1/auth/token", { api_key });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({
@@ -102,14 +102,14 @@ describe("auth.create_token", () => {
     });
   });
 
-  it("G06 G09 a body that is not JSON stays in envelope A", async () => {
+  it("a body that is not JSON stays in envelope A [G06, G09]", async () => {
     const headers = { "content-type": "application/json" };
     const answer = await api.call(undefined, "POST", "/v1/auth/token", "{", headers);
     expect(answer.status).toBe(400);
     expect(answer.body.error.code).toBe("INVALID_JSON");
   });
 
-  it("G06 G07 counts on the key's window and answers 429 in envelope C", async () => {
+  it("counts on the key's window and answers 429 in envelope C [G06, G07]", async () => {
     const globex = { api_key: KEYS.eve };
     const first = await api.call(undefined, "POST", "/v1/auth/token", globex);
     expect(first.headers.get("x-ratelimit-remaining")).toBe("99");
@@ -127,7 +127,7 @@ describe("auth.create_token", () => {
     expect(answer.headers.get("retry-after")).toBe("60");
   });
 
-  it("G01 the lifetime is a setting", async () => {
+  it("the lifetime is a setting [G01]", async () => {
     await api.close();
     api = await startReference({ settings: { token_lifetime_seconds: 5 } });
     const { access_token, expires_in } = await tokens();
@@ -140,7 +140,7 @@ describe("auth.create_token", () => {
 });
 
 describe("session tokens", () => {
-  it("G01 expire on the sandbox's clock, also one that was verified before", async () => {
+  it("expire on the sandbox's clock, also one that was verified before [G01]", async () => {
     const { access_token } = await tokens();
     await api.advance(3_599_000);
     expect((await reparent(access_token)).status).toBe(200);
@@ -150,7 +150,7 @@ describe("session tokens", () => {
     expect(answer.body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 
-  it("G01 unsigned, foreign-signed, altered and other-algorithm tokens are 401", async () => {
+  it("unsigned, foreign-signed, altered and other-algorithm tokens are 401 [G01]", async () => {
     const { access_token } = await tokens();
     const [header, payload, signature] = access_token.split(".") as [string, string, string];
     const claims = decodeJwt(access_token);
@@ -184,7 +184,7 @@ describe("session tokens", () => {
   it.each([
     ["revoked", { revoked: true }],
     ["expired", { expires_at: 0 }],
-  ])("G01 a token of a key that is %s later is 401", async (_why, change) => {
+  ])("a token of a key that is %s later is 401 [G01]", async (_why, change) => {
     const { access_token } = await tokens();
     expect((await reparent(access_token)).status).toBe(200);
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
@@ -192,7 +192,7 @@ describe("session tokens", () => {
     expect((await reparent(access_token)).status).toBe(401);
   });
 
-  it("G01 a token of a user who is suspended later is 401, and so is its refresh token", async () => {
+  it("a token of a user who is suspended later is 401, and so is its refresh token [G01]", async () => {
     const { access_token, refresh_token } = await tokens();
     const { users } = await import("../../src/engine/resources/users/schema.ts");
     world().transact((tx) => tx.update(users, "usr_ada", { account: "suspended" }));
@@ -200,7 +200,7 @@ describe("session tokens", () => {
     expect((await refresh(refresh_token)).status).toBe(401);
   });
 
-  it("G01 a token of a key that changed hands is 401: it was another person's, and so was its refresh token", async () => {
+  it("a token of a key that changed hands is 401: it was another person's, and so was its refresh token [G01]", async () => {
     const { access_token, refresh_token } = await tokens();
     const { apiKeys } = await import("../../src/engine/resources/api-keys/schema.ts");
     world().transact((tx) => tx.update(apiKeys, "apikey_ada", { user_id: "usr_ben" }));
@@ -210,7 +210,7 @@ describe("session tokens", () => {
     expect((await reparent(access_token)).status).toBe(200);
   });
 
-  it("G01 tokens from before a reset are 401, both kinds, also once there is a new key", async () => {
+  it("tokens from before a reset are 401, both kinds, also once there is a new key [G01]", async () => {
     const old = await tokens();
     api.understudy.sandboxes.get("default")!.reset();
     expect((await reparent(old.access_token)).status).toBe(401);
@@ -220,7 +220,7 @@ describe("session tokens", () => {
     expect((await reparent(fresh.access_token)).status).toBe(200);
   });
 
-  it("G01 a token of another sandbox is 401, a fork honours those it was made with", async () => {
+  it("a token of another sandbox is 401, a fork honours those it was made with [G01]", async () => {
     const { access_token } = await tokens();
     const { sandboxes } = api.understudy;
     sandboxes.create({ name: "other" });
@@ -243,7 +243,7 @@ describe("session tokens", () => {
 });
 
 describe("auth.refresh_token", () => {
-  it("G01 gives a new pair, spends the old refresh token, lets the old access token live on", async () => {
+  it("gives a new pair, spends the old refresh token, lets the old access token live on [G01]", async () => {
     const old = await tokens();
     await api.advance(60_000);
     const answer = await refresh(old.refresh_token);
@@ -258,7 +258,7 @@ describe("auth.refresh_token", () => {
     expect((await refresh(answer.body.refresh_token)).status).toBe(200);
   });
 
-  it("G01 tokens of the same second differ, though their claims are the same", async () => {
+  it("tokens of the same second differ, though their claims are the same [G01]", async () => {
     const first = await tokens();
     const { body: second } = await refresh(first.refresh_token);
     expect(second.access_token).not.toBe(first.access_token);
@@ -266,13 +266,13 @@ describe("auth.refresh_token", () => {
     expect((await reparent(second.access_token)).status).toBe(200);
   });
 
-  it("G01 of twenty uses at once exactly one succeeds", async () => {
+  it("of twenty uses at once exactly one succeeds [G01]", async () => {
     const { refresh_token } = await tokens();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(401)]);
   });
 
-  it("G01 a refresh token lives 30 days and is cleaned up then", async () => {
+  it("a refresh token lives 30 days and is cleaned up then [G01]", async () => {
     const { refresh_token } = await tokens();
     const other = await tokens();
     await api.advance(30 * 86_400_000 - 1);
@@ -289,7 +289,7 @@ describe("auth.refresh_token", () => {
     ["an access token", { refresh_token: "a.b.c" }, 401],
     ["a number", { refresh_token: 1 }, 422],
     ["null", { refresh_token: null }, 422],
-  ])("G01 a refresh token that is %s", async (_what, body, status) => {
+  ])("a refresh token that is %s [G01]", async (_what, body, status) => {
     expect((await api.call("ada", "POST", "/v1/auth/refresh", body)).status).toBe(status);
   });
 });

@@ -12,7 +12,7 @@ it.each([
   ["on", 500],
   ["off", 299],
 ] as const)(
-  "interfaces 4 with check_answers %s an answer of a status that is not declared is %i",
+  "with check_answers %s an answer of a status that is not declared is %i [interfaces 4]",
   async (check_answers, status) => {
     const answering = vi.spyOn(reparent, "handle").mockImplementation(() => new Reply(299, {}));
     onTestFinished(() => answering.mockRestore());
@@ -22,7 +22,7 @@ it.each([
   },
 );
 
-it("interfaces 11 an answer of the control API that does not fit its schema is a 500 in every test", async () => {
+it("an answer of the control API that does not fit its schema is a 500 in every test [interfaces 11]", async () => {
   const health = CONTROL_OPERATIONS.find(({ path }) => path === "/_control/health")!;
   const answering = vi.spyOn(health, "handle").mockImplementation(() => ({ status: "fine" }) as never);
   onTestFinished(() => answering.mockRestore());
@@ -45,7 +45,7 @@ it.each([
   ["on", 500, "dept_platform"],
   ["off", 200, "dept_ops"],
 ] as const)(
-  "interfaces 4 with check_answers %s an answer that does not fit its schema is %i",
+  "with check_answers %s an answer that does not fit its schema is %i [interfaces 4]",
   async (check_answers, status, parent_id) => {
     const api = await startReference({ settings: { check_answers }, log: standardLog("silent") });
     const { world } = api.understudy.sandboxes.get("default")!;

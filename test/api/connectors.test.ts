@@ -38,7 +38,7 @@ const hooli = (query = "") =>
   api.call("ivan", "GET", `/v1/organizations/org_hooli/knowledge/connectors/jobs${query}`);
 
 describe("connector_jobs.list", () => {
-  it("4.13 2.10 lists the organization's jobs, newest first", async () => {
+  it("lists the organization's jobs, newest first [4.13, 2.10]", async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(["jobs", "total", "limit", "offset"]);
@@ -65,7 +65,7 @@ describe("connector_jobs.list", () => {
     ["connection_id=conn_wiki&job_type=sync", []],
     ["connection_id=conn_unknown", []],
     ["status=cancelled", []],
-  ])("4.13 filters by %s", async (query, expected) => {
+  ])("filters by %s [4.13]", async (query, expected) => {
     const { body } = await list(`?${query}`);
     expect([idsOf(body), body.total]).toEqual([expected, expected.length]);
   });
@@ -76,12 +76,12 @@ describe("connector_jobs.list", () => {
     ["start_date=2026-03-14T08:00:00Z&end_date=2026-03-14T08:00:00Z", ["job_sync_done"]],
     ["start_date=2026-03-14T08:00:00.001Z&end_date=2026-03-14", ["job_reset_failed"]],
     ["start_date=2026-03-16", []],
-  ])("G14 G28 dates narrow by start_time, both ends included: %s", async (query, expected) => {
+  ])("dates narrow by start_time, both ends included: %s [G14, G28]", async (query, expected) => {
     const { body } = await list(`?${query}`);
     expect([idsOf(body), body.total]).toEqual([expected, expected.length]);
   });
 
-  it("G14 orders by start time and duration, a running job's missing duration last in both", async () => {
+  it("orders by start time and duration, a running job's missing duration last in both [G14]", async () => {
     const ordered = async (order: string) => idsOf((await list(`?order_by=${order}`)).body);
     expect(await ordered("-start_time")).toEqual(["job_sync_running", "job_reset_failed", "job_sync_done"]);
     expect(await ordered("start_time")).toEqual(["job_sync_done", "job_reset_failed", "job_sync_running"]);
@@ -89,7 +89,7 @@ describe("connector_jobs.list", () => {
     expect(await ordered("duration")).toEqual(["job_reset_failed", "job_sync_done", "job_sync_running"]);
   });
 
-  it("4.13 filters, then orders, then pages; ties by id", async () => {
+  it("filters, then orders, then pages; ties by id [4.13]", async () => {
     await seedJobs();
     const all = (await hooli("?limit=100")).body.jobs as Record<string, string | number>[];
     expect(all).toHaveLength(12);
@@ -137,14 +137,14 @@ describe("connector_jobs.list", () => {
     ["connection_id=drive", { field: "connection_id", value: "drive" }],
     ["start_date=yesterday", { field: "start_date", value: "yesterday" }],
     ["start_date=2026-03-15&end_date=2026-03-14", { field: "start_date", value: "2026-03-15" }],
-  ])("G08 G28 %s is 422", async (query, details) => {
+  ])("%s is 422 [G08, G28]", async (query, details) => {
     const { status, body } = await list(`?${query}`);
     expect([status, body.error.code, body.error.details]).toEqual([422, "INVALID_INPUT", details]);
   });
 });
 
 describe("connector jobs on the clock", () => {
-  it("3.2 G14 the reference world's running job grows with time and succeeds after its 30 seconds", async () => {
+  it("the reference world's running job grows with time and succeeds after its 30 seconds [3.2, G14]", async () => {
     const first = (await job("job_sync_running")).body;
     expect([first.status, first.duration]).toEqual(["running", null]);
     expect(first.bytes_synced).toBeGreaterThan(0);
@@ -162,7 +162,7 @@ describe("connector jobs on the clock", () => {
     expect((await job("job_sync_running")).body).toEqual(done);
   });
 
-  it("G14 the job's end stands among what is pending, and advance reports it", async () => {
+  it("the job's end stands among what is pending, and advance reports it [G14]", async () => {
     const pending = (await api.call(undefined, "GET", `${CONTROL}/clock/pending`)).body;
     const due = { kind: "connector.job", subject: "job_sync_running" };
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:00:20.000Z", ...due });
@@ -170,7 +170,7 @@ describe("connector jobs on the clock", () => {
     expect(body.ran).toContainEqual({ at: "2026-03-15T12:00:20.000Z", ...due });
   });
 
-  it("4.13 G14 triggering answers 201 with a job that runs for the setting's time", async () => {
+  it("triggering answers 201 with a job that runs for the setting's time [4.13, G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 90 } });
     const { status, body } = await trigger("conn_wiki", "reset");
     expect(status).toBe(201);
@@ -191,14 +191,14 @@ describe("connector jobs on the clock", () => {
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 90 });
   });
 
-  it("G14 a job that takes no time has succeeded when it is looked at", async () => {
+  it("a job that takes no time has succeeded when it is looked at [G14]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { connector_job_seconds: 0 } });
     const { body } = await trigger("conn_wiki");
     expect((await job(body.job_id)).body).toMatchObject({ status: "succeeded", duration: 0 });
     expect((await trigger("conn_wiki")).status).toBe(201);
   });
 
-  it("G14 one running job per connection and type", async () => {
+  it("one running job per connection and type [G14]", async () => {
     const { status, body } = await trigger("conn_drive");
     expect([status, body.error.code, body.error.details]).toEqual([
       422,
@@ -213,7 +213,7 @@ describe("connector jobs on the clock", () => {
     expect(both.map(({ status }) => status).sort()).toEqual([201, 422]);
   });
 
-  it("4.13 G14 cancelling keeps what was synced; a second time is 422", async () => {
+  it("cancelling keeps what was synced; a second time is 422 [4.13, G14]", async () => {
     await api.advance(5_500);
     const { bytes_synced, rows_synced } = (await job("job_sync_running")).body;
     const answer = await cancel("job_sync_running");
@@ -236,7 +236,7 @@ describe("connector jobs on the clock", () => {
     expect((await trigger("conn_drive")).status).toBe(201);
   });
 
-  it("G14 a snapshot holds a job's end", async () => {
+  it("a snapshot holds a job's end [G14]", async () => {
     await api.call(undefined, "POST", `${CONTROL}/snapshots`, { name: "running" });
     await api.advance(60_000);
     await api.call(undefined, "POST", `${CONTROL}/snapshots/running/restore`);
@@ -257,7 +257,7 @@ describe("connector access", () => {
     ["POST", "notifications/test", { notification_type: "email" }],
   ];
 
-  it.each(requests)("G03 %s %s: unknown organization 404, stranger 403", async (method, rest, body) => {
+  it.each(requests)("%s %s: unknown organization 404, stranger 403 [G03]", async (method, rest, body) => {
     const unknown = await api.call(
       "dan",
       method,
@@ -273,7 +273,7 @@ describe("connector access", () => {
     expect([stranger.status, stranger.body.error.code]).toEqual([403, "ORGANIZATION_ACCESS_DENIED"]);
   });
 
-  it("G14 unknown jobs and connections are 404, those of another organization too", async () => {
+  it("unknown jobs and connections are 404, those of another organization too [G14]", async () => {
     await state("POST", "connections", { id: "conn_globex", organization_id: "org_globex" });
     await state("POST", "connector_jobs", { job_id: "job_globex", connection_id: "conn_globex" });
     for (const id of ["job_nope", "job_globex"]) {
@@ -302,7 +302,7 @@ describe("connector access", () => {
       { connection_id: 7, job_type: "sync" },
       { field: "connection_id", value: 7 },
     ],
-  ])("G08 triggering with %j is 422", async (body, details) => {
+  ])("triggering with %j is 422 [G08]", async (body, details) => {
     const answer = await api.call("dan", "POST", `${BASE}/jobs`, body);
     expect([answer.status, answer.body.error.details]).toEqual([422, details]);
   });

@@ -6,7 +6,7 @@ import { stateRules } from "../support/state-rules.ts";
 const api = frame();
 const { configs, limitTo, restart } = api;
 
-describe("section 5: credentials", () => {
+describe("credentials [section 5]", () => {
   it.each([
     ["api-key", KEYS.ada],
     ["X-API-Key", KEYS.ada],
@@ -74,7 +74,7 @@ describe("section 5: credentials", () => {
     expect((await configs({}, "finn")).body.error.code).toBe("INSUFFICIENT_PERMISSIONS");
   });
 
-  it("G02 of two credentials the first of api-key, X-API-Key, Authorization decides", async () => {
+  it("of two credentials the first of api-key, X-API-Key, Authorization decides [G02]", async () => {
     const bearer = { authorization: `Bearer ${KEYS.ada}` };
     expect((await configs({ "api-key": KEYS.dan, "x-api-key": KEYS.ada, ...bearer })).status).toBe(403);
     expect((await configs({ "api-key": KEYS.ada, "x-api-key": KEYS.dan })).status).toBe(200);
@@ -85,8 +85,8 @@ describe("section 5: credentials", () => {
   });
 });
 
-describe("section 7: envelopes", () => {
-  it("7.1 G29 envelope A of a 403 and a 404 carries system_message, details and the trace id", async () => {
+describe("envelopes [section 7]", () => {
+  it("envelope A of a 403 and a 404 carries system_message, details and the trace id [7.1, G29]", async () => {
     for (const [who, path, status, type] of [
       ["dan", REPARENT, 403, "authorization_error"],
       ["ada", REPARENT.replace("dept_ml", "dept_none"), 404, "client_error"],
@@ -100,7 +100,7 @@ describe("section 7: envelopes", () => {
     }
   });
 
-  it("G06 auth_errors guide gives every 401 and 403 in envelope C, and nothing else", async () => {
+  it("auth_errors guide gives every 401 and 403 in envelope C, and nothing else [G06]", async () => {
     await restart({ auth_errors: "guide" });
     expect((await configs()).body).toEqual({
       detail: expect.any(String),
@@ -117,11 +117,11 @@ describe("section 7: envelopes", () => {
   });
 });
 
-describe("G04: the order of the checks", () => {
+describe("the order of the checks [G04]", () => {
   const broken = "{";
   const json = { "content-type": "application/json" };
 
-  it("G04 an unknown route comes before credentials and is not counted", async () => {
+  it("an unknown route comes before credentials and is not counted [G04]", async () => {
     const answer = await api.call("ada", "GET", "/v1/nothing");
     expect([answer.status, answer.body.error.code, decisionOf(answer)]).toEqual([
       404,
@@ -133,7 +133,7 @@ describe("G04: the order of the checks", () => {
   });
 
   it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
-    "G04 %s names nothing, and is no route for any method",
+    "%s names nothing, and is no route for any method [G04]",
     async (path) => {
       for (const method of ["GET", "DELETE", "PUT"]) {
         const { status, body } = await api.call("ada", method, path);
@@ -142,14 +142,14 @@ describe("G04: the order of the checks", () => {
     },
   );
 
-  it("G04 an unknown method is 405 with Allow, before credentials", async () => {
+  it("an unknown method is 405 with Allow, before credentials [G04]", async () => {
     const answer = await api.call(undefined, "DELETE", REPARENT);
     expect([answer.status, answer.body.error.code]).toEqual([405, "METHOD_NOT_ALLOWED"]);
     expect(answer.headers.get("allow")).toBe("POST");
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
   });
 
-  it("G04 401 before 429 before 400 before 422 before 404 before 403 before the operation's own rules", async () => {
+  it("401 before 429 before 400 before 422 before 404 before 403 before the operation's own rules [G04]", async () => {
     limitTo("org_acme", 6);
     const seen: [number, string | undefined, string | null][] = [];
     const step = async (who: Who | undefined, path: string, body: unknown) => {

@@ -141,7 +141,7 @@ function expectSame(world: World, model: Model): void {
   expect(actual).toEqual(expected);
 }
 
-it("3.5 the department tree follows a naive model through 1,000 sequences of up to 40 commands", () => {
+it("the department tree follows a naive model through 1,000 sequences of up to 40 commands [3.5]", () => {
   fc.assert(
     fc.property(fc.array(command, { minLength: 1, maxLength: 40, size: "max" }), (commands) => {
       const world = freshWorld();

@@ -21,7 +21,7 @@ afterAll(() => api.close());
 
 const uncrop = (parts: Record<string, Part>, who?: Who) => uncropIn(api, parts, who);
 
-describe("4.20 refusals", () => {
+describe("refusals [4.20]", () => {
   let image_file: { bytes: Buffer; type: string };
   beforeAll(async () => {
     image_file = { bytes: await picture(20, 20).png().toBuffer(), type: "image/png" };
@@ -162,7 +162,7 @@ describe("4.20 refusals", () => {
   });
 });
 
-describe("4.20 bombs", () => {
+describe("bombs [4.20]", () => {
   /** A PNG whose header announces more pixels than it has. */
   function claiming(width: number, height: number): Buffer {
     const chunk = (type: string, data: Buffer) => {

@@ -17,7 +17,7 @@ async function statsOf(bytes: Buffer, area: Region): Promise<Stats> {
   return sharp(await sharp(bytes).extract(area).png().toBuffer()).stats();
 }
 
-describe("4.20 provider_a", () => {
+describe("provider_a [4.20]", () => {
   it.each(["png", "jpeg", "webp"] as const)(
     "a %s grows by exactly the requested pixels and keeps its inside [4.20, G26]",
     async (format) => {
@@ -142,7 +142,7 @@ describe("4.20 provider_a", () => {
   });
 });
 
-describe("4.20 provider_b", () => {
+describe("provider_b [4.20]", () => {
   it.each([undefined, "1024x1024", "1024x1536", "1536x1024"])(
     "the answer is a PNG of size %s with the transparent area of the mask filled [4.20, G26]",
     async (size) => {

@@ -7,8 +7,8 @@ import { stateRules } from "../support/state-rules.ts";
 const api = frame();
 const { configs, restart } = api;
 
-describe("G08, G09: input", () => {
-  it("G08 the path is judged before the body, the field named as it was declared", async () => {
+describe("input [G08, G09]", () => {
+  it("the path is judged before the body, the field named as it was declared [G08]", async () => {
     const path = "/v1/organizations/acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, { new_parent_id: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "organization_id", value: "acme" }]);
@@ -19,7 +19,7 @@ describe("G08, G09: input", () => {
     ["nothing", "", {}],
     ["invalid UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}],
     ["too deep", `${"[".repeat(5000)}${"]".repeat(5000)}`, {}],
-  ])("G09 a body that is %s is 400 INVALID_JSON", async (_what, body, headers) => {
+  ])("a body that is %s is 400 INVALID_JSON [G09]", async (_what, body, headers) => {
     const answer = await api.call("ada", "POST", REPARENT, body, {
       "content-type": "application/json",
       ...headers,
@@ -32,7 +32,7 @@ describe("G08, G09: input", () => {
   });
 
   it.each([[[]], ["text"], [7], [null]])(
-    "G08 a body %j that is no object is 422 field body",
+    "a body %j that is no object is 422 field body [G08]",
     async (value) => {
       const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(value), {
         "content-type": "application/json",
@@ -45,7 +45,7 @@ describe("G08, G09: input", () => {
     ["text/plain", {}],
     ["application/x-www-form-urlencoded", {}],
     ["application/json", { "content-encoding": "gzip" }],
-  ])("G09 content type %s %j is 415", async (type, headers) => {
+  ])("content type %s %j is 415 [G09]", async (type, headers) => {
     const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), {
       "content-type": type,
       ...headers,
@@ -54,14 +54,14 @@ describe("G08, G09: input", () => {
   });
 
   it.each(["application/json; charset=utf-8", "APPLICATION/JSON", "application/merge-patch+json"])(
-    "G09 content type %s is JSON",
+    "content type %s is JSON [G09]",
     async (type) => {
       const headers = { "content-type": type };
       expect((await api.call("ada", "POST", REPARENT, JSON.stringify(TO_OPS), headers)).status).toBe(200);
     },
   );
 
-  it("G09 a body over json_limit_mb is 413, and the next request on a new connection is answered", async () => {
+  it("a body over json_limit_mb is 413, and the next request on a new connection is answered [G09]", async () => {
     await restart({ json_limit_mb: 0.001 });
     const large = { new_parent_id: null, note: "x".repeat(2_000) };
     const answer = await api.call("ada", "POST", REPARENT, large);
@@ -70,14 +70,14 @@ describe("G08, G09: input", () => {
     expect((await api.call("ada", "POST", REPARENT, TO_OPS)).status).toBe(200);
   });
 
-  it("G09 unknown body fields are ignored with a warning in the journal", async () => {
+  it("unknown body fields are ignored with a warning in the journal [G09]", async () => {
     const { status } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
     expect(status).toBe(200);
     const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
     expect(entry!.warnings).toEqual([expect.stringContaining("surprise")]);
   });
 
-  it("G09 many unknown body fields are one warning with their number", async () => {
+  it("many unknown body fields are one warning with their number [G09]", async () => {
     const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`x${i}`, i]));
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, ...many });
     await api.call("ada", "POST", REPARENT, { ...TO_OPS, a: 1, b: 2, ["c".repeat(5000)]: 3 });
@@ -88,7 +88,7 @@ describe("G08, G09: input", () => {
     expect(second!.warnings).toEqual([`3 unknown body fields were ignored: a, b, ${"c".repeat(100)}`]);
   });
 
-  it("G09 unknown_fields reject makes them 422, and nothing happens", async () => {
+  it("unknown_fields reject makes them 422, and nothing happens [G09]", async () => {
     await restart({ unknown_fields: "reject" });
     const { status, body } = await api.call("ada", "POST", REPARENT, { ...TO_OPS, surprise: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "surprise", value: 1 }]);
@@ -102,7 +102,7 @@ describe("G08, G09: input", () => {
       { role: "user", content: [{ type: "text", text: "Hello", note: { a: 1 } }] },
     ],
     ["inputs[0].texts[0].note", { role: "user", texts: [{ text: "Hello", note: { a: 1 } }] }],
-  ])("G09 an unknown field is found at %s, and shown as it was sent", async (field, input) => {
+  ])("an unknown field is found at %s, and shown as it was sent [G09]", async (field, input) => {
     const body = { model: "atlas-large", inputs: [input] };
     expect((await api.call("dan", "POST", "/v1/model/response", body)).status).toBe(200);
     const [entry] = api.understudy.sandboxes.get("default")!.journal.entries().slice(-1);
@@ -112,7 +112,7 @@ describe("G08, G09: input", () => {
     expect([answer.status, answer.body.error.details]).toEqual([422, { field, value: { a: 1 } }]);
   });
 
-  it("G09 __proto__ in a body is a field like any other", async () => {
+  it("__proto__ in a body is a field like any other [G09]", async () => {
     const text = '{"new_parent_id":"dept_ops","__proto__":{"polluted":true},"constructor":1}';
     const { status } = await api.call("ada", "POST", REPARENT, text, { "content-type": "application/json" });
     expect(status).toBe(200);
@@ -121,7 +121,7 @@ describe("G08, G09: input", () => {
 });
 
 describe("hostile requests", () => {
-  it("G04 HEAD is 405 where GET exists, 404 elsewhere, without a body and uncounted", async () => {
+  it("HEAD is 405 where GET exists, 404 elsewhere, without a body and uncounted [G04]", async () => {
     const before = await configs({}, "ada");
     const answer = await api.call("ada", "HEAD", CONFIGS);
     expect([answer.status, answer.headers.get("allow"), answer.text]).toEqual([405, "GET", ""]);
@@ -153,7 +153,7 @@ describe("hostile requests", () => {
     ["headers over the limit", `Host: x\r\napi-key: ${"k".repeat(40_000)}\r\n`, 431],
     ["a broken header line", `Host: x\r\napi key ${KEYS.ada}\r\n`, 400],
     ["an invalid Host", `Host: <script>\r\napi-key: ${KEYS.ada}\r\n`, 400],
-  ])("G09 %s is answered and the server lives on", async (_what, headers, status) => {
+  ])("%s is answered and the server lives on [G09]", async (_what, headers, status) => {
     const answer = await raw(`${head}${headers}\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect((await configs({}, "ada")).status).toBe(200);

@@ -11,8 +11,8 @@ afterEach(() => api.close());
 const invoices = () => stateRules(api, "invoices");
 const names = ({ emitted }: { emitted: readonly { event: string }[] }) => emitted.map(({ event }) => event);
 
-describe("G18 G25 invoices", () => {
-  it("G25 invoice.created carries the invoice with its invoice_id", () => {
+describe("invoices [G18, G25]", () => {
+  it("invoice.created carries the invoice with its invoice_id [G25]", () => {
     const { record, emitted } = invoices().post({ organization_id: "org_globex", amount: 12.5 });
     expect(record.invoice_id).toMatch(/^inv_/);
     expect(emitted).toEqual([
@@ -31,7 +31,7 @@ describe("G18 G25 invoices", () => {
     ]);
   });
 
-  it("G25 a payment that succeeds or fails is told once, a silent one not at all", () => {
+  it("a payment that succeeds or fails is told once, a silent one not at all [G25]", () => {
     const id = invoices().post({}).record.invoice_id;
     expect(names(invoices().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
     expect(names(invoices().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
@@ -40,11 +40,11 @@ describe("G18 G25 invoices", () => {
     expect(names(invoices().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
   });
 
-  it("G25 one that comes into being paid is told of twice", () => {
+  it("one that comes into being paid is told of twice [G25]", () => {
     expect(names(invoices().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
   });
 
-  it("interfaces 4: refuses an unknown organization", () => {
+  it("refuses an unknown organization [interfaces 4]", () => {
     expect(() => invoices().post({ organization_id: "org_none" })).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field: "organization_id" }) }),
     );

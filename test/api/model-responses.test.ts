@@ -19,7 +19,7 @@ const textOf = (answer: { body: { output: { content: { text: string }[] }[] } })
   answer.body.output[0]!.content[0]!.text;
 const tokens = (...texts: string[]) => Math.ceil(Buffer.byteLength(texts.join("")) / 4);
 
-describe("4.19 model_responses.create", () => {
+describe("model_responses.create [4.19]", () => {
   it("the answer has output, usage and the inputs with ids [4.19, G20]", async () => {
     const answer = await asked([{ role: "system", content: "Be brief." }, user("What is the plan?")]);
     expect(answer.status).toBe(200);
@@ -132,7 +132,7 @@ describe("4.19 model_responses.create", () => {
   });
 });
 
-describe("2.13 files of a message", () => {
+describe("files of a message [2.13]", () => {
   const files = (count: number) => Array.from({ length: count }, (_, i) => ({ file_id: `file_none${i}` }));
   const blocks = (count: number) => files(count).map((file) => ({ type: "file", ...file }));
 
@@ -372,7 +372,7 @@ describe("reply rules", () => {
   });
 });
 
-describe("4.19 spending and tokens", () => {
+describe("spending and tokens [4.19]", () => {
   it("the cost is in the figures of the organization, the total and the key at once [4.17, G33]", async () => {
     stateRules(api, "reply_rules").post({ match: {}, reply: "x".repeat(3_200_004) });
     const { body } = await asked([user("y".repeat(799_996))]);

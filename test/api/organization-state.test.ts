@@ -11,7 +11,7 @@ afterEach(() => api.close());
 const state = (method: string, path: string, body?: unknown) =>
   api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
 
-it("interfaces 4: an organization that was just made, and has no members, takes records of every kind", async () => {
+it("an organization that was just made, and has no members, takes records of every kind [interfaces 4]", async () => {
   const organization_id = (await state("POST", "organizations", {})).body.id;
   const kinds = { files: "created_by", meeting_sessions: "owner_id", transcriptions: "owner_id" };
   for (const [name, owner] of Object.entries({
@@ -34,7 +34,7 @@ it.each([
   ["tracks", { collection_id: "mcoll_ada" }, { position: 3, added_at: EPOCH }],
   ["auth_configs", {}, { organization_id: "org_acme", created_at: EPOCH }],
   ["audit_logs", {}, { organization_id: "org_acme", actor_id: "usr_ada", timestamp: EPOCH }],
-])("interfaces 4: POST fills in what a record of %s leaves out", async (name, given, expected) => {
+])("POST fills in what a record of %s leaves out [interfaces 4]", async (name, given, expected) => {
   const created = await state("POST", name, given);
   expect(created.status, created.text).toBe(201);
   expect(created.body).toMatchObject(expected);
@@ -58,14 +58,14 @@ it.each([
   expect((await state("GET", `${name}?limit=1`)).body.total).toBe(total);
 });
 
-it("3.5 interfaces 4: a cycle by PATCH is 422 and names parent_id", async () => {
+it("a cycle by PATCH is 422 and names parent_id [3.5, interfaces 4]", async () => {
   const answer = await state("PATCH", "departments/dept_eng", { parent_id: "dept_infra" });
   expect(answer.status).toBe(422);
   expect(answer.headers.get("content-type")).toContain("application/problem+json");
   expect(answer.text).toContain("parent_id");
 });
 
-it("G31 interfaces 4: ?actor= is the audited actor, ?silent=true writes nothing", async () => {
+it("?actor= is the audited actor, ?silent=true writes nothing [G31, interfaces 4]", async () => {
   await state("PATCH", "departments/dept_ml?actor=usr_ben", { name: "AI" });
   await state("PATCH", "departments/dept_ml?silent=true", { name: "Robots" });
   const rows = await exportRows(api, "?department_id=dept_ml&from_date=2026-03-15T12:00:00Z");
@@ -74,7 +74,7 @@ it("G31 interfaces 4: ?actor= is the audited actor, ?silent=true writes nothing"
   ).toEqual([["updated", "Ben Castro", '{"name":"ML"}', '{"name":"AI"}']]);
 });
 
-it("2.15 a key that is given is kept and works; one in use is refused without telling it", async () => {
+it("a key that is given is kept and works; one in use is refused without telling it [2.15]", async () => {
   const key = `ak_${"k".repeat(39)}`;
   const created = await state("POST", "api_keys", { id: "apikey_new", user_id: "usr_dan", key });
   expect([created.status, created.body.id, created.body.key]).toEqual([201, "apikey_new", key]);
@@ -85,7 +85,7 @@ it("2.15 a key that is given is kept and works; one in use is refused without te
   expect(again.text).not.toContain(key);
 });
 
-it("7.1 7.2 7.3 a missing credential is refused in the envelope of each operation", async () => {
+it("a missing credential is refused in the envelope of each operation [7.1, 7.2, 7.3]", async () => {
   const inA = await api.call(undefined, "GET", "/v1/admin/connector/auth-configs");
   const inB = await api.call(undefined, "DELETE", "/v1/threads/thread_welcome");
   const inC = await api.call(undefined, "POST", "/v1/auth/token");

@@ -27,11 +27,11 @@ const advance = async (by: number): Promise<{ at: string; kind: string; subject:
 const pendingKinds = async () =>
   (await control("GET", "/clock/pending")).map(({ kind }: { kind: string }) => kind);
 
-describe("G17 transcriptions", () => {
+describe("transcriptions [G17]", () => {
   const sentences = (id = "trans_pending", who: Who = "dan") =>
     api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
 
-  it("G17 one that is processing completes an hour after the fixture's epoch, and has its sentences", async () => {
+  it("one that is processing completes an hour after the fixture's epoch, and has its sentences [G17]", async () => {
     await advance(HOUR - 1000);
     expect((await sentences()).status).toBe(422);
     const ran = await advance(1000);
@@ -61,7 +61,7 @@ describe("G17 transcriptions", () => {
     });
   });
 
-  it("G17 transcription_seconds: a fixture's by the sandbox's setting, a state call's from when it was made", async () => {
+  it("transcription_seconds: a fixture's by the sandbox's setting, a state call's from when it was made [G17]", async () => {
     await restart({ transcription_seconds: 90 });
     await advance(80_000);
     const made = await control("POST", "/state/transcriptions", {
@@ -80,7 +80,7 @@ describe("G17 transcriptions", () => {
     ]);
   });
 
-  it("G17 sentences that are there already stay the only ones; a changed status or a deletion calls the end off", async () => {
+  it("sentences that are there already stay the only ones; a changed status or a deletion calls the end off [G17]", async () => {
     await control("POST", "/state/sentences", { transcription_id: "trans_pending", text: "Only this." });
     await advance(HOUR);
     expect((await sentences()).body.data.sentences).toMatchObject([{ text: "Only this." }]);
@@ -93,7 +93,7 @@ describe("G17 transcriptions", () => {
     expect(await pendingKinds()).not.toContain("transcription.step");
   });
 
-  it("G17 the same seed hears the same, and a snapshot hears it once more", async () => {
+  it("the same seed hears the same, and a snapshot hears it once more [G17]", async () => {
     await control("POST", "/snapshots", { name: "before" });
     await advance(HOUR);
     const first = (await sentences()).body.data;
@@ -104,18 +104,18 @@ describe("G17 transcriptions", () => {
   });
 });
 
-describe("G34 live meetings", () => {
+describe("live meetings [G34]", () => {
   const spoken = async (id = "mbsess_live") =>
     (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
 
-  it("G34 by default nobody goes on to speak", async () => {
+  it("by default nobody goes on to speak [G34]", async () => {
     const before = await spoken();
     await advance(DAY);
     expect(await spoken()).toEqual(before);
     expect(await pendingKinds()).not.toContain("meeting.line");
   });
 
-  it("G34 with live_meetings on a running meeting speaks, line by line, until it is stopped", async () => {
+  it("with live_meetings on a running meeting speaks, line by line, until it is stopped [G34]", async () => {
     await restart({ live_meetings: "on" });
     const before = await spoken();
     const ran = await advance(10 * MINUTE);
@@ -135,7 +135,7 @@ describe("G34 live meetings", () => {
     expect(await spoken()).toEqual(after);
   });
 
-  it("G34 G16 the stream serves what is said, as it is said", async () => {
+  it("the stream serves what is said, as it is said [G34, G16]", async () => {
     await restart({ live_meetings: "on" });
     const held = (await spoken()).length;
     const leave = new AbortController();
@@ -157,7 +157,7 @@ describe("G34 live meetings", () => {
     leave.abort();
   });
 
-  it("G34 switched on and off at any time, for sessions that begin, resume or come back from a snapshot", async () => {
+  it("switched on and off at any time, for sessions that begin, resume or come back from a snapshot [G34]", async () => {
     await control("POST", "/snapshots", { name: "quiet" });
     await settings({ live_meetings: "on" });
     expect(await pendingKinds()).toContain("meeting.line");
@@ -189,7 +189,7 @@ describe("G34 live meetings", () => {
     expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
-  it("G34 nobody speaks before what was said last has ended, though it ends later than now", async () => {
+  it("nobody speaks before what was said last has ended, though it ends later than now [G34]", async () => {
     const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
     const end_time = (Date.parse("2026-03-15T12:30:00Z") - Date.parse(started_at)) / 1000;
     await control("POST", "/state/meeting_transcripts", {
@@ -205,7 +205,7 @@ describe("G34 live meetings", () => {
     expect(Date.parse(due_at)).toBeGreaterThan(Date.parse("2026-03-15T12:30:00Z"));
   });
 
-  it("G34 years of it stay small, and one step is as many small ones", async () => {
+  it("years of it stay small, and one step is as many small ones [G34]", async () => {
     await restart({ live_meetings: "on" });
     await advance(40 * DAY);
     const inOne = await spoken();
@@ -216,7 +216,7 @@ describe("G34 live meetings", () => {
   });
 });
 
-describe("G34 connector jobs", () => {
+describe("connector jobs [G34]", () => {
   const JOBS = "/v1/organizations/org_acme/knowledge/connectors/jobs";
   const trigger = (connection_id: string, job_type = "sync") =>
     api.call("dan", "POST", JOBS, { connection_id, job_type });
@@ -233,7 +233,7 @@ describe("G34 connector jobs", () => {
     return ended;
   };
 
-  it("G34 one that fails keeps what it has synced, and says so", async () => {
+  it("one that fails keeps what it has synced, and says so [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
     await connection("conn_flaky");
     await api.call("dan", "PATCH", "/v1/organizations/org_acme/knowledge/connectors/notifications", {
@@ -256,7 +256,7 @@ describe("G34 connector jobs", () => {
     ]);
   });
 
-  it("G34 never on the reference connections; a connection's own rate wins", async () => {
+  it("never on the reference connections; a connection's own rate wins [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
     expect(new Set([...(await outcomes("conn_wiki", 5))])).toEqual(new Set(["succeeded"]));
     expect((await job("job_sync_running")).status).toBe("succeeded");
@@ -267,7 +267,7 @@ describe("G34 connector jobs", () => {
     expect(await outcomes("conn_own", 3)).toEqual(["failed", "failed", "failed"]);
   });
 
-  it("G34 one in twenty by default, decided by seed and connection, whatever else happens", async () => {
+  it("one in twenty by default, decided by seed and connection, whatever else happens [G34]", async () => {
     await connection("conn_often");
     const first = await outcomes("conn_often", 100);
     const failures = first.filter((status) => status === "failed").length;
@@ -283,7 +283,7 @@ describe("G34 connector jobs", () => {
     expect(await outcomes("conn_often", 100)).not.toEqual(first);
   });
 
-  it("G34 a reset begins from nothing, and brings all that the jobs since the last one have brought", async () => {
+  it("a reset begins from nothing, and brings all that the jobs since the last one have brought [G34]", async () => {
     await connection("conn_whole", 0);
     const run = async (type: string) => {
       const { job_id, rows_synced, bytes_synced } = (await trigger("conn_whole", type)).body;
@@ -309,20 +309,20 @@ describe("G34 connector jobs", () => {
   });
 });
 
-describe("G36 invoicing", () => {
+describe("invoicing [G36]", () => {
   const invoices = async () => (await control("GET", "/state/invoices")).items;
   const told = async (receiver: string) =>
     (await control("GET", `/receivers/${receiver}/requests`)).items.map(
       ({ headers }: { headers: Record<string, string> }) => headers["x-service-event"],
     );
 
-  it("G36 by default no month is invoiced", async () => {
+  it("by default no month is invoiced [G36]", async () => {
     const before = await invoices();
     await advance(40 * DAY);
     expect(await invoices()).toEqual(before);
   });
 
-  it("G36 the turn of a month invoices each organization with spending, and three days later they are settled", async () => {
+  it("the turn of a month invoices each organization with spending, and three days later they are settled [G36]", async () => {
     await restart({ invoicing: "on" });
     const before = (await invoices()).length;
     await advance(16 * DAY);
@@ -358,7 +358,7 @@ describe("G36 invoicing", () => {
     expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
-  it("G36 6.1 webhooks hear of it, whatever the limits are by then; switched off, it rests", async () => {
+  it("webhooks hear of it, whatever the limits are by then; switched off, it rests [G36, 6.1]", async () => {
     await restart({ invoicing: "on" });
     const receiver = await control("POST", "/receivers", {});
     for (const who of ["eve", "ada"] as const)
@@ -387,7 +387,7 @@ describe("G36 invoicing", () => {
     );
   });
 
-  it("G36 a payment that was still to come when invoicing was switched off comes when it is on again", async () => {
+  it("a payment that was still to come when invoicing was switched off comes when it is on again [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
     await settings({ invoicing: "off" });
@@ -401,7 +401,7 @@ describe("G36 invoicing", () => {
     expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
   });
 
-  it("G36 what a state call settles or deletes is not settled again", async () => {
+  it("what a state call settles or deletes is not settled again [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
     const [one, two] = (await invoices()).filter(

@@ -5,7 +5,7 @@ import { EPOCH, KEYS, type Who } from "../support/harness.ts";
 const api = frame();
 const { configs, limitTo, restart } = api;
 
-describe("section 8: rate limits", () => {
+describe("rate limits [section 8]", () => {
   const limitOf = async (who: Who) => (await configs({}, who)).headers.get("x-ratelimit-limit");
 
   it("8 the plan of the key's organization decides: premium, standard, enterprise", async () => {
@@ -36,14 +36,14 @@ describe("section 8: rate limits", () => {
     });
   });
 
-  it("G07 a whole window is written 1m0s", async () => {
+  it("a whole window is written 1m0s [G07]", async () => {
     expect((await configs({}, "ada")).headers.get("x-ratelimit-reset-requests")).toBe("1m0s");
   });
 
   it.each([
     ["plain", true, false],
     ["alternative", false, true],
-  ] as const)("G07 rate_headers %s sends one family", async (rate_headers, plain, alternative) => {
+  ] as const)("rate_headers %s sends one family [G07]", async (rate_headers, plain, alternative) => {
     await restart({ rate_headers });
     const { headers } = await configs({}, "ada");
     expect(headers.has("x-ratelimit-limit")).toBe(plain);
@@ -65,7 +65,7 @@ describe("section 8: rate limits", () => {
     }
   });
 
-  it("G05 the request over the limit is 429 with details and Retry-After, in its envelope", async () => {
+  it("the request over the limit is 429 with details and Retry-After, in its envelope [G05]", async () => {
     limitTo("org_globex", 3);
     await api.advance(30_000);
     const remaining = [];
@@ -85,7 +85,7 @@ describe("section 8: rate limits", () => {
     expect(decisionOf(answer)).toBe("rate-limit");
   });
 
-  it("G07 windows are minutes of the sandbox's clock: the next one is fresh", async () => {
+  it("windows are minutes of the sandbox's clock: the next one is fresh [G07]", async () => {
     limitTo("org_globex", 1);
     await api.advance(59_000);
     expect((await configs({}, "eve")).status).toBe(200);
@@ -97,7 +97,7 @@ describe("section 8: rate limits", () => {
     expect((await configs({}, "eve")).headers.get("retry-after")).toBe("60");
   });
 
-  it("G07 counts per key, and a session token on its key", async () => {
+  it("counts per key, and a session token on its key [G07]", async () => {
     limitTo("org_acme", 3);
     const { body } = await api.call("ada", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
@@ -110,7 +110,7 @@ describe("section 8: rate limits", () => {
     expect(await remaining({ "api-key": KEYS.ben })).toBe("2");
   });
 
-  it("G04 requests refused by validation and access count, those without credentials do not", async () => {
+  it("requests refused by validation and access count, those without credentials do not [G04]", async () => {
     await configs();
     await api.call("ada", "POST", REPARENT, "{", { "content-type": "application/json" });
     await api.call("ada", "POST", REPARENT, { new_parent_id: 1 });

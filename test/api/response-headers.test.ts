@@ -6,7 +6,7 @@ import { frame, REPARENT, TO_OPS } from "../support/frame.ts";
 const api = frame();
 const { configs, restart } = api;
 
-describe("section 9: response headers", () => {
+describe("response headers [section 9]", () => {
   it("9 every answer carries version, request id, processing time and organization", async () => {
     for (const answer of [
       await configs({}, "ada"),
@@ -33,7 +33,7 @@ describe("section 9: response headers", () => {
     expect(await ids()).toEqual(first);
   });
 
-  it("G32 service-organization is that of the path, else the key's current one", async () => {
+  it("service-organization is that of the path, else the key's current one [G32]", async () => {
     const path = "/v1/organizations/org_globex/departments/dept_globex/reparent";
     const foreign = await api.call("ada", "POST", path, TO_OPS);
     expect(foreign.status).toBe(403);
@@ -54,7 +54,7 @@ describe("section 9: response headers", () => {
   });
 });
 
-describe("G30: browsers", () => {
+describe("browsers [G30]", () => {
   const preflight = (origin: string) =>
     api.call(undefined, "OPTIONS", REPARENT, undefined, {
       origin,
@@ -63,7 +63,7 @@ describe("G30: browsers", () => {
     });
 
   it.each(["http://localhost:5173", "http://127.0.0.1:3000", "https://localhost", "http://[::1]:8080"])(
-    "G30 a preflight from %s is answered",
+    "a preflight from %s is answered [G30]",
     async (origin) => {
       const { status, headers } = await preflight(origin);
       expect(status).toBe(204);
@@ -83,7 +83,7 @@ describe("G30: browsers", () => {
   );
 
   it.each(["https://evil.test", "http://localhost.evil.test", "http://127.0.0.1.evil.test", "null"])(
-    "G30 %s is not let in",
+    "%s is not let in [G30]",
     async (origin) => {
       expect((await preflight(origin)).headers.get("access-control-allow-origin")).toBeNull();
       const answer = await configs({ origin }, "ada");
@@ -92,7 +92,7 @@ describe("G30: browsers", () => {
     },
   );
 
-  it("G30 what operations say in headers can be read by a page", async () => {
+  it("what operations say in headers can be read by a page [G30]", async () => {
     const { headers } = await configs({ origin: "http://localhost:5173" }, "ada");
     const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
     // The page may read this one without being allowed to (fetch, 2.2.6).
@@ -108,7 +108,7 @@ describe("G30: browsers", () => {
       expect(allowed.toLowerCase().split(", ")).toContain(name);
   });
 
-  it("G30 cors_origins lets further origins in", async () => {
+  it("cors_origins lets further origins in [G30]", async () => {
     await restart({ cors_origins: ["https://app.example.test"] });
     const { headers } = await configs({ origin: "https://app.example.test" }, "ada");
     expect(headers.get("access-control-allow-origin")).toBe("https://app.example.test");
@@ -117,7 +117,7 @@ describe("G30: browsers", () => {
     expect(other.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  it("G30 exposes the headers of sections 8 and 9 on answers and refusals alike", async () => {
+  it("exposes the headers of sections 8 and 9 on answers and refusals alike [G30]", async () => {
     for (const who of ["ada", "dan", undefined] as const) {
       const { headers } = await configs({ origin: "http://localhost:5173" }, who);
       const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");

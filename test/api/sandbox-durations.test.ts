@@ -39,7 +39,7 @@ async function sandbox(settings: Partial<Settings>, more: object = {}) {
 }
 
 describe("state calls follow the sandbox's own settings", () => {
-  it("G11 a file that a state call puts into a store is processed for processing_seconds", async () => {
+  it("a file that a state call puts into a store is processed for processing_seconds [G11]", async () => {
     const { state, advance } = await sandbox({ processing_seconds: 600 });
     await state("POST", "store_files", { store_id: "vs_empty", file_id: "file_loose" });
     await advance("300s");
@@ -51,7 +51,7 @@ describe("state calls follow the sandbox's own settings", () => {
     expect(await state("GET", "store_files/vs_empty:file_loose")).toMatchObject({ status: "completed" });
   });
 
-  it("G11 a file that a state call sets back is processed for as long as the setting says then", async () => {
+  it("a file that a state call sets back is processed for as long as the setting says then [G11]", async () => {
     const { state, advance, control } = await sandbox({});
     await control("PATCH", "", { settings: { processing_seconds: 200 } });
     await state("PATCH", "store_files/vs_handbook:file_handbook", { status: "processing" });
@@ -62,7 +62,7 @@ describe("state calls follow the sandbox's own settings", () => {
     });
   });
 
-  it("G14 a job that a state call starts or sets back runs for connector_job_seconds", async () => {
+  it("a job that a state call starts or sets back runs for connector_job_seconds [G14]", async () => {
     const { state, advance } = await sandbox({ connector_job_seconds: 300 });
     const { job_id } = await state("POST", "connector_jobs", {
       connection_id: "conn_wiki",
@@ -82,7 +82,7 @@ describe("state calls follow the sandbox's own settings", () => {
 });
 
 describe("what a fixture has under way follows the sandbox's own settings", () => {
-  it("G11 longer processing: the file of the fixture is less far, and ends later", async () => {
+  it("longer processing: the file of the fixture is less far, and ends later [G11]", async () => {
     const { ok, advance } = await sandbox({ processing_seconds: 270 });
     expect(await ok("GET", STATUS)).toMatchObject({ status: "processing", progress_percent: 10 });
     await advance("242s");
@@ -94,7 +94,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     });
   });
 
-  it("G11 shorter processing: it had ended before the first day, at its own time", async () => {
+  it("shorter processing: it had ended before the first day, at its own time [G11]", async () => {
     const { ok } = await sandbox({ processing_seconds: 10 });
     expect(await ok("GET", STATUS)).toMatchObject({
       status: "completed",
@@ -102,7 +102,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     });
   });
 
-  it("G14 job_sync_running runs for connector_job_seconds, then succeeds", async () => {
+  it("job_sync_running runs for connector_job_seconds, then succeeds [G14]", async () => {
     const { ok, advance } = await sandbox({ connector_job_seconds: 40 });
     await advance("29s");
     expect((await ok("GET", JOB)).status).toBe("running");
@@ -110,7 +110,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     expect(await ok("GET", JOB)).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("G14 a job and a file that name no start are under way whatever the settings", async () => {
+  it("a job and a file that name no start are under way whatever the settings [G14]", async () => {
     const fixture = {
       extends: "reference",
       connector_jobs: [
@@ -126,7 +126,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     }
   });
 
-  it("G11 G14 a reset begins with the settings of that moment; a fork and a snapshot keep their times", async () => {
+  it("a reset begins with the settings of that moment; a fork and a snapshot keep their times [G11, G14]", async () => {
     const { name, ok, advance, control } = await sandbox({ connector_job_seconds: 40 });
     await control("POST", "/snapshots", { name: "early" });
     await control("PATCH", "", { settings: { connector_job_seconds: 100 } });
@@ -142,7 +142,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     expect(forked.body).toMatchObject({ status: "succeeded", duration: 40 });
   });
 
-  it("decision 2 sandboxes share what does not follow from their settings, by reference", async () => {
+  it("sandboxes share what does not follow from their settings, by reference [decision 2]", async () => {
     const { sandboxes } = api.understudy;
     const root = (name: string) => sandboxes.get(name)!.world.root;
     const first = (await sandbox({ processing_seconds: 500 })).name;
@@ -154,7 +154,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     expect(root(first).tables.get(storeFiles.name)).not.toBe(root("default").tables.get(storeFiles.name));
   });
 
-  it("interfaces 2 a sandbox with durations of its own comes back from disk as it was", async () => {
+  it("a sandbox with durations of its own comes back from disk as it was [interfaces 2]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "understudy-test-"));
     const persist = { folder, durable: false };
     await api.close();

@@ -28,8 +28,8 @@ const answerAs = (who: Who) =>
     inputs: [{ role: "user", content: "Hello" }],
   });
 
-describe("4.17 usage.retrieve_limits", () => {
-  it("4.17 2.7 3.6 shows organization, total and keys of the current month", async () => {
+describe("usage.retrieve_limits [4.17]", () => {
+  it("shows organization, total and keys of the current month [4.17, 2.7, 3.6]", async () => {
     const { status, body } = await limits("dan");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -57,7 +57,7 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
-  it("4.17 G33 the summary counts every key of a kind", async () => {
+  it("the summary counts every key of a kind [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 100 });
     stateRules(api, "usage").patch("org_acme:apikey_cleo", { monthly_limit: 1 });
     expect((await limits("dan")).body.summary).toEqual({
@@ -68,7 +68,7 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
-  describe("4.17 G33 a key that was deleted", () => {
+  describe("a key that was deleted [4.17, G33]", () => {
     const control = (method: string, path: string, body?: object) =>
       api.call(undefined, method, `/_control/sandboxes/default/state/${path}`, body);
     const entry = async (id: string, query = "") =>
@@ -76,7 +76,7 @@ describe("4.17 usage.retrieve_limits", () => {
         ({ api_key_id }: { api_key_id: string }) => api_key_id === id,
       );
 
-    it("4.17 G33 is listed by its last name with what it spent, without its limit, and counts in the total", async () => {
+    it("is listed by its last name with what it spent, without its limit, and counts in the total [4.17, G33]", async () => {
       const before = (await limits("dan")).body;
       await control("PATCH", "api_keys/apikey_ci", { name: "Old pipeline" });
       expect((await control("DELETE", "api_keys/apikey_ci")).status).toBe(204);
@@ -105,7 +105,7 @@ describe("4.17 usage.retrieve_limits", () => {
       expect(await entry("apikey_ci")).toMatchObject({ current_usage: 40 });
     });
 
-    it("4.17 G33 is remembered where it spent by requests, and where its user was deleted", async () => {
+    it("is remembered where it spent by requests, and where its user was deleted [4.17, G33]", async () => {
       await control("DELETE", "usage/org_acme:apikey_dan");
       spend(12.5, "apikey_dan");
       await control("DELETE", "users/usr_dan");
@@ -115,7 +115,7 @@ describe("4.17 usage.retrieve_limits", () => {
       );
     });
 
-    it("4.17 G37 begins with nothing when it is made anew under its id", async () => {
+    it("begins with nothing when it is made anew under its id [4.17, G37]", async () => {
       const { body: key } = await control("GET", "api_keys/apikey_ci");
       await control("DELETE", "api_keys/apikey_ci");
       expect((await control("POST", "api_keys", key)).status).toBe(201);
@@ -123,7 +123,7 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
-  it("4.17 G33 a past month is measured against today's limits", async () => {
+  it("a past month is measured against today's limits [4.17, G33]", async () => {
     const { body } = await limits("ada", "org_acme", "?month=2");
     expect(body.organization_limits).toMatchObject({ current_usage: 400, utilization_percentage: 40 });
     expect(body.api_limits.current_usage).toBe(200);
@@ -137,7 +137,7 @@ describe("4.17 usage.retrieve_limits", () => {
     ).toBe(0);
   });
 
-  it("4.17 G33 months to come are empty, whatever has been booked on them", async () => {
+  it("months to come are empty, whatever has been booked on them [4.17, G33]", async () => {
     stateRules(api, "usage").patch("org_acme", { spent: { 1: 5_000_000 } });
     const { body } = await limits("ada", "org_acme", "?month=4");
     expect(body.organization_limits).toMatchObject({
@@ -154,14 +154,14 @@ describe("4.17 usage.retrieve_limits", () => {
     });
   });
 
-  it("4.17 month and year default to the sandbox's now, month by month", async () => {
+  it("month and year default to the sandbox's now, month by month [4.17]", async () => {
     await api.advance(20 * DAY);
     expect((await limits("ada")).body.organization_limits.current_usage).toBe(0);
     expect((await limits("ada", "org_acme", "?month=3")).body.organization_limits.current_usage).toBe(850);
     expect((await limits("ada", "org_acme", "?year=2025")).body.organization_limits.current_usage).toBe(0);
   });
 
-  it("4.17 the fixture's months follow the sandbox's own clock", async () => {
+  it("the fixture's months follow the sandbox's own clock [4.17]", async () => {
     await api.close();
     api = await startReference({ clock: { mode: "frozen", now: Date.parse("2031-01-31T23:00:00Z") } });
     expect((await limits("ada")).body.organization_limits.current_usage).toBe(850);
@@ -169,7 +169,7 @@ describe("4.17 usage.retrieve_limits", () => {
     expect(past.body.organization_limits.current_usage).toBe(400);
   });
 
-  it("2.7 G33 without limits there is no_limit, and api_limits is null", async () => {
+  it("without limits there is no_limit, and api_limits is null [2.7, G33]", async () => {
     const { body } = await limits("hana", "org_initech");
     expect(body).toEqual({
       organization_limits: {
@@ -200,7 +200,7 @@ describe("4.17 usage.retrieve_limits", () => {
     ["year", "0"],
     ["year", "10000"],
     ["year", ""],
-  ])("4.17 G08 G33 refuses %s=%s, shown as the text that it is", async (field, value) => {
+  ])("refuses %s=%s, shown as the text that it is [4.17, G08, G33]", async (field, value) => {
     const answer = await limits("ada", "org_acme", `?${field}=${value}`);
     expect(answer.status).toBe(422);
     expect(answer.body.error).toMatchObject({ code: "INVALID_INPUT", details: { field, value } });
@@ -211,14 +211,14 @@ describe("4.17 usage.retrieve_limits", () => {
     ["eve", "org_acme", 403, "ORGANIZATION_ACCESS_DENIED"],
     [undefined, "org_acme", 401, "AUTHENTICATION_REQUIRED"],
     ["ada", "acme", 422, "INVALID_INPUT"],
-  ] as const)("4.17 G03 %s at %s gets %d %s", async (who, org, status, code) => {
+  ] as const)("%s at %s gets %d %s [4.17, G03]", async (who, org, status, code) => {
     const answer = await limits(who, org);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toMatchObject({ code, status });
   });
 });
 
-describe("section 8: the spending hierarchy", () => {
+describe("the spending hierarchy [section 8]", () => {
   it.each([
     ["eve", { scope: "organization", monthly_limit: 500, current_usage: 500 }],
     ["ivan", { scope: "api_total", monthly_limit: 50, current_usage: 50 }],
@@ -235,7 +235,7 @@ describe("section 8: the spending hierarchy", () => {
     expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  it("G39 amounts below a hundredth are shown with six decimals", async () => {
+  it("amounts below a hundredth are shown with six decimals [G39]", async () => {
     const rows = stateRules(api, "usage");
     rows.patch("org_acme", { spent: { "0": 0 } });
     rows.patch("org_acme:apikey_ada", { monthly_limit: 0.0042, spent: { "0": 4_217 } });
@@ -276,8 +276,8 @@ describe("section 8: the spending hierarchy", () => {
   });
 });
 
-describe("G25 usage events", () => {
-  it("G25 tell of each border once: organization, total, key, threshold before limit", () => {
+describe("usage events [G25]", () => {
+  it("tell of each border once: organization, total, key, threshold before limit [G25]", () => {
     expect(spend(9).map(({ event }) => event)).toEqual([]);
     expect(spend(1)).toEqual([
       {
@@ -304,7 +304,7 @@ describe("G25 usage events", () => {
     expect(spend(500)).toEqual([]);
   });
 
-  it("G25 a border that was told is not told again in this month, but in the next", async () => {
+  it("a border that was told is not told again in this month, but in the next [G25]", async () => {
     spend(10);
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
     expect(spend(10)).toEqual([]);
@@ -312,7 +312,7 @@ describe("G25 usage events", () => {
     expect(spend(170).map(({ data }) => data["scope"])).toEqual(["api_key"]);
   });
 
-  it("G25 a state call that moves figures over a border tells so, unless it is silent", () => {
+  it("a state call that moves figures over a border tells so, unless it is silent [G25]", () => {
     const rows = stateRules(api, "usage");
     expect(rows.patch("org_acme", { api_monthly_limit: 500 }).emitted).toMatchObject([
       { event: "usage.threshold", data: { scope: "api_total", utilization_percentage: 84 } },
@@ -320,7 +320,7 @@ describe("G25 usage events", () => {
     expect(rows.patch("org_acme", { monthly_limit: 800 }, { silent: true }).emitted).toEqual([]);
   });
 
-  it("G20 tiny amounts add up exactly", async () => {
+  it("tiny amounts add up exactly [G20]", async () => {
     for (let i = 0; i < 1000; i++) spend(0.000_011, "apikey_hana", "org_initech");
     const row = usageRules.toPublic!(stateRules(api, "usage").get("org_initech:apikey_hana"), world().read());
     expect(row).toMatchObject({ spent: { "2026-03": 0.011 } });
@@ -330,8 +330,8 @@ describe("G25 usage events", () => {
   });
 });
 
-describe("interfaces 4: state rules of usage", () => {
-  it("interfaces 4: shows amounts by calendar month and takes them back", () => {
+describe("state rules of usage [interfaces 4]", () => {
+  it("shows amounts by calendar month and takes them back [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
     const read = world().read();
     expect(state.toPublic(rows.get("org_acme"), read)).toEqual({
@@ -370,7 +370,7 @@ describe("interfaces 4: state rules of usage", () => {
     expect(await shown()).toEqual([0, 305]);
   });
 
-  it("interfaces 4: a row is known by organization and key", () => {
+  it("a row is known by organization and key [interfaces 4]", () => {
     const rows = stateRules(api, "usage");
     const { record } = rows.post({ organization_id: "org_acme", api_key_id: "apikey_dan", monthly_limit: 5 });
     expect(record).toMatchObject({ id: "org_acme:apikey_dan", spent: {}, api_monthly_limit: null });
@@ -385,7 +385,7 @@ describe("interfaces 4: state rules of usage", () => {
     [{ organization_id: "org_acme", api_key_id: "apikey_none" }, "api_key_id"],
     [{ organization_id: "org_acme", api_key_id: "apikey_dan", api_monthly_limit: 5 }, "api_monthly_limit"],
     [{ id: "org_acme:apikey_dan", organization_id: "org_globex" }, "id"],
-  ])("interfaces 4: refuses %j", (fields, field) => {
+  ])("refuses %j [interfaces 4]", (fields, field) => {
     expect(() => stateRules(api, "usage").post(fields)).toThrow(
       expect.objectContaining({ code: "INVALID_INPUT", details: expect.objectContaining({ field }) }),
     );

@@ -14,7 +14,7 @@ const setCurrent = (who: Who | undefined, organization_id: unknown, headers: Rec
 const current = (id: string) => stateRules(api, "api_keys").get(id).current;
 
 describe("users.set_current_organization", () => {
-  it("4.5 answers the organization and lets the key act in it", async () => {
+  it("answers the organization and lets the key act in it [4.5]", async () => {
     const { status, body } = await setCurrent("ada", "org_initech");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -29,13 +29,13 @@ describe("users.set_current_organization", () => {
     expect(next.headers.get("x-ratelimit-limit")).toBe("100");
   });
 
-  it("G32 changes the calling key and no other", async () => {
+  it("changes the calling key and no other [G32]", async () => {
     await setCurrent("ada", "org_initech");
     expect(current("apikey_ada")).toBe("org_initech");
     expect(current("apikey_ci")).toBe("org_acme");
   });
 
-  it("G32 a session token changes its key", async () => {
+  it("a session token changes its key [G32]", async () => {
     const { body } = await api.call("ci", "POST", "/v1/auth/token", {});
     const bearer = { authorization: `Bearer ${body.access_token}` };
     expect((await setCurrent(undefined, "org_initech", bearer)).status).toBe(200);
@@ -45,7 +45,7 @@ describe("users.set_current_organization", () => {
     expect(next.headers.get("service-organization")).toBe("org_initech");
   });
 
-  it("4.5 G03 an unknown organization is 403 exactly like a foreign one", async () => {
+  it("an unknown organization is 403 exactly like a foreign one [4.5, G03]", async () => {
     const foreign = await setCurrent("dan", "org_globex");
     const unknown = await setCurrent("dan", "org_nowhere");
     for (const { status, body } of [foreign, unknown]) {
@@ -60,12 +60,15 @@ describe("users.set_current_organization", () => {
     expect(current("apikey_dan")).toBe("org_acme");
   });
 
-  it.each([["acme"], [null], [7], ["org_"], ["org_a b"]])("G08 organization_id %j is 422", async (value) => {
-    const { status, body } = await setCurrent("ada", value);
-    expect([status, body.error.details]).toEqual([422, { field: "organization_id", value }]);
-  });
+  it.each([["acme"], [null], [7], ["org_"], ["org_a b"]])(
+    "organization_id %j is 422 [G08]",
+    async (value) => {
+      const { status, body } = await setCurrent("ada", value);
+      expect([status, body.error.details]).toEqual([422, { field: "organization_id", value }]);
+    },
+  );
 
-  it("4.5 without credentials it is 401", async () => {
+  it("without credentials it is 401 [4.5]", async () => {
     expect((await setCurrent(undefined, "org_acme")).body.error.code).toBe("AUTHENTICATION_REQUIRED");
   });
 });
@@ -80,7 +83,7 @@ describe("state rules of users", () => {
       row["Actor Name"],
     ]);
 
-  it("6.2 G18 a created user emits user.created with the documented data and is audited", async () => {
+  it("a created user emits user.created with the documented data and is audited [6.2, G18]", async () => {
     const { record, emitted } = users().post({ name: "Zoe Zed", email: "zoe@acme.test" });
     expect(record).toMatchObject({ memberships: { org_acme: "member" }, account: "active", verified: false });
     expect(emitted).toEqual([
@@ -93,7 +96,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
   });
 
-  it("G18 each organization of the user hears of it, with an actor of its own", async () => {
+  it("each organization of the user hears of it, with an actor of its own [G18]", async () => {
     const { emitted } = users().patch("usr_ada", { name: "Ada O." });
     expect(emitted.map(({ event, organization_id }) => [event, organization_id])).toEqual([
       ["user.updated", "org_acme"],
@@ -111,7 +114,7 @@ describe("state rules of users", () => {
     expect(await audited("", "hana", "org_initech")).toEqual([["user", "Ada O.", "updated", "Hana Suzuki"]]);
   });
 
-  it("G25 verified becoming true emits user.verified; with more, user.updated too; back again only that", () => {
+  it("verified becoming true emits user.verified; with more, user.updated too; back again only that [G25]", () => {
     const { record } = users().post({ name: "Zoe" });
     const events = (change: object) =>
       users()
@@ -123,7 +126,7 @@ describe("state rules of users", () => {
     expect(events({ verified: true })).toEqual([]);
   });
 
-  it("G31 gaining, changing and losing a role is audited as role_assignment", async () => {
+  it("gaining, changing and losing a role is audited as role_assignment [G31]", async () => {
     users().patch("usr_dan", { memberships: { org_acme: "admin", org_globex: "member" } });
     expect(await audited()).toEqual([
       ["role_assignment", "admin", "assigned", "Ada Osei"],
@@ -142,7 +145,7 @@ describe("state rules of users", () => {
     ).toBe(403);
   });
 
-  it("G31 4.15 an account out of service is audited as deactivated, one back in it as reactivated", async () => {
+  it("an account out of service is audited as deactivated, one back in it as reactivated [G31, 4.15]", async () => {
     users().patch("usr_dan", { account: "suspended", name: "Dan W." });
     users().patch("usr_dan", { account: "disabled" });
     users().patch("usr_dan", { account: "active" });
@@ -155,7 +158,7 @@ describe("state rules of users", () => {
     ]);
   });
 
-  it("interfaces 4: a deleted user takes keys and sessions along", async () => {
+  it("a deleted user takes keys and sessions along [interfaces 4]", async () => {
     const { body } = await api.call("ben", "POST", "/v1/auth/token");
     const { emitted } = users().remove("usr_ben");
     expect(emitted.map(({ event }) => event)).toEqual(["user.deleted"]);
@@ -171,7 +174,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
   });
 
-  it("interfaces 4: silent tells nobody", async () => {
+  it("silent tells nobody [interfaces 4]", async () => {
     const { record, emitted } = users().post({ name: "Quiet" }, { silent: true });
     expect(emitted).toEqual([]);
     expect(users().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual([]);
@@ -182,7 +185,7 @@ describe("state rules of users", () => {
   it.each([
     ["memberships.org_nowhere", { memberships: { org_nowhere: "member" } }],
     ["capabilities.org_globex", { capabilities: { org_globex: ["report-create"] } }],
-  ])("interfaces 4: refuses %s", (field, change) => {
+  ])("refuses %s [interfaces 4]", (field, change) => {
     expect(() => users().patch("usr_dan", change)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
@@ -190,7 +193,7 @@ describe("state rules of users", () => {
 });
 
 describe("state rules of keys and organizations", () => {
-  it("2.15 a created key has the documented form and works at once", async () => {
+  it("a created key has the documented form and works at once [2.15]", async () => {
     const { record } = stateRules(api, "api_keys").post({ user_id: "usr_dan" });
     expect(record.key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(record.current).toBe("org_acme");
@@ -204,13 +207,13 @@ describe("state rules of keys and organizations", () => {
     ["user_id", { user_id: "usr_none" }],
     ["current", { user_id: "usr_dan", current: "org_none" }],
     ["key", { user_id: "usr_dan", key: KEYS.ada }],
-  ])("interfaces 4: refuses a key whose %s does not fit", (field, fields) => {
+  ])("refuses a key whose %s does not fit [interfaces 4]", (field, fields) => {
     expect(() => stateRules(api, "api_keys").post(fields)).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ field }) }),
     );
   });
 
-  it("interfaces 4: an organization goes with all it owns, its users' keys act elsewhere", async () => {
+  it("an organization goes with all it owns, its users' keys act elsewhere [interfaces 4]", async () => {
     stateRules(api, "organizations").remove("org_acme");
     expect(stateRules(api, "departments").size()).toBe(1);
     expect(stateRules(api, "music_collections").size()).toBe(0);

@@ -101,7 +101,7 @@ describe("citations", () => {
     }
   });
 
-  it("that titles of tests begin with lead to a shipped page", () => {
+  it("in titles of tests lead to a shipped page", () => {
     const titles = TESTS.concat(SOURCES).flatMap((file) =>
       [...text(file).matchAll(/\b(?:it|test|describe)(?:\.each\([^\n]*\))?\(\s*["`']([^"`'\n]+)/g)].map(
         ([, title]) => title!,

@@ -18,43 +18,39 @@ export const GAPS = anchorsOf("assumptions");
 
 /** A text that is the first argument of a call and followed by what a test or a group takes. */
 const TITLE = /\(\s*(["'`])((?:\\.|(?!\1)[^\\])*)\1\s*,\s*(?:async\b|function\b|\(|\w+\s*=>|\{)/g;
-/** `quality 2.3` and `interfaces 5` are of other documents. */
-const ELSEWHERE = /^(?:quality|interfaces) [\d.]+[\s,:]*/;
-const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])(?:[\s,:]+|$)/;
-
-/** The citations in brackets at the end of a title. */
+/** The citations in brackets at the end of a title, and one of them. `quality 2.3` and `interfaces 5` are of other documents. */
 const BRACKETS = /\[([^\]]+)\]$/;
+const CLAUSE = /^(?:section )?(G\d\d|\d\.\d{1,2}|[5-9])$/;
+const LEADING = /^(?:(?:interfaces|quality|section|decision) \d|G\d\d\b|\d\.\d{1,2}[ ,:])/;
 
-/** The clauses that a title names, in brackets at its end or at its beginning. */
+/** The clauses that a title names, in brackets at its end. */
 export function clausesOf(title) {
-  const cited = BRACKETS.exec(title)?.[1];
-  return [...leadingClauses(title), ...(cited === undefined ? [] : leadingClauses(cited))];
+  const cited = BRACKETS.exec(title)?.[1].split(", ") ?? [];
+  return cited.map((text) => CLAUSE.exec(text)?.[1]).filter((clause) => clause !== undefined);
 }
 
-function leadingClauses(text) {
-  const found = [];
-  let rest = text;
-  for (;;) {
-    const match = ELSEWHERE.exec(rest) ?? CLAUSE.exec(rest);
-    if (match === null) return found;
-    if (match[1] !== undefined) found.push(match[1]);
-    rest = rest.slice(match[0].length);
+function* titles() {
+  for (const folder of ["src", "test"]) {
+    const files = readdirSync(new URL(folder, root), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith(".test.ts"))) {
+      const text = readFileSync(new URL(`${folder}/${file}`, root), "utf8");
+      for (const [, , title] of text.matchAll(TITLE)) yield [`${folder}/${file}`, title];
+    }
   }
+}
+
+/** Titles that begin with a citation, where a title says what broke. */
+export function leadingCitations() {
+  return [...titles()].filter(([, title]) => LEADING.test(title)).map((place) => place.join(": "));
 }
 
 /** Test files by clause. */
 export function provedClauses() {
   const proved = new Map();
-  for (const folder of ["src", "test"]) {
-    const files = readdirSync(new URL(folder, root), { recursive: true });
-    for (const file of files.filter((name) => name.endsWith(".test.ts"))) {
-      const text = readFileSync(new URL(`${folder}/${file}`, root), "utf8");
-      for (const [, , title] of text.matchAll(TITLE)) {
-        for (const clause of clausesOf(title)) {
-          const files = proved.get(clause) ?? new Set();
-          proved.set(clause, files.add(`${folder}/${file}`));
-        }
-      }
+  for (const [file, title] of titles()) {
+    for (const clause of clausesOf(title)) {
+      const files = proved.get(clause) ?? new Set();
+      proved.set(clause, files.add(file));
     }
   }
   return proved;

@@ -83,7 +83,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     },
   );
 
-  it(`interfaces 3 ${operation.id} refuses to be asked for a code that it never answers`, async () => {
+  it(`${operation.id} refuses to be asked for a code that it never answers [interfaces 3]`, async () => {
     const never = (Object.keys(CATALOGUE) as ErrorCode[]).find(
       (code) => code !== "INTERNAL_ERROR" && !listErrorCodes(operation).includes(code),
     )!;
@@ -96,21 +96,21 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   if (operation.body?.kind === "json") {
     const who = operation.credentials === false ? undefined : "ivan";
-    it(`G09 ${operation.id} answers 400 to a body that is not JSON`, async () => {
+    it(`${operation.id} answers 400 to a body that is not JSON [G09]`, async () => {
       const answer = await api.call(who, operation.method, pathOf(operation), '{"broken', {
         "content-type": "application/json",
       });
       expectError(operation, answer, "INVALID_JSON");
     });
 
-    it(`G09 ${operation.id} answers 415 to another content type`, async () => {
+    it(`${operation.id} answers 415 to another content type [G09]`, async () => {
       const answer = await api.call(who, operation.method, pathOf(operation), "a=1", {
         "content-type": "text/plain",
       });
       expectError(operation, answer, "UNSUPPORTED_MEDIA_TYPE");
     });
 
-    it(`G08 ${operation.id} answers 422 to a body that is not an object`, async () => {
+    it(`${operation.id} answers 422 to a body that is not an object [G08]`, async () => {
       const answer = await api.call(who, operation.method, pathOf(operation), "[]", {
         "content-type": "application/json",
       });
@@ -122,7 +122,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     (operation.params?.properties ?? {}) as Record<string, { pattern?: string }>,
   ).some(({ pattern }) => pattern !== undefined);
   if (patterned && operation.credentials !== false && operation.body?.kind !== "multipart") {
-    it(`G08 ${operation.id} answers 422 to a malformed identifier`, async () => {
+    it(`${operation.id} answers 422 to a malformed identifier [G08]`, async () => {
       const body = operation.body ? {} : undefined;
       const answer = await api.call("ivan", operation.method, pathOf(operation, true), body);
       expectError(operation, answer, "INVALID_INPUT");
@@ -130,7 +130,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     });
   }
 
-  it(`G04 ${operation.id} answers 405 with Allow to a method its path does not know`, async () => {
+  it(`${operation.id} answers 405 with Allow to a method its path does not know [G04]`, async () => {
     const method = ["DELETE", "PATCH", "PUT", "GET"].find(
       (candidate) => DOCUMENT.paths[operation.path][candidate.toLowerCase()] === undefined,
     )!;

@@ -44,7 +44,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
 
     // A stream never ends; it has a test of its own.
     if (success!.events === undefined)
-      it(`interfaces 11 ${id} answers its example as documented`, async () => {
+      it(`${id} answers its example as documented [interfaces 11]`, async () => {
         const example = await exampleOf(api, operation);
         const answer = await send(api, example);
         expect(answer.status, answer.text).toBe(success!.status);
@@ -53,7 +53,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
       });
 
     it.each(refusalsOf(operation))(
-      `interfaces 11 ${id} is really brought to refuse with %s`,
+      `${id} is really brought to refuse with %s [interfaces 11]`,
       async (kind) => {
         const example = await exampleOf(api, operation);
         const answer = await refusedWith(kind, example, { api, full });
@@ -66,7 +66,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
   },
 );
 
-it("interfaces 11 journal.stream answers with events of the shape that is documented", async () => {
+it("journal.stream answers with events of the shape that is documented [interfaces 11]", async () => {
   const operation = CONTROL_OPERATIONS.find(({ id }) => id === "journal.stream")!;
   const { world, params } = await exampleOf(api, operation);
   const response = await fetch(api.url + pathOf(operation, params), { headers: { "last-event-id": "0" } });

@@ -56,7 +56,7 @@ describe("links", () => {
 });
 
 describe("reference", () => {
-  it("interfaces 4 the control API's page lists exactly the calls there are", () => {
+  it("the control API's page lists exactly the calls there are [interfaces 4]", () => {
     const S = "/_control/sandboxes/{name}";
     const documented = [
       ...text(page("control-api")).matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (S?)(?:`(\/[^`]*)`)?/g),
@@ -67,7 +67,7 @@ describe("reference", () => {
     expect([...new Set(documented)].sort()).toEqual([...existing].sort());
   });
 
-  it("interfaces 11 the control API's page names all that a call takes", () => {
+  it("the control API's page names all that a call takes [interfaces 11]", () => {
     const known = new Set([...words(page("control-api"))].map((word) => word.toLowerCase()));
     const { paths, components } = JSON.parse(text("docs/control-api.json")) as ControlDocument;
     const taken = Object.values(paths)
@@ -80,7 +80,7 @@ describe("reference", () => {
     expect(missing([...new Set(taken)], known)).toEqual([]);
   });
 
-  it("interfaces 2 the command line's page names every command, action and option", async () => {
+  it("the command line's page names every command, action and option [interfaces 2]", async () => {
     const known = terms(page("cli"));
     const named = [...known].map((term) => term.replace(/^understudy /, ""));
     const lines = text(page("cli")).split("\n");
@@ -101,7 +101,7 @@ describe("reference", () => {
     }
   });
 
-  it("7.4 every code of the catalogue is documented with its status", () => {
+  it("every code of the catalogue is documented with its status [7.4]", () => {
     const documented = rows(page("errors-and-limits"));
     for (const [code, { status }] of Object.entries(CATALOGUE)) {
       const row = documented.find(([codes, shown]) => codes!.includes(`\`${code}\``) && /^\d+$/.test(shown!));
@@ -109,18 +109,18 @@ describe("reference", () => {
     }
   });
 
-  it("interfaces 5 every key of fixtures is documented, those of records too", () => {
+  it("every key of fixtures is documented, those of records too [interfaces 5]", () => {
     const known = words(page("fixtures"));
     const { document } = fixtureShape(RESOURCES);
     expect(missing(keysOf(document), known)).toEqual([]);
   });
 
-  it("interfaces 6 every key of scenarios and rules is documented", () => {
+  it("every key of scenarios and rules is documented [interfaces 6]", () => {
     const known = words(page("scenarios"));
     expect(missing([...keysOf(RuleDocument), ...keysOf(ScenarioDocument)], known)).toEqual([]);
   });
 
-  it("6.1 every check of the receiver grader is documented", () => {
+  it("every check of the receiver grader is documented [6.1]", () => {
     expect(
       missing(
         CHECKS.map(({ id }) => id),
@@ -129,7 +129,7 @@ describe("reference", () => {
     ).toEqual([]);
   });
 
-  it("G25 the data of every event is documented, field by field", () => {
+  it("the data of every event is documented, field by field [G25]", () => {
     const named = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     const documented = rows(page("events"));
     for (const { name, data } of API.events) {
@@ -138,7 +138,7 @@ describe("reference", () => {
     }
   });
 
-  it("interfaces 4 every collection of state calls and every kind of timer is documented", () => {
+  it("every collection of state calls and every kind of timer is documented [interfaces 4]", () => {
     expect(missing([...stateCollections(RESOURCES).keys()], terms(page("control-api")))).toEqual([]);
     expect(missing(TIMER_KINDS, terms(page("sandboxes-and-time")))).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe("reference", () => {
 describe("examples", () => {
   const examples = pages().flatMap(blocks);
 
-  it("interfaces 6 every scenario shown passes the checker", () => {
+  it("every scenario shown passes the checker [interfaces 6]", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml scenario");
     expect(shown.length).toBeGreaterThan(2);
     for (const { page: file, code } of shown) {
@@ -155,7 +155,7 @@ describe("examples", () => {
     }
   });
 
-  it("interfaces 5 every fixture shown makes a world", () => {
+  it("every fixture shown makes a world [interfaces 5]", () => {
     const shown = examples.filter(({ kind }) => kind === "yaml fixture");
     expect(shown.length).toBeGreaterThan(1);
     for (const { page: file, code } of shown) {

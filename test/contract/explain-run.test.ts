@@ -71,7 +71,7 @@ async function compare(
 describe.each(API.operations.map((operation) => [operation.id, operation] as const))(
   "%s",
   (id, operation) => {
-    it(`interfaces 11 explain foretells what ${id} answers when it succeeds`, async () => {
+    it(`explain foretells what ${id} answers when it succeeds [interfaces 11]`, async () => {
       let asked = 0;
       for (const recipe of RECIPES[id]!) {
         const world = await FreshWorld.create(api);
@@ -101,7 +101,7 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
     });
 
     const codes = listErrorCodes(operation).filter((code) => refusalFor(operation, code));
-    it.each(codes)(`interfaces 11 explain foretells %s of ${id}`, async (code) => {
+    it.each(codes)(`explain foretells %s of ${id} [interfaces 11]`, async (code) => {
       const world = await FreshWorld.create(api);
       const good = await RECIPES[id]![0]!.request(world);
       const spoiled = await refusalFor(operation, code)!({ world, operation, good });

@@ -68,7 +68,7 @@ function at(document: Json, pointer: string): unknown {
   );
 }
 
-describe.each(DOCUMENTS)("interfaces 11 the OpenAPI document of %s", (_name, declared, document) => {
+describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, declared, document) => {
   it("fits the schema of OpenAPI 3.1", async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
@@ -157,11 +157,11 @@ describe("the emulated API's document", () => {
   });
 });
 
-describe("interfaces 11 the control API's document", () => {
+describe("the control API's document [interfaces 11]", () => {
   const [, , document] = DOCUMENTS[1]!;
 
   it.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    "interfaces 11 %s has an example of its body and of each JSON answer",
+    "%s has an example of its body and of each JSON answer [interfaces 11]",
     (_id, { path, method, body }) => {
       const documented = operationsOf(document).find(
         ([of, verb]) => of === path && verb === method.toLowerCase(),

@@ -62,7 +62,7 @@ it("every registered operation has a recipe for each documented success", () => 
   expect(missing).toEqual([]);
 });
 
-it("7.1 G27 an error without the details that its operation declares is not as documented", async () => {
+it("an error without the details that its operation declares is not as documented [7.1, G27]", async () => {
   const operation = OPERATIONS.find(({ id }) => id === "share_links.revoke")!;
   const world = await FreshWorld.create(api);
   const good = await RECIPES[operation.id]![0]!.request(world);
@@ -116,7 +116,7 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     listErrorCodes(operation).filter(
       (code) => refusalFor(operation, code) && namesTheRequest(operation, code),
     ),
-  )(`interfaces 6 ${id} as a fault has the details of its real %s`, async (code) => {
+  )(`${id} as a fault has the details of its real %s [interfaces 6]`, async (code) => {
     const world = await FreshWorld.create(api);
     const good = await recipes[0]!.request(world);
     const spoiled = await refusalFor(operation, code)!({ world, operation, good });

@@ -91,7 +91,7 @@ function compiled(compiler: string): string[] {
 }
 
 describe.each(Object.entries(COMPILERS))(
-  "interfaces 13 the package's declarations, TypeScript %s",
+  "the package's declarations, TypeScript %s [interfaces 13]",
   (_, tsc) => {
     let said: string[];
     beforeAll(() => {
@@ -99,7 +99,7 @@ describe.each(Object.entries(COMPILERS))(
     });
     const saidOf = (project: string) => said.filter((line) => line.startsWith(`${project}/`));
 
-    it("interfaces 13 compile every right use, and refuse each misspelling", () => {
+    it("compile every right use, and refuse each misspelling [interfaces 13]", () => {
       expect(RIGHT.length).toBeGreaterThanOrEqual(40);
       expect(MISSPELT.length).toBeGreaterThanOrEqual(40);
       expect(saidOf("node")).toEqual([]);
@@ -109,18 +109,18 @@ describe.each(Object.entries(COMPILERS))(
       ).toEqual([]);
     });
 
-    it("interfaces 13 hold in a bundler's project, too", () => {
+    it("hold in a bundler's project, too [interfaces 13]", () => {
       expect(saidOf("bundler")).toEqual([]);
     });
 
-    it("interfaces 13 know the runner fixtures", () => {
+    it("know the runner fixtures [interfaces 13]", () => {
       expect(saidOf("runners")).toEqual([]);
     });
   },
 );
 
-describe("interfaces 13 the package's declarations", () => {
-  it("interfaces 13 decision 11 are one file per entry, and need no package of the server's own", () => {
+describe("the package's declarations [interfaces 13]", () => {
+  it("are one file per entry, and need no package of the server's own [interfaces 13, decision 11]", () => {
     const types = join(folder, "node_modules/understudy-sandbox/dist/types");
     const entries = Object.values(exports).flatMap((entry) =>
       typeof entry === "object" ? [entry.types] : [],

@@ -18,7 +18,7 @@ it.each([
   ["control-api.json", ["api_key", "has_secret", "secret"]],
   ["fixture.schema.json", ["secret"]],
   ["scenario.schema.json", ["api_key"]],
-])("interfaces 4 of all names in %s these are masked: %s", (document, masked) => {
+])("of all names in %s these are masked: %s [interfaces 4]", (document, masked) => {
   const names = [...namesOf(JSON.parse(readFileSync(`docs/${document}`, "utf8")))];
   expect(names.length).toBeGreaterThan(30);
   expect(names.filter((name) => isSecretName(name) || SECRET_HEADER.test(name)).sort()).toEqual(masked);
@@ -36,6 +36,6 @@ it.each([
   "token_lifetime_seconds",
   "Access-Control-Allow-Credentials",
   "WWW-Authenticate",
-])("interfaces 4 the name %s stays readable", (name) => {
+])("the name %s stays readable [interfaces 4]", (name) => {
   expect([isSecretName(name), SECRET_HEADER.test(name)]).toEqual([false, false]);
 });

@@ -60,7 +60,7 @@ function notObserved({ checks }: VerifyReport): Set<string> {
 
 describe("Understudy itself", () => {
   it.each(["ada", "ben", "cleo", "dan"] as const)(
-    "interfaces 2 verify passes for %s and changes nothing",
+    "verify passes for %s and changes nothing [interfaces 2]",
     async (who) => {
       await control("POST", "/snapshots", { name: "before" });
       const report = await verify(api, who);
@@ -80,7 +80,7 @@ describe("Understudy itself", () => {
   );
 
   it.each(["ada", "ben", "dan"] as const)(
-    "interfaces 2 verify --write passes for %s, and undoes what it can",
+    "verify --write passes for %s, and undoes what it can [interfaces 2]",
     async (who) => {
       const hook = await listening((_request, answer) => answer.writeHead(200).end());
       open.push(hook);
@@ -110,7 +110,7 @@ describe("Understudy itself", () => {
     },
   );
 
-  it("interfaces 2 verify reads ids from answers where no control API tells them", async () => {
+  it("verify reads ids from answers where no control API tells them [interfaces 2]", async () => {
     const guarded = await proxy(api.url, ({ path }, answer) =>
       path.startsWith("/_control") ? { status: 403, headers: {}, body: "" } : answer,
     );
@@ -130,7 +130,7 @@ describe("Understudy itself", () => {
     expect(check(given, "meeting_sessions.export_transcript/srt").outcome).toBe("passed");
   });
 
-  it("G05 verify waits for the rate limit as the service asks", async () => {
+  it("verify waits for the rate limit as the service asks [G05]", async () => {
     const waits: number[] = [];
     await control("POST", "/faults", {
       match: { operation: "webhooks.list" },
@@ -192,7 +192,7 @@ describe("assumptions", () => {
     expect(apart).toEqual(gaps);
   });
 
-  it("4.5 what is assumed is told apart from what is specified in one body", async () => {
+  it("what is assumed is told apart from what is specified in one body [4.5]", async () => {
     const spoilt = await through(({ path }, answer) => {
       if (!path.includes("/connectors/jobs?") && !path.endsWith("/connectors/jobs")) return answer;
       if (answer.status !== 200) return answer;
@@ -440,7 +440,7 @@ describe("departures", () => {
       "assistants.list_history/answer",
     ],
   ];
-  it.each(armed)("interfaces 6 %s is found", async (_title, rule, id) => {
+  it.each(armed)("%s is found [interfaces 6]", async (_title, rule, id) => {
     await control("POST", "/faults", rule);
     if (id === "") {
       await expect(verify(api, "ada")).rejects.toThrow(/nothing answers at/);
@@ -451,7 +451,7 @@ describe("departures", () => {
     expect(report.verdict).toBe("fail");
   });
 
-  it("interfaces 2 the key is in no report", async () => {
+  it("the key is in no report [interfaces 2]", async () => {
     const echo = await through(({ path }, answer) =>
       path.includes("month=13") ? { ...answer, body: `{"echo":"${KEYS.ada}"}` } : answer,
     );

@@ -317,7 +317,7 @@ describe("journal stream", () => {
   });
 });
 
-describe("quality 2.14 secrets in the journal", () => {
+describe("secrets in the journal [quality 2.14]", () => {
   it("no canary that was sent in any place shows in journal, entry, stream or archive", async () => {
     const name = await fresh();
     const prefix = `${api.url}/_s/${name}`;

@@ -53,7 +53,7 @@ describe("JSON shown", () => {
     .filter(({ kind }) => /^jsonc?$/.test(kind));
   const of = (page: string) => shown.filter((block) => block.page === page).flatMap(documents);
 
-  it("interfaces 4 can be read", () => {
+  it("can be read [interfaces 4]", () => {
     for (const block of shown) expect(() => documents(block), `${block.page}: ${block.code}`).not.toThrow();
   });
 
@@ -72,7 +72,7 @@ describe("JSON shown", () => {
     expect(shapeOf(envelopeC)).toEqual(shapeOf(c.body));
   });
 
-  it("6.2 the event is as it is sent", async () => {
+  it("the event is as it is sent [6.2]", async () => {
     const api = await startReference();
     const { body: receiver } = await api.call(undefined, "POST", "/_control/sandboxes/default/receivers");
     await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["user.created"] });
@@ -95,11 +95,11 @@ describe("outputs shown", () => {
     .flatMap(blocks)
     .filter(({ kind }) => kind === "text");
 
-  it("interfaces 2 are of pages that say what prints them", () => {
+  it("are of pages that say what prints them [interfaces 2]", () => {
     expect([...new Set(shown.map(({ page }) => page))].sort()).toEqual(Object.keys(PRINTED).sort());
   });
 
-  it.each(Object.keys(PRINTED))("interfaces 2 %s shows what is printed", async (page) => {
+  it.each(Object.keys(PRINTED))("%s shows what is printed [interfaces 2]", async (page) => {
     const printed = (await PRINTED[page]!()).split("\n").map((line) => line.trimEnd());
     for (const { code } of shown.filter((block) => block.page === page)) {
       const lines = code.split("\n").filter((line) => line.trim() !== "");

@@ -62,20 +62,20 @@ async function succeeds(on: Stage, lines: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe("interfaces 13 pipelines", () => {
-  it("interfaces 13 GitHub's fit the schema of workflows, which refuses a misspelt one", () => {
+describe("pipelines [interfaces 13]", () => {
+  it("GitHub's fit the schema of workflows, which refuses a misspelt one [interfaces 13]", () => {
     expect(WORKFLOWS.length).toBe(2);
     for (const name of WORKFLOWS) expect(validateWorkflow(file(name!)).errors, name).toEqual([]);
     const misspelt = file(WORKFLOWS[0]!).replace("runs-on", "run-on");
     expect(validateWorkflow(misspelt).errors).not.toEqual([]);
   });
 
-  it("interfaces 13 GitLab's has keys that GitLab knows", () => {
+  it("GitLab's has keys that GitLab knows [interfaces 13]", () => {
     const { test: job } = parse(file(".gitlab-ci.yml"));
     expect(Object.keys(job).sort()).toEqual(["artifacts", "cache", "image", "script"]);
   });
 
-  it("interfaces 13 GitHub's and GitLab's test pipelines run, and leave the reports that they upload", async ({
+  it("GitHub's and GitLab's test pipelines run, and leave the reports that they upload [interfaces 13]", async ({
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -90,7 +90,7 @@ describe("interfaces 13 pipelines", () => {
     expect(readFileSync(join(on.folder, "suite.xml"), "utf8")).toContain('tests="1"');
   });
 
-  it("interfaces 13 Compose's image has nothing that a linter minds, and its health check tells well from gone", async ({
+  it("Compose's image has nothing that a linter minds, and its health check tells well from gone [interfaces 13]", async ({
     skip,
   }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -104,7 +104,7 @@ describe("interfaces 13 pipelines", () => {
     await succeeds(on, [start, token, check, 'kill "$(cat .server-pid)"', `if ${check}; then exit 1; fi`]);
   });
 
-  it("interfaces 13 the receiver's pipeline grades a receiver and reports on it", {
+  it("the receiver's pipeline grades a receiver and reports on it [interfaces 13]", {
     timeout: 180_000,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");

@@ -65,8 +65,8 @@ test("misspelt", sandboxes.with(() => {}, { clock: { mode: "freezed" } }));
 try { testSandboxes({ sead: 7 }); } catch (error) { console.log("# " + error.message); }
 `;
 
-describe("interfaces 13 files to copy for other runners", () => {
-  it("interfaces 13 plain functions judge a test of node:test as the fixtures do", {
+describe("files to copy for other runners [interfaces 13]", () => {
+  it("plain functions judge a test of node:test as the fixtures do [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async () => {
     stage = await openStage();
@@ -85,7 +85,7 @@ describe("interfaces 13 files to copy for other runners", () => {
     expect(said).toContain('understudy has no option "sead"; its options are fixture, seed, clock');
   });
 
-  it("interfaces 13 the example for Jest passes, and what proves nothing fails there", {
+  it("the example for Jest passes, and what proves nothing fails there [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasCurl()) skip("curl is not installed");
@@ -104,7 +104,7 @@ describe("interfaces 13 files to copy for other runners", () => {
     expect(stderr).toContain("3 failed, 2 passed");
   });
 
-  it("interfaces 13 conftest.py fails what proves nothing, and shows the journal", {
+  it("conftest.py fails what proves nothing, and shows the journal [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async ({ skip }) => {
     if (!hasRuntime("python3 -c 'import pytest'")) skip("pytest is not installed");
@@ -123,7 +123,7 @@ describe("interfaces 13 files to copy for other runners", () => {
     expect(stage.asked).toEqual([]);
   });
 
-  it("interfaces 13 UnderstudyExtension.java fails what proves nothing", { timeout: LIMIT_MS }, async ({
+  it("UnderstudyExtension.java fails what proves nothing [interfaces 13]", { timeout: LIMIT_MS }, async ({
     skip,
   }) => {
     if (!hasRuntime("javac and JUnit 5")) skip("javac and JUnit 5 are not installed");

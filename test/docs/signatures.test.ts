@@ -121,15 +121,15 @@ final class Ask { public static void main(String[] all) throws Exception {
 
 afterAll(removeScratch);
 
-describe("6.3 signatures as the guide for partners verifies them", () => {
+describe("signatures as the guide for partners verifies them [6.3]", () => {
   const shown = new Map(blocks(PAGE).map((block) => [fileOf(block), block.code]));
 
-  it("6.3 are shown in each language that is tried here, and in no other", () => {
+  it("are shown in each language that is tried here, and in no other [6.3]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(LANGUAGES.map(({ file }) => file).sort());
   });
 
-  it.for(LANGUAGES)("6.3 $file tells genuine from forged", ({ file, needs, program, run }, { skip }) => {
+  it.for(LANGUAGES)("$file tells genuine from forged [6.3]", ({ file, needs, program, run }, { skip }) => {
     if (!hasRuntime(needs)) skip(`${needs} is not installed`);
     const folder = scratch();
     writeFileSync(join(folder, "body"), BODY);
@@ -174,16 +174,16 @@ const FRAMEWORKS: Framework[] = [
   },
 ];
 
-describe("6.3 signatures in frameworks", () => {
+describe("signatures in frameworks [6.3]", () => {
   const shown = new Map(blocks("docs/signatures.md").map((block) => [fileOf(block), block.code]));
 
-  it("6.3 interfaces 14 are shown for each framework that is tried here, and for no other", () => {
+  it("are shown for each framework that is tried here, and for no other [6.3, interfaces 14]", () => {
     const files = [...shown.keys()].filter((file) => file !== undefined);
     expect(files.sort()).toEqual(FRAMEWORKS.map(({ file }) => file).sort());
   });
 
   it.for(FRAMEWORKS)(
-    "6.3 interfaces 14 $file takes what is genuine, and nothing else",
+    "$file takes what is genuine, and nothing else [6.3, interfaces 14]",
     async ({ file, needs, start }, { skip }) => {
       const runtime = programOf(needs);
       if (runtime === undefined) return skip(`${needs} is not installed`);

@@ -22,13 +22,13 @@ describe("callers that are going to be refused", () => {
     ["a revoked key by principal", KEYS.revoked, { principal: "usr_ada" }],
     ["an expired key by api_key", KEYS.expired, { api_key: "apikey_expired" }],
     ["an expired key by organization", KEYS.expired, { organization: "org_acme" }],
-  ])("interfaces 6 a rule sees %s", async (_who, key, match) => {
+  ])("a rule sees %s [interfaces 6]", async (_who, key, match) => {
     await arm(api, { id: "seen", match, effect: { status: 503 } });
     const struck = await send({ "api-key": key });
     expect([struck.status, decisionOf(struck)]).toEqual([503, "fault:inline/seen"]);
   });
 
-  it("interfaces 6 a rule sees who sent a session token that has expired", async () => {
+  it("a rule sees who sent a session token that has expired [interfaces 6]", async () => {
     const { body } = await api.call("dan", "POST", "/v1/auth/token");
     const bearer = { authorization: `Bearer ${body.access_token}` };
     await arm(api, { id: "seen", match: { principal: "usr_dan" }, times: 1, effect: { status: 503 } });
@@ -38,7 +38,7 @@ describe("callers that are going to be refused", () => {
     expect([after.status, decisionOf(after)]).toEqual([401, "auth"]);
   });
 
-  it("interfaces 6 they are judged after: with the rule passed, the 401 is that of an unknown key", async () => {
+  it("they are judged after: with the rule passed, the 401 is that of an unknown key [interfaces 6]", async () => {
     await arm(api, { match: { principal: "usr_finn" }, effect: { delay: "1ms" } });
     const refused = await send({ "api-key": KEYS.finn });
     const unknown = await send({ "api-key": "ak_unknown" });
@@ -50,13 +50,13 @@ describe("callers that are going to be refused", () => {
     expect(journal.entries[0].principal).toBeNull();
   });
 
-  it("interfaces 6 nobody is identified by an unknown key or by none", async () => {
+  it("nobody is identified by an unknown key or by none [interfaces 6]", async () => {
     await arm(api, { match: { organization: "org_acme" }, effect: { status: 503 } });
     for (const headers of [undefined, { "api-key": "ak_unknown" }])
       expect((await send(headers ?? {})).status).toBe(401);
   });
 
-  it("G01 a suspended account gets no token, in the header or in the body", async () => {
+  it("a suspended account gets no token, in the header or in the body [G01]", async () => {
     const header = await api.call("finn", "POST", "/v1/auth/token");
     const body = await api.call(undefined, "POST", "/v1/auth/token", { api_key: KEYS.finn });
     expect([header.status, body.status]).toEqual([401, 401]);

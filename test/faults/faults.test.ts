@@ -16,7 +16,7 @@ async function parentOf(): Promise<string> {
 }
 
 describe("overrides of one request", () => {
-  it("interfaces 3 X-Sandbox-Fault answers a code as the operation itself would", async () => {
+  it("X-Sandbox-Fault answers a code as the operation itself would [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "RESOURCE_NOT_FOUND",
     });
@@ -28,7 +28,7 @@ describe("overrides of one request", () => {
     expect(still.status).toBe(200);
   });
 
-  it("interfaces 3 CODE! forces a known code that the operation never answers", async () => {
+  it("CODE! forces a known code that the operation never answers [interfaces 3]", async () => {
     const refused = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "SESSION_NOT_FOUND",
     });
@@ -54,7 +54,7 @@ describe("overrides of one request", () => {
     ["prefer", "code=418", "documents no answer with status 418"],
     ["prefer", "code=", "is no status"],
     ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is no status`],
-  ])("interfaces 3 %s: %s is refused with 400 and what would be right", async (header, value, hint) => {
+  ])("%s: %s is refused with 400 and what would be right [interfaces 3]", async (header, value, hint) => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       [header]: value,
     });
@@ -64,7 +64,7 @@ describe("overrides of one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("interfaces 3 Prefer: code=N is the first documented code with that status", async () => {
+  it("Prefer: code=N is the first documented code with that status [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -88,7 +88,7 @@ describe("overrides of one request", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("interfaces 3 Prefer for a success or about something else changes nothing", async () => {
+  it("Prefer for a success or about something else changes nothing [interfaces 3]", async () => {
     for (const prefer of ["code=200", "respond-async", "return=minimal"]) {
       const answer = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" }, { prefer });
       expect(answer.status).toBe(200);
@@ -96,7 +96,7 @@ describe("overrides of one request", () => {
     }
   });
 
-  it("interfaces 3 X-Sandbox-Delay waits on the wall clock of a frozen sandbox", async () => {
+  it("X-Sandbox-Delay waits on the wall clock of a frozen sandbox [interfaces 3]", async () => {
     const before = performance.now();
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-delay": "250ms",
@@ -108,7 +108,7 @@ describe("overrides of one request", () => {
     expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
   });
 
-  it("interfaces 3 what decides an answer is named before a fault that only delayed it", async () => {
+  it("what decides an answer is named before a fault that only delayed it [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none", undefined, {
       "x-sandbox-delay": "1ms",
     });
@@ -116,7 +116,7 @@ describe("overrides of one request", () => {
     expect(decisionOf(answer)).toBe("access");
   });
 
-  it("interfaces 3 a scenario's name strikes one request, whatever its schedule says", async () => {
+  it("a scenario's name strikes one request, whatever its schedule says [interfaces 3]", async () => {
     const header = { "x-sandbox-fault": "flaky-ten-percent" };
     for (let i = 0; i < 3; i++) {
       const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
@@ -126,7 +126,7 @@ describe("overrides of one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("interfaces 3 a scenario named by a request strikes after the commit where it says so", async () => {
+  it("a scenario named by a request strikes after the commit where it says so [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -139,7 +139,7 @@ describe("overrides of one request", () => {
     expect(await parentOf()).toBe("dept_ops");
   });
 
-  it("interfaces 3 header goes before inline, inline before scenario", async () => {
+  it("header goes before inline, inline before scenario [interfaces 3]", async () => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, { names: ["outage-with-recovery"] });
     const call = (headers = {}) =>
       api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, headers);
@@ -151,7 +151,7 @@ describe("overrides of one request", () => {
     );
   });
 
-  it("interfaces 3 a server that takes no overrides refuses them, and only them", async () => {
+  it("a server that takes no overrides refuses them, and only them [interfaces 3]", async () => {
     const closed = await startReference({ overrides: false });
     const ask = (headers: Record<string, string>) =>
       closed.call("ada", "GET", "/v1/models", undefined, headers);
@@ -173,7 +173,7 @@ describe("overrides of one request", () => {
     await closed.close();
   });
 
-  it("G04 a route that does not exist is refused before any fault", async () => {
+  it("a route that does not exist is refused before any fault [G04]", async () => {
     await arm(api, { effect: { status: 503 } });
     expect(
       (await api.call("dan", "GET", "/v1/nothing", undefined, { "x-sandbox-fault": "nonsense" })).status,
@@ -182,7 +182,7 @@ describe("overrides of one request", () => {
 });
 
 describe("answers of faults", () => {
-  it("interfaces 6 a bare 5xx is answered in the operation's envelope", async () => {
+  it("a bare 5xx is answered in the operation's envelope [interfaces 6]", async () => {
     await arm(api, { effect: { status: 503 } });
     const a = await api.call("ada", "POST", REPARENT, { new_parent_id: null });
     expect(a.status).toBe(503);
@@ -208,7 +208,7 @@ describe("answers of faults", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("interfaces 6 a status with body and headers is answered as it stands", async () => {
+  it("a status with body and headers is answered as it stands [interfaces 6]", async () => {
     await arm(api, {
       id: "json",
       times: 1,
@@ -227,13 +227,13 @@ describe("answers of faults", () => {
     ]);
   });
 
-  it("interfaces 6 a cycle names the departments of the request", async () => {
+  it("a cycle names the departments of the request [interfaces 6]", async () => {
     await arm(api, { effect: { error: "DEPARTMENT_CYCLE_DETECTED" } });
     const { body } = await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" });
     expect(body.error.details).toEqual({ department_id: "dept_ml", new_parent_id: "dept_ops" });
   });
 
-  it("G05 an injected 429 looks like the real one, headers and details, and counts nothing", async () => {
+  it("an injected 429 looks like the real one, headers and details, and counts nothing [G05]", async () => {
     await arm(api, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED" } });
     const path = "/v1/analytics/usage/limits/org_globex";
     await api.advance(13_000);
@@ -259,7 +259,7 @@ describe("answers of faults", () => {
     ["organization", 1000],
     ["api_total", 600],
     ["api_key", 200],
-  ])("G05 an exhausted budget (%s) shows the caller's own limit", async (scope, limit) => {
+  ])("an exhausted budget (%s) shows the caller's own limit [G05]", async (scope, limit) => {
     await api.call(undefined, "PUT", `${CONTROL}/scenarios/active`, {
       names: [`budget-exhausted-${scope.replace("_", "-")}`],
     });
@@ -273,7 +273,7 @@ describe("answers of faults", () => {
     expect(answer.headers.get("retry-after")).toBeNull();
   });
 
-  it("G06 a fault follows the setting for authentication errors", async () => {
+  it("a fault follows the setting for authentication errors [G06]", async () => {
     await api.call(undefined, "PATCH", CONTROL, { settings: { auth_errors: "guide" } });
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       "x-sandbox-fault": "AUTHENTICATION_REQUIRED",
@@ -281,14 +281,14 @@ describe("answers of faults", () => {
     expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
   });
 
-  it("G04 a fault strikes before credentials are judged", async () => {
+  it("a fault strikes before credentials are judged [G04]", async () => {
     await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
     expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
   });
 });
 
 describe("phases", () => {
-  it("interfaces 6 after: the change was committed, the answer is a 503, a retry finds it done", async () => {
+  it("after: the change was committed, the answer is a 503, a retry finds it done [interfaces 6]", async () => {
     await arm(api, {
       id: "lost",
       match: { operation: "departments.reparent" },
@@ -304,20 +304,20 @@ describe("phases", () => {
     expect(retry.body.parent_id).toBe("dept_ops");
   });
 
-  it("interfaces 6 after: a request that was refused has committed nothing and is not struck", async () => {
+  it("after: a request that was refused has committed nothing and is not struck [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ml" })).status).toBe(422);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/faults`);
     expect(body.items[0].hits).toBe(0);
   });
 
-  it("interfaces 6 before: nothing has changed", async () => {
+  it("before: nothing has changed [interfaces 6]", async () => {
     await arm(api, { effect: { status: 500 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(500);
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("interfaces 6 a body is matched and then read by the operation all the same", async () => {
+  it("a body is matched and then read by the operation all the same [interfaces 6]", async () => {
     await arm(api, { match: { body: { new_parent_id: "dept_archive" } }, effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(200);
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_archive" })).status).toBe(503);
@@ -332,7 +332,7 @@ describe("phases", () => {
 });
 
 describe("inline rules over the control API", () => {
-  it("interfaces 4 a rule is added, shown with its hits, and removed", async () => {
+  it("a rule is added, shown with its hits, and removed [interfaces 4]", async () => {
     const added = await api.call(undefined, "POST", `${CONTROL}/faults`, {
       match: { operation: "threads.delete" },
       times: 5,
@@ -356,7 +356,7 @@ describe("inline rules over the control API", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("interfaces 4 a rule that is wrong is 422 and names its field and the right word", async () => {
+  it("a rule that is wrong is 422 and names its field and the right word [interfaces 4]", async () => {
     const answer = await api.call(undefined, "POST", `${CONTROL}/faults`, {
       match: { operation: "threads.delte" },
       effect: { status: 503 },
@@ -366,7 +366,7 @@ describe("inline rules over the control API", () => {
     expect(answer.body).toMatchObject({ field: "match.operation", hint: "threads.delete" });
   });
 
-  it("interfaces 4 an id in use is 409; DELETE without an id disarms all", async () => {
+  it("an id in use is 409; DELETE without an id disarms all [interfaces 4]", async () => {
     const rule = { id: "mine", effect: { status: 503 } };
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(201);
     expect((await api.call(undefined, "POST", `${CONTROL}/faults`, rule)).status).toBe(409);
@@ -374,7 +374,7 @@ describe("inline rules over the control API", () => {
     expect((await api.call(undefined, "GET", `${CONTROL}/faults`)).body).toEqual({ items: [], total: 0 });
   });
 
-  it("interfaces 4 the journal says why an answer was given, wire faults included", async () => {
+  it("the journal says why an answer was given, wire faults included [interfaces 4]", async () => {
     await arm(api, { id: "p", match: { principal: "usr_dan" }, probability: 1, effect: { status: 503 } });
     await api.call("dan", "DELETE", "/v1/threads/thread_welcome");
     await api.call("ada", "DELETE", "/v1/threads/thread_none");

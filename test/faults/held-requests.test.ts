@@ -35,7 +35,7 @@ const ask = (headers: Record<string, string> = {}) =>
 
 describe("requests that are held up", () => {
   it.each(["X-Sandbox-Fault: hang", "X-Sandbox-Delay: 1h"])(
-    "interfaces 3 %s is bounded in number for each sandbox, also for those without a credential",
+    "%s is bounded in number for each sandbox, also for those without a credential [interfaces 3]",
     async (header) => {
       await open(MAX_HELD_REQUESTS, `${header}\r\n`);
       await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
@@ -62,7 +62,7 @@ describe("requests that are held up", () => {
     },
   );
 
-  it("interfaces 3 those that ended make room", async () => {
+  it("those that ended make room [interfaces 3]", async () => {
     await open(MAX_HELD_REQUESTS, "X-Sandbox-Fault: hang\r\n");
     await eventually(() => expect(held()).toBe(MAX_HELD_REQUESTS));
     for (const socket of sockets) socket.destroy();
@@ -71,7 +71,7 @@ describe("requests that are held up", () => {
     expect(held()).toBe(0);
   });
 
-  it("interfaces 6 a rule's delay counts for nothing: whoever armed it wants it", async () => {
+  it("a rule's delay counts for nothing: whoever armed it wants it [interfaces 6]", async () => {
     await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
     await open(3, "X-Sandbox-Delay: 1h\r\n");
     await eventually(() => expect(held()).toBe(3));

@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 describe("scenarios over the control API", () => {
-  it("interfaces 4 the whole set is put in force at once, the user's own beside the shipped ones", async () => {
+  it("the whole set is put in force at once, the user's own beside the shipped ones [interfaces 4]", async () => {
     await activate(api, "mine");
     expect(decisionOf(await call())).toBe("fault:mine/a");
     await activate(api, "outage-with-recovery");
@@ -39,7 +39,7 @@ describe("scenarios over the control API", () => {
     expect(decisionOf(await call())).toBe("access");
   });
 
-  it("interfaces 4 the list says which are in force and how often each rule has struck", async () => {
+  it("the list says which are in force and how often each rule has struck [interfaces 4]", async () => {
     await activate(api, "mine");
     await call();
     const { body } = await control("GET", "/scenarios");
@@ -53,7 +53,7 @@ describe("scenarios over the control API", () => {
     });
   });
 
-  it("interfaces 4 an unknown name is 422 with the nearest right one, and changes nothing", async () => {
+  it("an unknown name is 422 with the nearest right one, and changes nothing [interfaces 4]", async () => {
     await activate(api, "mine");
     const answer = await control("PUT", "/scenarios/active", { names: ["mine", "slow-netwrk"] });
     expect(answer.status).toBe(422);
@@ -62,7 +62,7 @@ describe("scenarios over the control API", () => {
     expect((await control("PUT", "/scenarios/active", { name: "mine" })).status).toBe(422);
   });
 
-  it("interfaces 4 a sandbox may be created with scenarios, and is not where one is unknown", async () => {
+  it("a sandbox may be created with scenarios, and is not where one is unknown [interfaces 4]", async () => {
     const made = await api.call(undefined, "POST", "/_control/sandboxes", {
       name: "sa",
       scenarios: ["mine"],
@@ -79,7 +79,7 @@ describe("scenarios over the control API", () => {
     expect((await api.call(undefined, "GET", "/_control/sandboxes/sb")).status).toBe(404);
   });
 
-  it("interfaces 6 rules of scenarios are asked in the order in which they were switched on", async () => {
+  it("rules of scenarios are asked in the order in which they were switched on [interfaces 6]", async () => {
     scenario("other", "rules:\n  - { id: b, effect: { status: 500 } }\n");
     await activate(api, "other", "mine");
     expect(decisionOf(await call())).toBe("fault:other/b");
@@ -87,13 +87,13 @@ describe("scenarios over the control API", () => {
     expect(decisionOf(await call())).toBe("fault:mine/a");
   });
 
-  it("interfaces 6 a file of the user's hides a shipped one of the same name", async () => {
+  it("a file of the user's hides a shipped one of the same name [interfaces 6]", async () => {
     scenario("slow-network", "rules:\n  - { id: own, effect: { status: 500 } }\n");
     await activate(api, "slow-network");
     expect(decisionOf(await call())).toBe("fault:slow-network/own");
   });
 
-  it("interfaces 6 a broken file is listed with its problem and cannot be switched on", async () => {
+  it("a broken file is listed with its problem and cannot be switched on [interfaces 6]", async () => {
     scenario("broken", "rules:\n  - { effect: { error: NOPE } }\n");
     const listed = (await control("GET", "/scenarios")).body.items.find(
       ({ name }: { name: string }) => name === "broken",
@@ -105,7 +105,7 @@ describe("scenarios over the control API", () => {
     expect((await call({ "x-sandbox-fault": "broken" })).status).toBe(400);
   });
 
-  it("interfaces 2 a scenario may be given as a file at the start", async () => {
+  it("a scenario may be given as a file at the start [interfaces 2]", async () => {
     const elsewhere = join(folder, "below");
     mkdirSync(elsewhere);
     writeFileSync(
@@ -132,7 +132,7 @@ describe("editing a scenario's file", () => {
     return watchDocuments([scenarios], (error) => problems.push(error));
   };
 
-  it("interfaces 6 an edit is in force at once; a broken one leaves the last good version", async () => {
+  it("an edit is in force at once; a broken one leaves the last good version [interfaces 6]", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const changes: string[] = [];
@@ -168,7 +168,7 @@ describe("editing a scenario's file", () => {
     await watch.close();
   });
 
-  it("interfaces 6 without a watch, a file that is not in use is read again when it is switched on", async () => {
+  it("without a watch, a file that is not in use is read again when it is switched on [interfaces 6]", async () => {
     await activate(api, "mine");
     await activate(api);
     scenario("mine", "rules:\n  - { id: changed-meanwhile, effect: { status: 500 } }\n");
@@ -177,7 +177,7 @@ describe("editing a scenario's file", () => {
     expect(decisionOf(await call())).toBe("fault:mine/changed-meanwhile");
   });
 
-  it("interfaces 6 an edit that cannot be used is kept out of what is in force, and refused once that is off", async () => {
+  it("an edit that cannot be used is kept out of what is in force, and refused once that is off [interfaces 6]", async () => {
     await activate(api, "mine");
     scenario("mine", "rules:\n  - { match: { path: '/v1/[a' }, effect: { status: 500 } }\n");
     expect((await control("PUT", "/scenarios/active", { names: ["mine", "slow-network"] })).status).toBe(200);
@@ -188,7 +188,7 @@ describe("editing a scenario's file", () => {
     expect(refused.body.problems[0]).toMatchObject({ line: 2, field: "rules[0].match.path" });
   });
 
-  it("interfaces 4 a scenario whose file is gone stays in force, through other switches and a reset", async () => {
+  it("a scenario whose file is gone stays in force, through other switches and a reset [interfaces 4]", async () => {
     const path = "/_control/sandboxes";
     await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
     rmSync(join(folder, "mine.yaml"));
@@ -202,7 +202,7 @@ describe("editing a scenario's file", () => {
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
 
-  it("interfaces 4 a scenario whose file is gone is listed as what is in force, with the problem", async () => {
+  it("a scenario whose file is gone is listed as what is in force, with the problem [interfaces 4]", async () => {
     await activate(api, "mine");
     rmSync(join(folder, "mine.yaml"));
     const listed = async () =>
@@ -217,7 +217,7 @@ describe("editing a scenario's file", () => {
     expect(await listed()).toBeUndefined();
   });
 
-  it("interfaces 2 what editors leave in the folder is no scenario and breaks no list", async () => {
+  it("what editors leave in the folder is no scenario and breaks no list [interfaces 2]", async () => {
     symlinkSync("nowhere", join(folder, ".#mine.yaml"));
     symlinkSync("nowhere", join(folder, "dangling.yaml"));
     const { status, body } = await control("GET", "/scenarios");
@@ -225,7 +225,7 @@ describe("editing a scenario's file", () => {
     expect(body.items.filter(({ shipped }: { shipped: boolean }) => !shipped)).toHaveLength(1);
   });
 
-  it("interfaces 6 a pattern that is none reaches the watcher as a problem, and the server goes on", async () => {
+  it("a pattern that is none reaches the watcher as a problem, and the server goes on [interfaces 6]", async () => {
     await activate(api, "mine");
     const problems: DocumentError[] = [];
     const watch = follow([], problems);
@@ -242,7 +242,7 @@ describe("leases", () => {
   const pending = async () =>
     (await control("GET", "/clock/pending")).body.filter(({ kind }: { kind: string }) => kind === "lease");
 
-  it("interfaces 6 a lease by time ends on the sandbox's clock and is reported by advance", async () => {
+  it("a lease by time ends on the sandbox's clock and is reported by advance [interfaces 6]", async () => {
     await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
     expect(await pending()).toEqual([
       { due_at: "2026-03-15T12:10:00.000Z", kind: "lease", subject: "outage" },
@@ -255,7 +255,7 @@ describe("leases", () => {
     expect((await control("GET", "/faults/outage")).body).toMatchObject({ hits: 1, spent: true });
   });
 
-  it("interfaces 6 a lease by hits, a removed rule and a scenario switched off leave no timer behind", async () => {
+  it("a lease by hits, a removed rule and a scenario switched off leave no timer behind [interfaces 6]", async () => {
     await arm(api, { id: "two", effect: { status: 503 }, lease: { ttl: "10m", hits: 1 } });
     await call();
     expect(await pending()).toEqual([]);
@@ -270,7 +270,7 @@ describe("leases", () => {
     expect(decisionOf(await call())).toBe("access");
   });
 
-  it("interfaces 4 a restore leaves faults as they are: what was left of a lease goes on", async () => {
+  it("a restore leaves faults as they are: what was left of a lease goes on [interfaces 4]", async () => {
     await control("POST", "/snapshots", { name: "early" });
     await api.advance(60_000);
     await arm(api, { id: "outage", effect: { status: 503 }, lease: { ttl: "10m" } });
@@ -289,7 +289,7 @@ describe("leases", () => {
 });
 
 describe("reset and fork", () => {
-  it("interfaces 4 a reset brings back the first scenarios, unspent, and drops inline rules", async () => {
+  it("a reset brings back the first scenarios, unspent, and drops inline rules [interfaces 4]", async () => {
     const made = {
       name: "sa",
       scenarios: ["outage-with-recovery"],
@@ -310,7 +310,7 @@ describe("reset and fork", () => {
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });
 
-  it("interfaces 6 a reset starts draws and sequences anew", async () => {
+  it("a reset starts draws and sequences anew [interfaces 6]", async () => {
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
     const pattern = async () => {
       let text = "";
@@ -324,7 +324,7 @@ describe("reset and fork", () => {
     expect(await pattern()).toBe(first);
   });
 
-  it("interfaces 4 a fork has the same rules, as far as they have come, and goes its own way", async () => {
+  it("a fork has the same rules, as far as they have come, and goes its own way [interfaces 4]", async () => {
     await arm(api, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
     await activate(api, "mine");
     await call();
@@ -338,7 +338,7 @@ describe("reset and fork", () => {
 });
 
 describe("kept on disk", () => {
-  it("interfaces 2 rules, scenarios and how far they have come survive a restart", async () => {
+  it("rules, scenarios and how far they have come survive a restart [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: false };
     const first = await startReference({ scenariosFolder: folder, persist });
     await arm(first, { id: "three", sequence: [500, 501, 502], lease: { ttl: "1h" } });
@@ -356,7 +356,7 @@ describe("kept on disk", () => {
     await second.close();
   });
 
-  it("interfaces 2 how far a rule has come goes to the log, without a whole file", async () => {
+  it("how far a rule has come goes to the log, without a whole file [interfaces 2]", async () => {
     const persist = { folder: join(folder, "kept"), durable: true };
     const first = await startReference({ persist });
     await arm(first, { id: "two", sequence: ["pass", "pass", 503] });
@@ -369,14 +369,14 @@ describe("kept on disk", () => {
 });
 
 describe("what the shipped scenarios do", () => {
-  it("interfaces 6 session-expired-mid-work refuses the fourth call alone", async () => {
+  it("session-expired-mid-work refuses the fourth call alone [interfaces 6]", async () => {
     await activate(api, "session-expired-mid-work");
     const statuses = [];
     for (let i = 0; i < 6; i++) statuses.push((await call()).status);
     expect(statuses).toEqual([404, 404, 404, 401, 404, 404]);
   });
 
-  it("interfaces 6 lost-answers commits and answers 503, twice for each kind of change", async () => {
+  it("lost-answers commits and answers 503, twice for each kind of change [interfaces 6]", async () => {
     await activate(api, "lost-answers");
     const move = (parent: string) => api.call("ada", "POST", REPARENT, { new_parent_id: parent });
     expect((await move("dept_ops")).status).toBe(503);
@@ -385,7 +385,7 @@ describe("what the shipped scenarios do", () => {
     expect((await move("dept_ops")).status).toBe(200);
   });
 
-  it("interfaces 6 outage-with-recovery ends after two minutes of the sandbox's time", async () => {
+  it("outage-with-recovery ends after two minutes of the sandbox's time [interfaces 6]", async () => {
     await activate(api, "outage-with-recovery");
     const down = await call();
     expect([down.status, down.headers.get("retry-after")]).toEqual([503, "30"]);

@@ -31,8 +31,8 @@ async function start(options?: Parameters<typeof startNode>[1]): Promise<Node> {
 const DEPARTMENTS = "/_control/sandboxes/ci/state/departments";
 const department = (id: string) => ({ id, name: id, organization_id: "org_acme" });
 
-describe("interfaces 15 a fleet", () => {
-  it("interfaces 15 a sandbox made at one node is seen, changed and deleted through any", async () => {
+describe("a fleet [interfaces 15]", () => {
+  it("a sandbox made at one node is seen, changed and deleted through any [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     expect((await a.control("POST", "/_control/sandboxes", { name: "ci" })).status).toBe(201);
     const seen = await b.control("GET", "/_control/sandboxes/ci");
@@ -55,7 +55,7 @@ describe("interfaces 15 a fleet", () => {
     ).toBe("unknown-sandbox");
   });
 
-  it("interfaces 15 a node that ends gives everything back, and the next one goes on at once", async () => {
+  it("a node that ends gives everything back, and the next one goes on at once [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -69,7 +69,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
   });
 
-  it("interfaces 15 what is asked of a node while it ends goes to the next one, bodies included", async () => {
+  it("what is asked of a node while it ends goes to the next one, bodies included [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     // The other node believes to know who owns it.
@@ -88,7 +88,7 @@ describe("interfaces 15 a fleet", () => {
     expect(ids).toEqual(expect.arrayContaining(["dept_before", "dept_through_other", "dept_through_ending"]));
   });
 
-  it("interfaces 15 of two that make one name at once, one does", async () => {
+  it("of two that make one name at once, one does [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     for (let i = 0; i < 20; i++) {
       const made = await Promise.all(
@@ -98,7 +98,7 @@ describe("interfaces 15 a fleet", () => {
     }
   });
 
-  it("interfaces 15 any node lists all sandboxes, counts them, and tells who owns which", async () => {
+  it("any node lists all sandboxes, counts them, and tells who owns which [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await b.control("POST", "/_control/sandboxes", { name: "second" });
     await a.control("POST", "/_control/sandboxes", { name: "third" });
@@ -128,7 +128,7 @@ describe("interfaces 15 a fleet", () => {
     ]);
   });
 
-  it("interfaces 15 streams, uploads and broken answers pass through another node as they are", async () => {
+  it("streams, uploads and broken answers pass through another node as they are [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const authorization = { authorization: `Bearer ${TOKEN}` };
@@ -148,7 +148,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.control("GET", "/_control/health")).body.fleet.passed_on).toBeGreaterThan(4);
   });
 
-  it("interfaces 15 bytes of a half-finished upload go on at another node", async () => {
+  it("bytes of a half-finished upload go on at another node [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     const bytes = noise(700_000);
     const { upload_url, gcs_path, announced } = await announce(b as never, { file_size: bytes.length });
@@ -160,7 +160,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.call("dan", "POST", "/v1/organizations/org_acme/files", file)).status).toBe(201);
   });
 
-  it("interfaces 15 Redis away: 503 problems that say when to come again, nothing acknowledged lost, and back by itself", async () => {
+  it("Redis away: 503 problems that say when to come again, nothing acknowledged lost, and back by itself [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -190,7 +190,7 @@ describe("interfaces 15 a fleet", () => {
     expect(a.said.join("\n")).toContain("Changes are saved again.");
   }, 60_000);
 
-  it("interfaces 15 a Redis that has lost its last seconds gets them again from the owner", async () => {
+  it("a Redis that has lost its last seconds gets them again from the owner [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -205,7 +205,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_two`)).status).toBe(200);
   }, 60_000);
 
-  it("interfaces 15 nodes with one address, another token, or a newer version's data are refused in one sentence", async () => {
+  it("nodes with one address, another token, or a newer version's data are refused in one sentence [interfaces 15]", async () => {
     const a = await start();
     const port = Number(new URL(a.url).port);
     await expect(start({ port })).rejects.toThrow(
@@ -217,7 +217,7 @@ describe("interfaces 15 a fleet", () => {
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
 
-  it("interfaces 15 a node whose address nobody reaches is recorded of, and its sandboxes are refused elsewhere", async () => {
+  it("a node whose address nobody reaches is recorded of, and its sandboxes are refused elsewhere [interfaces 15]", async () => {
     const nowhere = await start({
       store: { url: redis.url, nodeUrl: `http://127.0.0.1:${await freePort()}` },
     });
@@ -235,7 +235,7 @@ describe("interfaces 15 a fleet", () => {
     await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
   });
 
-  it("interfaces 15 one limit of sandboxes holds over all nodes", async () => {
+  it("one limit of sandboxes holds over all nodes [interfaces 15]", async () => {
     const shared = { token: TOKEN, limits: { sandboxes: 3 } };
     const [a, b] = [await start({ shared }), await start({ shared })];
     const make = (node: Node, name: string) => node.control("POST", "/_control/sandboxes", { name });
@@ -250,7 +250,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await make(b, "three")).status).toBe(201);
   });
 
-  it("interfaces 15 a call that names two sandboxes works where another node owns the second", async () => {
+  it("a call that names two sandboxes works where another node owns the second [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     await b.control("POST", "/_control/sandboxes", { name: "other" });
@@ -274,7 +274,7 @@ describe("interfaces 15 a fleet", () => {
     expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
   });
 
-  it("interfaces 15 a stream shows nothing that Redis has not acknowledged", async () => {
+  it("a stream shows nothing that Redis has not acknowledged [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -302,7 +302,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await a.control("GET", `${DEPARTMENTS}/dept_lost`)).status).toBe(404);
   }, 60_000);
 
-  it("interfaces 15 a Redis without memory: writes are refused and undone, reads go on, and it ends by itself", async () => {
+  it("a Redis without memory: writes are refused and undone, reads go on, and it ends by itself [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -333,7 +333,7 @@ describe("interfaces 15 a fleet", () => {
     expect(ids).not.toContain("dept_two");
   }, 60_000);
 
-  it("interfaces 15 a Redis silent for longer than a lease: refused with Retry-After, then all is as it was", async () => {
+  it("a Redis silent for longer than a lease: refused with Retry-After, then all is as it was [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     expect((await a.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
@@ -360,7 +360,7 @@ describe("interfaces 15 a fleet", () => {
     await until(async () => (await a.control("GET", "/_control/health")).body.saving.state === "ok");
   }, 60_000);
 
-  it("interfaces 15 a node that begins as Redis comes back with less leaves it to the owners, who know more", async () => {
+  it("a node that begins as Redis comes back with less leaves it to the owners, who know more [interfaces 15]", async () => {
     const own = await TestRedis.start();
     const a = await startNodeProcess(own);
     try {
@@ -387,7 +387,7 @@ describe("interfaces 15 a fleet", () => {
     }
   }, 60_000);
 
-  it("interfaces 15 clocks that differ are recorded of, and no sandbox's clock goes back", async () => {
+  it("clocks that differ are recorded of, and no sandbox's clock goes back [interfaces 15]", async () => {
     const hour = 3_600_000;
     const now = async (node: Node) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
@@ -405,7 +405,7 @@ describe("interfaces 15 a fleet", () => {
     expect(await now(b)).toBeGreaterThanOrEqual(ahead);
   });
 
-  it("interfaces 15 what an older version has written, which knew fewer settings, is taken over", async () => {
+  it("what an older version has written, which knew fewer settings, is taken over [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci", settings: { processing_seconds: 7 } });
     await a.control("POST", DEPARTMENTS, department("dept_one"));
@@ -422,7 +422,7 @@ describe("interfaces 15 a fleet", () => {
     expect((await b.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
   });
 
-  it("interfaces 15 rows that cannot be read stay in Redis, and their sandbox is refused with the reason", async () => {
+  it("rows that cannot be read stay in Redis, and their sandbox is refused with the reason [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     open.splice(open.indexOf(a), 1);

@@ -39,8 +39,8 @@ beforeEach(({ skip }) => {
 
 const passedOn = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.passed_on;
 
-describe("interfaces 15 ways into a fleet", () => {
-  it("interfaces 15 every node prints a login link that works there once, whoever owns `default`", async () => {
+describe("ways into a fleet [interfaces 15]", () => {
+  it("every node prints a login link that works there once, whoever owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
       const recorded = banner(node.understudy, ready, ["box.test"]);
@@ -55,7 +55,7 @@ describe("interfaces 15 ways into a fleet", () => {
     }
   });
 
-  it("interfaces 15 fleet status shows nodes, sandboxes and leases, from any node; a server alone is exit 1", async () => {
+  it("fleet status shows nodes, sandboxes and leases, from any node; a server alone is exit 1 [interfaces 15]", async () => {
     const target = ["--url", b!.url, "--token", TOKEN];
     const { code, stdout } = await runCommand(["fleet", "status", ...target]);
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe("interfaces 15 ways into a fleet", () => {
   });
 
   it(
-    "interfaces 15 the console works through a node that does not own the sandbox",
+    "the console works through a node that does not own the sandbox [interfaces 15]",
     async () => {
       const { page, complaints } = await openConsole(chromium(), b!.url, "/s/ci/timeline");
       await page.getByLabel("Control token").fill(TOKEN);
@@ -90,7 +90,7 @@ describe("interfaces 15 ways into a fleet", () => {
     4 * PATIENCE_MS,
   );
 
-  it("interfaces 15 behind nginx with consistent hashing each sandbox stays with one node, and survives it", async ({
+  it("behind nginx with consistent hashing each sandbox stays with one node, and survives it [interfaces 15]", async ({
     skip,
   }) => {
     if (!hasNginx) skip(NO_NGINX);
@@ -122,7 +122,7 @@ describe("interfaces 15 ways into a fleet", () => {
     }
   });
 
-  it("interfaces 15 the compose file and the systemd unit start nodes that the command line takes", async () => {
+  it("the compose file and the systemd unit start nodes that the command line takes [interfaces 15]", async () => {
     const { services, networks } = parse(readFileSync(`${EXAMPLES}/compose.yaml`, "utf8"), { merge: true });
     const { redis: store, nginx, ...nodes } = services;
     const unit = readFileSync(`${EXAMPLES}/understudy.service`, "utf8");
@@ -166,7 +166,7 @@ describe("interfaces 15 ways into a fleet", () => {
     if (judged.error === undefined) expect([judged.status, judged.stderr]).toEqual([0, ""]);
   });
 
-  it("interfaces 15 the example's nginx.conf is one that nginx takes", ({ skip }) => {
+  it("the example's nginx.conf is one that nginx takes [interfaces 15]", ({ skip }) => {
     if (!hasNginx) skip(NO_NGINX);
     expect(complaintsOfNginx()).toBe("");
   });

@@ -118,9 +118,9 @@ async function follow(world: FreshWorld) {
   };
 }
 
-describe("quality 2.14 canary secrets", () => {
+describe("canary secrets [quality 2.14]", () => {
   it.each(OPERATIONS.map((operation) => [operation.id, operation] as const))(
-    "quality 2.14 %s shows no secret in answers of refusal, journal, stream, HAR, metrics",
+    "%s shows no secret in answers of refusal, journal, stream, HAR, metrics [quality 2.14]",
     async (id, operation) => {
       const { world, secrets } = await canaryWorld();
       const stream = await follow(world);
@@ -153,7 +153,7 @@ describe("quality 2.14 canary secrets", () => {
     return list;
   }
 
-  it("quality 2.14 secrets in odd places are masked wherever they are kept", async () => {
+  it("secrets in odd places are masked wherever they are kept [quality 2.14]", async () => {
     const { world, secrets } = await canaryWorld();
     const key = canaryKey("dan");
     const json = { "content-type": "application/json" };
@@ -201,7 +201,7 @@ describe("quality 2.14 canary secrets", () => {
     await world.delete();
   });
 
-  it("quality 2.14 a failure of ours logs its stack and no secret, and tells the client nothing", async () => {
+  it("a failure of ours logs its stack and no secret, and tells the client nothing [quality 2.14]", async () => {
     const { world, secrets } = await canaryWorld();
     const operation = OPERATIONS.find(({ id }) => id === "departments.reparent")!;
     const failing = vi.spyOn(operation, "handle").mockImplementation(() => {

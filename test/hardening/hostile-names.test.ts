@@ -141,7 +141,7 @@ describe("hostile names", () => {
     ["receiver-test", receiver, receiverHtml],
     ["verify", verification, verifyHtml],
   ] as [string, object, (report: never) => string][])(
-    "interfaces 2 the page of %s has the same elements and attributes, whatever its fields say",
+    "the page of %s has the same elements and attributes, whatever its fields say [interfaces 2]",
     (_name, report, page) => {
       const hostile = page(withText(report, HOSTILE) as never);
       expect(structureOf(hostile)).toEqual(structureOf(page(withText(report, CALM) as never)));

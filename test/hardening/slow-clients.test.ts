@@ -50,7 +50,7 @@ function stall(text: string, drip?: string): Promise<void> {
 const formFolders = () =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("form-"));
 
-it("quality 2.10 G13 slow clients and 200 stalled uploads are cut, leave nothing behind, and healthy requests go on", async () => {
+it("slow clients and 200 stalled uploads are cut, leave nothing behind, and healthy requests go on [quality 2.10, G13]", async () => {
   const announced = { filename: "a.bin", file_size: 100_000, mime_type: "text/plain" };
   const { body } = await api.call("dan", "POST", "/v1/organizations/org_acme/files/upload-url", announced);
   const { pathname, search } = new URL(body.upload_url);

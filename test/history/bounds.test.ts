@@ -27,8 +27,8 @@ const TELL_NOTHING = new Set([
   "history.repeat",
 ]);
 
-describe("interfaces 10 bounds", () => {
-  it("interfaces 10 every control call that changes a world says how the history tells of it", () => {
+describe("bounds [interfaces 10]", () => {
+  it("every control call that changes a world says how the history tells of it [interfaces 10]", () => {
     const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
@@ -36,7 +36,7 @@ describe("interfaces 10 bounds", () => {
     expect(silent).toEqual([]);
   });
 
-  it("interfaces 10 no reading call of the emulated API makes an entry", async () => {
+  it("no reading call of the emulated API makes an entry [interfaces 10]", async () => {
     for (const path of [
       "/v1/models",
       "/v2/models",
@@ -48,7 +48,7 @@ describe("interfaces 10 bounds", () => {
     expect((await history.list()).total).toBe(0);
   });
 
-  it("interfaces 10 states that cost more than 32 MB together let go of the oldest, whose entries stay", async () => {
+  it("states that cost more than 32 MB together let go of the oldest, whose entries stay [interfaces 10]", async () => {
     await api.close();
     const departments = Array.from({ length: 4000 }, (_, index) => ({
       id: `dept_below_${index}`,

@@ -15,8 +15,8 @@ afterAll(removeScratch);
 
 const remove = () => api.call("ada", "DELETE", "/v1/threads/thread_ada");
 
-describe("interfaces 10 library", () => {
-  it("interfaces 10 sandbox.history lists, gets, compares, rewinds, forks, repeats and follows", async () => {
+describe("library [interfaces 10]", () => {
+  it("sandbox.history lists, gets, compares, rewinds, forks, repeats and follows [interfaces 10]", async () => {
     const followed = sandbox.history.follow();
     const coming = followed.next();
     await remove();
@@ -37,10 +37,10 @@ describe("interfaces 10 library", () => {
   });
 });
 
-describe("interfaces 10 command line", () => {
+describe("command line [interfaces 10]", () => {
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 
-  it("interfaces 10 history shows a line for each entry, rewind goes back", async () => {
+  it("history shows a line for each entry, rewind goes back [interfaces 10]", async () => {
     expect((await run("history")).stdout).toBe("Nothing has changed yet.\n");
     await remove();
     const { stdout, code } = await run("history");
@@ -59,7 +59,7 @@ describe("interfaces 10 command line", () => {
     expect((await run("history", "--kind", "nothing")).code).toBe(2);
   });
 
-  it("interfaces 10 history --follow goes on with what comes", async () => {
+  it("history --follow goes on with what comes [interfaces 10]", async () => {
     await remove();
     const follower = startCommand(["history", "--follow", "--url", api.url]);
     const lines = () => follower.output().stdout.trimEnd().split("\n");

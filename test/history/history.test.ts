@@ -15,7 +15,7 @@ const control = async (method: string, path: string, body?: unknown) => {
   return answer.body;
 };
 
-it("interfaces 10 a request is an entry with what it changed, and names its journal entry", async () => {
+it("a request is an entry with what it changed, and names its journal entry [interfaces 10]", async () => {
   const { headers } = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
   const request = headers.get("x-request-id");
   const { entries, total, dropped } = await control("GET", "/history");
@@ -35,14 +35,14 @@ it("interfaces 10 a request is an entry with what it changed, and names its jour
   ]);
 });
 
-it("interfaces 10 what changed nothing is in the journal alone", async () => {
+it("what changed nothing is in the journal alone [interfaces 10]", async () => {
   const { headers } = await api.call("dan", "GET", "/v1/models");
   await api.call("dan", "DELETE", "/v1/threads/thread_nowhere");
   expect((await control("GET", "/history")).total).toBe(0);
   expect((await control("GET", `/journal/${headers.get("x-request-id")}`)).history).toBeNull();
 });
 
-it("interfaces 10 rewinds to before a request, which then gives the same bytes again", async () => {
+it("rewinds to before a request, which then gives the same bytes again [interfaces 10]", async () => {
   const first = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
   const [{ id }] = (await control("GET", "/history")).entries;
   const sandbox = await control("POST", `/history/${id}/rewind`);

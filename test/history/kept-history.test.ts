@@ -31,8 +31,8 @@ async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promis
   return start(persist);
 }
 
-describe("interfaces 10 a history that is kept", () => {
-  it("interfaces 10 a restart goes on saying which attempt was taken, and begins with the journal anew", async () => {
+describe("a history that is kept [interfaces 10]", () => {
+  it("a restart goes on saying which attempt was taken, and begins with the journal anew [interfaces 10]", async () => {
     const first = await start({ folder });
     const before = historyOf(first);
     const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
@@ -54,7 +54,7 @@ describe("interfaces 10 a history that is kept", () => {
   });
 
   it.each(["folder", "document"])(
-    "interfaces 10 a restart goes on telling it, without states, ids and causes included (%s)",
+    "a restart goes on telling it, without states, ids and causes included (%s) [interfaces 10]",
     async (kind) => {
       const persist = kind === "folder" ? { folder } : { file: join(folder, "world.json") };
       const first = await start(persist);
@@ -87,7 +87,7 @@ describe("interfaces 10 a history that is kept", () => {
     },
   );
 
-  it("interfaces 10 entries that the bound has dropped are gone from what is kept, as after a reset", async () => {
+  it("entries that the bound has dropped are gone from what is kept, as after a reset [interfaces 10]", async () => {
     const persist = { folder };
     const first = await start(persist);
     const before = historyOf(first);
@@ -104,7 +104,7 @@ describe("interfaces 10 a history that is kept", () => {
     expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
   });
 
-  it("interfaces 10 what was acknowledged before kill -9 is told afterwards", async () => {
+  it("what was acknowledged before kill -9 is told afterwards [interfaces 10]", async () => {
     const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
     const killed = await startServer(args);
     const told = async (url: string) =>

@@ -15,8 +15,8 @@ afterEach(() => api.close());
 const move = (parent: string) =>
   api.call("ada", "POST", `${ORGANIZATION}/departments/dept_ml/reparent`, { new_parent_id: parent });
 
-describe("interfaces 10 rewind", () => {
-  it("interfaces 10 brings back clock, timers, windows and random state; settings, rules and journal stay", async () => {
+describe("rewind [interfaces 10]", () => {
+  it("brings back clock, timers, windows and random state; settings, rules and journal stay [interfaces 10]", async () => {
     const before = {
       clock: await history.ok("GET", "/clock"),
       pending: await history.ok("GET", "/clock/pending"),
@@ -49,7 +49,7 @@ describe("interfaces 10 rewind", () => {
     expect(request.history).not.toBe(id);
   });
 
-  it("interfaces 10 marks what it undoes, which can be rewound to in its turn", async () => {
+  it("marks what it undoes, which can be rewound to in its turn [interfaces 10]", async () => {
     await move("dept_ops");
     await move("dept_eng");
     const [to_ops, to_eng] = await history.entries();
@@ -68,7 +68,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.newest()).changes).toMatchObject({ departments: { changed: 1 } });
   });
 
-  it("interfaces 10 to before a rewind takes it back", async () => {
+  it("to before a rewind takes it back [interfaces 10]", async () => {
     const parent = async () => (await history.ok("GET", "/state/departments/dept_ml")).parent_id;
     await move("dept_ops");
     await move("dept_eng");
@@ -79,7 +79,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.entries()).map(({ undone }) => undone)).toEqual([false, false, true, false]);
   });
 
-  it("interfaces 10 what was refused leaves no entry, though it would have been a restore", async () => {
+  it("what was refused leaves no entry, though it would have been a restore [interfaces 10]", async () => {
     expect((await history.control("POST", "/snapshots/nowhere/restore")).status).toBe(404);
     expect((await history.control("POST", "/history/h_9/rewind")).status).toBe(404);
     expect((await history.control("POST", "/clock/advance", { to: "2020-01-01T00:00:00Z" })).status).toBe(
@@ -88,7 +88,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.list()).total).toBe(0);
   });
 
-  it("interfaces 10 after an advance comes what it ran; before it, everything is still to be run", async () => {
+  it("after an advance comes what it ran; before it, everything is still to be run [interfaces 10]", async () => {
     await history.ok("POST", "/clock/advance", { by: "2m" });
     const advance = await history.newest("?kind=control");
     const ran = (await history.list("?kind=timer")).total;
@@ -102,7 +102,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.entries("?kind=timer")).some(({ undone }) => undone)).toBe(false);
   });
 
-  it("interfaces 10 a reset begins anew, and no id comes again", async () => {
+  it("a reset begins anew, and no id comes again [interfaces 10]", async () => {
     await move("dept_ops");
     const { id } = await history.newest();
     await history.ok("POST", "/reset");
@@ -112,7 +112,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.newest()).id).not.toBe(id);
   });
 
-  it("interfaces 10 an upload goes on from the bytes it had", async () => {
+  it("an upload goes on from the bytes it had [interfaces 10]", async () => {
     const { upload_url } = await announce(api, { file_size: 10 });
     await chunk(upload_url, "0123", 0, 10);
     const first = await history.newest();
@@ -128,7 +128,7 @@ describe("interfaces 10 rewind", () => {
     expect((await put(upload_url, "0123456789")).status).toBe(200);
   });
 
-  it("interfaces 10 an upload whose bytes were released starts again, and the answer says so", async () => {
+  it("an upload whose bytes were released starts again, and the answer says so [interfaces 10]", async () => {
     const { announced, upload_url, gcs_path } = await announce(api, { file_size: 4 });
     await put(upload_url, "text");
     const registered = await api.call("dan", "POST", `${ORGANIZATION}/files`, { ...announced, gcs_path });
@@ -143,7 +143,7 @@ describe("interfaces 10 rewind", () => {
     expect((await history.rewind(id, "after")).restarted_uploads).toEqual([]);
   });
 
-  it("interfaces 10 an entry whose states were let go tells its story and cannot be rewound to", async () => {
+  it("an entry whose states were let go tells its story and cannot be rewound to [interfaces 10]", async () => {
     await move("dept_ops");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const kept = await history.entries();
@@ -162,7 +162,7 @@ describe("interfaces 10 rewind", () => {
     }
   });
 
-  it("interfaces 10 the setting history_limit bounds entries; none are kept with 0", async () => {
+  it("the setting history_limit bounds entries; none are kept with 0 [interfaces 10]", async () => {
     await history.ok("PATCH", "", { settings: { history_limit: 2 } });
     for (const parent of ["dept_ops", "dept_eng", "dept_ops"]) await move(parent);
     expect(await history.list()).toMatchObject({ total: 2, dropped: 2 });

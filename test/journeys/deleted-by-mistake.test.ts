@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it("interfaces 10 an organization deleted by mistake: what went with it, everything back, a branch to compare", async () => {
+it("an organization deleted by mistake: what went with it, everything back, a branch to compare [interfaces 10]", async () => {
   const history = historyOf(api);
   const world = async (of = history) => ({
     counts: (await of.ok("GET", "")).counts as Record<string, number>,

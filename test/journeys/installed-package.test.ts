@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(removeScratch);
 
 describe("journey 1 the package in an empty folder", () => {
-  it("interfaces 13 installs small, in few files, and runs no script of an install", () => {
+  it("installs small, in few files, and runs no script of an install [interfaces 13]", () => {
     const modules = join(folder, "node_modules");
     expect(sizeOf(filesBelow(modules))).toBeLessThan(MAX_INSTALLED_BYTES);
     expect(filesBelow(join(modules, "understudy-sandbox")).length).toBeLessThan(MAX_FILES);
@@ -74,7 +74,7 @@ describe("journey 1 the package in an empty folder", () => {
     );
   });
 
-  it("interfaces 2 its command answers, generates and checks", async () => {
+  it("its command answers, generates and checks [interfaces 2]", async () => {
     expect(await inProject("npx", "understudy", "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(JSON.parse(await understudy("openapi")).openapi).toBe("3.1.0");
     writeFileSync(
@@ -84,7 +84,7 @@ describe("journey 1 the package in an empty folder", () => {
     expect(await understudy("scenario", "check", "mine.yaml")).toContain("mine.yaml");
   });
 
-  it("interfaces 6 has the shipped and the derived scenarios: listed, shown, copied, in force, in a suite", async () => {
+  it("has the shipped and the derived scenarios: listed, shown, copied, in force, in a suite [interfaces 6]", async () => {
     const written = readFileSync(join(ROOT, "scenarios/slow-network.yaml"), "utf8");
     expect(await understudy("scenario", "show", "slow-network")).toBe(written);
     writeFileSync(
@@ -116,7 +116,7 @@ await understudy.close();
     expect(await understudy("suite", names, "--", "sh", "-c", call)).toContain("2 passed");
   });
 
-  it("interfaces 13 it speaks to models, though it brings no package for that", async () => {
+  it("it speaks to models, though it brings no package for that [interfaces 13]", async () => {
     expect(existsSync(join(folder, "node_modules/@modelcontextprotocol"))).toBe(false);
     writeFileSync(
       join(folder, "mcp.mjs"),
@@ -137,7 +137,7 @@ await understudy.close();
     expect(JSON.parse(await inProject("node", "mcp.mjs"))).toEqual([200, 20]);
   });
 
-  it("interfaces 8 its library serves, keeps and reads what people upload", async () => {
+  it("its library serves, keeps and reads what people upload [interfaces 8]", async () => {
     writeFileSync(
       join(folder, "library.mjs"),
       `import { createUnderstudy } from "understudy-sandbox";
@@ -153,7 +153,7 @@ await understudy.close();
     expect(readdirSync(join(folder, "data"))).toContain("understudy.db");
   });
 
-  it("interfaces 13 both runners take their fixtures from it", async () => {
+  it("both runners take their fixtures from it [interfaces 13]", async () => {
     // Those that `npm ci` has installed for us beside the very peer ranges that the package declares.
     mkdirSync(join(folder, "node_modules/@playwright"), { recursive: true });
     for (const runner of ["vitest", "@playwright/test"]) {

@@ -94,7 +94,7 @@ describe("a 503 to one kind of delivery is its answer", () => {
           context.memory.known.has(payload.delivery_id) ? [503] : RIGHT_STEPS.process(context, payload),
       },
     ],
-  ])("interfaces 2 %s fails", async (check, steps) => {
+  ])("%s fails [interfaces 2]", async (check, steps) => {
     const { found } = await gradeBy(check, steps);
     expect(found).toMatchObject({ outcome: "failed", detail: expect.stringContaining("503") });
   });

@@ -67,7 +67,7 @@ describe("long-memory repeats a delivery behind others", () => {
     [429, { "Retry-After": "60" }],
     [503, { "Retry-After": "60" }],
     [503, {}],
-  ])("interfaces 14 and sends no more to one that asks for time: %i %j", async (status, headers) => {
+  ])("and sends no more to one that asks for time: %i %j [interfaces 14]", async (status, headers) => {
     const { outcome, detail, between } = await gradeMemory({ answer: () => [status, "", headers] });
     // Those that travelled at the same time.
     expect(between).toHaveLength(4);

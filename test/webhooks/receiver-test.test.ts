@@ -67,7 +67,7 @@ describe("side effects", () => {
       form: "a list of deliveries",
       write: (ids: string[]) => JSON.stringify(ids.map((id) => ({ delivery_id: id }))),
     },
-  ])("6.4 are read from a probe that answers $form", async ({ write }) => {
+  ])("are read from a probe that answers $form [6.4]", async ({ write }) => {
     const good = await running(SECRET);
     expectFullPass(await grade({ url: good.url, probe: await translatedProbe(good.probe, write) }));
     const flaw = FLAWS.find(({ name }) => name === "never looks at the delivery id")!;

@@ -20,7 +20,7 @@ describe("durations", () => {
     [0, 0],
     ["0s", 0],
     [" 5m ", 300_000],
-  ])("interfaces 4 reads %j as %i milliseconds", (text, milliseconds) => {
+  ])("reads %j as %i milliseconds [interfaces 4]", (text, milliseconds) => {
     expect(parseDuration(text)).toBe(milliseconds);
   });
 
@@ -60,7 +60,7 @@ describe("durations", () => {
       ["5m"],
       true,
     ].filter((text) => text !== "5"),
-  )("interfaces 4 refuses %j", (text) => {
+  )("refuses %j [interfaces 4]", (text) => {
     expect(parseDuration(text)).toBeUndefined();
   });
 });

@@ -16,7 +16,7 @@ describe("provenance", () => {
     }
   });
 
-  it("interfaces 4 a setting names an assumption of the ledger, and the ledger names it", () => {
+  it("a setting names an assumption of the ledger, and the ledger names it [interfaces 4]", () => {
     const gaps = ASSUMPTIONS.map(({ id }) => id);
     const named = describeSettings().flatMap(({ assumption }) => assumption ?? []);
     expect(named.filter((id) => !gaps.includes(id))).toEqual([]);
@@ -35,7 +35,7 @@ describe("provenance", () => {
     }
   });
 
-  it("G16 whatever an assumed endpoint answers is assumed", () => {
+  it("whatever an assumed endpoint answers is assumed [G16]", () => {
     const [stop, limits] = ["meeting_sessions.stop", "usage.retrieve_limits"].map(
       (wanted) => OPERATIONS.find(({ id }) => id === wanted)!,
     ) as [AnyOperation, AnyOperation];

@@ -20,7 +20,7 @@ function visited(value: unknown): string[] {
 }
 
 describe("declared references", () => {
-  it("interfaces 5 are found wherever they stand, as values and as keys", () => {
+  it("are found wherever they stand, as values and as keys [interfaces 5]", () => {
     const parcel = {
       id: "parcel_a",
       crate_id: "crate_a",
@@ -38,13 +38,13 @@ describe("declared references", () => {
     ]);
   });
 
-  it("interfaces 5 are nothing where a value is null, missing or of another form", () => {
+  it("are nothing where a value is null, missing or of another form [interfaces 5]", () => {
     expect(visited({ crate_id: null })).toEqual([]);
     expect(visited({ crate_id: 5, items: "none", shares: [] })).toEqual([]);
     expect(visited("parcel_a")).toEqual([]);
   });
 
-  it("interfaces 4 say what belongs to a record and what only names it", () => {
+  it("say what belongs to a record and what only names it [interfaces 4]", () => {
     expect(referencesIn(Parcel)).toEqual([
       { collection: "crates", owned: true },
       { collection: "users", owned: false },

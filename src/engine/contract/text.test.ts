@@ -10,11 +10,11 @@ describe("nearest", () => {
     ["RESOURCE_NOTFOUND", "RESOURCE_NOT_FOUND"],
     ["rest", "reset"],
     ["pas", "pass"],
-  ])("interfaces 6 suggests for %s the word %s", (word, expected) => {
+  ])("suggests for %s the word %s [interfaces 6]", (word, expected) => {
     expect(nearest(word, CODES)).toBe(expected);
   });
 
-  it("interfaces 6 suggests nothing for a word that is near to none", () => {
+  it("suggests nothing for a word that is near to none [interfaces 6]", () => {
     expect(nearest("banana", CODES)).toBeUndefined();
     expect(nearest("x", ["a", "b"])).toBeUndefined();
     expect(nearest("", CODES)).toBeUndefined();
@@ -22,7 +22,7 @@ describe("nearest", () => {
     expect(nearest("reset", [])).toBeUndefined();
   });
 
-  it("interfaces 6 prefers the nearer, and of equals the first", () => {
+  it("prefers the nearer, and of equals the first [interfaces 6]", () => {
     expect(nearest("tine", ["time", "line", "tine "])).toBe("time");
     expect(nearest("files.regster", ["files.upload", "files.register"])).toBe("files.register");
   });
@@ -47,20 +47,20 @@ it("one entry that was lost is one, and what was not lost is none", () => {
 const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u2028\u007f";
 const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\\u200f\\u2028\\u007f";
 
-describe("interfaces 2 what reaches a terminal", () => {
-  it("interfaces 2 nothing in a name steers the terminal, and all of it can be read", () => {
+describe("what reaches a terminal [interfaces 2]", () => {
+  it("nothing in a name steers the terminal, and all of it can be read [interfaces 2]", () => {
     expect(printable(HOSTILE)).toBe(SHOWN);
     expect(printable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");
     expect(printable("Zürich 東京 🎈")).toBe("Zürich 東京 🎈");
   });
 
-  it("interfaces 2 a text keeps its lines and tabs, and nothing else", () => {
+  it("a text keeps its lines and tabs, and nothing else [interfaces 2]", () => {
     expect(printableLines(`FAIL\t${HOSTILE}\n`)).toBe(`FAIL\t${SHOWN}\n`);
     expect(printableLines("\u001b]0;title\u0007\u001b[1A")).toBe("\\u001b]0;title\\u0007\\u001b[1A");
     expect(printableLines("\u001b[8mhidden\u001b[0m")).toBe("\\u001b[8mhidden\\u001b[0m");
   });
 
-  it("interfaces 2 JSON reads back as it was", () => {
+  it("JSON reads back as it was [interfaces 2]", () => {
     for (const indent of [undefined, 2]) {
       const text = printableJson({ [HOSTILE]: [HOSTILE, "\n"] }, indent);
       expect(printableLines(text)).toBe(text);

@@ -96,11 +96,11 @@ describe("messages", () => {
       "colour: red",
       "a.yaml:1:1: the document may not have the key `colour`; it may have `id`, `name`, `plan`, `rate_limit` and `parent_id`",
     ],
-  ])("interfaces 5 says of %j what is wrong and where", (text, expected) => {
+  ])("says of %j what is wrong and where [interfaces 5]", (text, expected) => {
     expect(problems(`${text}\n`, { ...organization, required: [] })).toEqual([expected]);
   });
 
-  it("interfaces 5 points at the map for a missing key, at the key for one too many, in the order of the text", () => {
+  it("points at the map for a missing key, at the key for one too many, in the order of the text [interfaces 5]", () => {
     const text =
       "organizations:\n  - { name: Acme, plan: gold }\n  - id: org_b\n    rate_limt: 5\n    name: 7\n";
     expect(problems(text, fixture)).toEqual([
@@ -111,13 +111,13 @@ describe("messages", () => {
     ]);
   });
 
-  it("interfaces 5 finds nothing in a right document, and says what a wrong whole must be", () => {
+  it("finds nothing in a right document, and says what a wrong whole must be [interfaces 5]", () => {
     expect(problems("organizations: [{ id: org_a }]", fixture)).toEqual([]);
     expect(problems("- 1", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not a list"]);
     expect(problems("", fixture)).toEqual(["a.yaml:1:1: the document must be a map, not null"]);
   });
 
-  it("interfaces 5 counts, lists, formats and patterns in plain words", () => {
+  it("counts, lists, formats and patterns in plain words [interfaces 5]", () => {
     const schema = {
       properties: {
         a: { type: "array", minItems: 2 },
@@ -159,7 +159,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("interfaces 5 keeps messages short, whatever the document holds", () => {
+  it("keeps messages short, whatever the document holds [interfaces 5]", () => {
     const long = "x".repeat(100_000);
     const [first] = problems(`organizations: [{ id: a, plan: ${long}, ? ${long.slice(0, 900)} }]`, fixture);
     expect(first!.length).toBeLessThan(250);
@@ -169,7 +169,7 @@ describe("messages", () => {
 });
 
 describe("alternatives", () => {
-  it("interfaces 6 explains the branch that was meant, not all of them", () => {
+  it("explains the branch that was meant, not all of them [interfaces 6]", () => {
     expect(problems(rule("effect: { wire: rset }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].effect.wire` must be "reset", "hang" or "drip", not the text "rset" (did you mean "reset"?)',
     ]);
@@ -181,7 +181,7 @@ describe("alternatives", () => {
     );
   });
 
-  it("interfaces 6 names every choice when nothing tells which was meant", () => {
+  it("names every choice when nothing tells which was meant [interfaces 6]", () => {
     expect(problems(rule("effect: reset"), scenario)).toEqual([
       'a.yaml:4:13: `rules[0].effect` must be a map, not the text "reset"',
     ]);
@@ -196,7 +196,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("interfaces 6 names the tag that tells the branches apart when it fits none, and trusts it when it fits one", () => {
+  it("names the tag that tells the branches apart when it fits none, and trusts it when it fits one [interfaces 6]", () => {
     expect(problems(rule("notify: { type: webhok, url: x }"), scenario)).toEqual([
       'a.yaml:4:21: `rules[0].notify.type` must be "webhook" or "email", not the text "webhok" (did you mean "webhook"?)',
     ]);
@@ -205,7 +205,7 @@ describe("alternatives", () => {
     ]);
   });
 
-  it("interfaces 6 says which keys exclude each other", () => {
+  it("says which keys exclude each other [interfaces 6]", () => {
     expect(problems(rule("sequence: [503]\ntimes: 2"), scenario)).toEqual([
       "a.yaml:3:5: `rules[0]` may not have `sequence` and `times` together",
     ]);
@@ -236,7 +236,7 @@ describe("alternatives", () => {
     expect(problems("true", tree)).toContain("a.yaml:1:1: the document must be a text, not true");
   });
 
-  it("interfaces 6 still tells what is wrong when the schema leans on its owner's ajv", () => {
+  it("still tells what is wrong when the schema leans on its owner's ajv [interfaces 6]", () => {
     const own = new Ajv({ strict: false, allErrors: true });
     own.addSchema({ $id: "https://example.test/id", type: "string" });
     own.addKeyword({ keyword: "even", validate: (_: unknown, data: number) => data % 2 === 0 });

@@ -21,7 +21,7 @@ function failure(text: string, file = "world.yaml"): DocumentError {
 const value = (text: string) => readDocument(text, { file: "world.yaml" }).value;
 
 describe("values", () => {
-  it("interfaces 5 reads YAML and JSON alike, as plain values", () => {
+  it("reads YAML and JSON alike, as plain values [interfaces 5]", () => {
     expect(value("a: [1, x, null, true, 0.5]\nb: { c: '2' }")).toEqual({
       a: [1, "x", null, true, 0.5],
       b: { c: "2" },
@@ -31,7 +31,7 @@ describe("values", () => {
     expect(value("\ufeffa: 1\r\n")).toEqual({ a: 1 });
   });
 
-  it("interfaces 5 keeps dates, on and off, and versions as they are written, also under a YAML 1.1 directive", () => {
+  it("keeps dates, on and off, and versions as they are written, also under a YAML 1.1 directive [interfaces 5]", () => {
     const text = "%YAML 1.1\n---\nat: 2026-03-15T12:00:00.000Z\nday: 2026-03-15\npreview: off\nsure: yes\n";
     expect(value(text)).toEqual({
       at: "2026-03-15T12:00:00.000Z",
@@ -42,7 +42,7 @@ describe("values", () => {
     expect(value("1: a\n1.10: b\nnull: c\ntrue: d")).toEqual({ "1": "a", "1.10": "b", null: "c", true: "d" });
   });
 
-  it("interfaces 5 gives each use of an alias a value of its own", () => {
+  it("gives each use of an alias a value of its own [interfaces 5]", () => {
     const document = value("base: &b { tags: [x] }\none: *b\ntwo: *b") as Record<string, { tags: string[] }>;
     document.one?.tags.push("changed");
     expect(document).toEqual({
@@ -52,11 +52,11 @@ describe("values", () => {
     });
   });
 
-  it("interfaces 5 resolves an alias to the nearest anchor before it, also inside what another alias repeats", () => {
+  it("resolves an alias to the nearest anchor before it, also inside what another alias repeats [interfaces 5]", () => {
     expect(value("a: &o [&x 1, *x]\nb: &x 2\nc: *o\nd: *x")).toEqual({ a: [1, 1], b: 2, c: [1, 1], d: 2 });
   });
 
-  it("interfaces 5 reads back whatever value the yaml package writes", () => {
+  it("reads back whatever value the yaml package writes [interfaces 5]", () => {
     const keys = fc
       .string({ minLength: 1, maxLength: 12 })
       .filter((key) => !["__proto__", "constructor", "prototype", "<<"].includes(key));
@@ -87,26 +87,26 @@ describe("positions", () => {
   ].join("\n");
   const document = readDocument(text, { file: "a.yaml" });
 
-  it("interfaces 6 locates values and keys by line and column", () => {
+  it("locates values and keys by line and column [interfaces 6]", () => {
     expect(document.locate(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 25 });
     expect(document.locateKey(["rules", 0, "match", "operation"])).toEqual({ line: 3, column: 14 });
     expect(document.locate(["rules", 1])).toEqual({ line: 4, column: 5 });
     expect(document.locateKey(["rules", 1, "times"])).toEqual({ line: 5, column: 5 });
   });
 
-  it("interfaces 6 locates a path that leads nowhere at its nearest ancestor", () => {
+  it("locates a path that leads nowhere at its nearest ancestor [interfaces 6]", () => {
     expect(document.locate(["rules", 0, "match", "gone", "deeper"])).toEqual({ line: 3, column: 12 });
     expect(document.locate(["rules", 9])).toEqual({ line: 2, column: 3 });
     expect(readDocument("", { file: "a.yaml" }).locate(["x"])).toEqual({ line: 1, column: 1 });
   });
 
-  it("interfaces 6 locates through an alias, and behind a byte order mark and CRLF", () => {
+  it("locates through an alias, and behind a byte order mark and CRLF [interfaces 6]", () => {
     const aliased = readDocument("\ufeffa: &a { b: 1 }\r\nc: *a\r\n", { file: "a.yaml" });
     expect(aliased.locate(["c"])).toEqual({ line: 2, column: 4 });
     expect(aliased.locate(["c", "b"])).toEqual({ line: 1, column: 12 });
   });
 
-  it("interfaces 6 places a problem that no schema can express, and throws it with the text", () => {
+  it("places a problem that no schema can express, and throws it with the text [interfaces 6]", () => {
     const problem = problemAt(document, { path: ["rules", 1, "id"], message: "is wrong", hint: "three" });
     expect(problem).toEqual({
       file: "a.yaml",
@@ -141,7 +141,7 @@ describe("refusals", () => {
       "base: &b { x: 1 }\nc:\n  <<: *b",
       "world.yaml:3:3: merge keys (<<) are not supported; write the fields out here",
     ],
-  ])("interfaces 2 refuses %j with its place", (text, expected) => {
+  ])("refuses %j with its place [interfaces 2]", (text, expected) => {
     expect(failure(text).format()).toBe(expected);
   });
 
@@ -159,11 +159,11 @@ describe("refusals", () => {
     ['{"a": "x}', 10, 'a text that begins with " is never closed'],
     ['{"a": 1} x', 10, "this cannot stand here; is a comma, a colon or a quote missing before it?"],
     ['{"a": "\\q"}', 8, "an unknown escape in a quoted text; write \\\\ for a backslash"],
-  ])("interfaces 2 says what is wrong with the JSON %j", (text, column, message) => {
+  ])("says what is wrong with the JSON %j [interfaces 2]", (text, column, message) => {
     expect(failure(text, "world.json").format()).toBe(`world.json:1:${column}: ${message}`);
   });
 
-  it("interfaces 5 collects several problems, at most twenty, one per line", () => {
+  it("collects several problems, at most twenty, one per line [interfaces 5]", () => {
     const twice = Array.from({ length: 60 }, (_, index) => `k${index % 30}: 1`).join("\n");
     const problems = failure(twice).problems;
     expect(problems).toHaveLength(20);
@@ -172,7 +172,7 @@ describe("refusals", () => {
     );
   });
 
-  it("interfaces 5 nests 64 deep and no deeper, in every notation", () => {
+  it("nests 64 deep and no deeper, in every notation [interfaces 5]", () => {
     expect(() => value("[".repeat(64) + "]".repeat(64))).not.toThrow();
     expect(() => value(`${"- ".repeat(64)}x`)).not.toThrow();
     for (const text of [
@@ -184,7 +184,7 @@ describe("refusals", () => {
   });
 
   it.each(BOMBS.map((bomb) => [`${bomb.file}: ${bomb.name}`, bomb] as const))(
-    "interfaces 5 refuses a bomb, %s",
+    "refuses a bomb, %s [interfaces 5]",
     (_, bomb) => {
       const error = failure(bomb.text(), bomb.file);
       expect(error.line).toBeGreaterThan(0);
@@ -193,7 +193,7 @@ describe("refusals", () => {
     },
   );
 
-  it("interfaces 5 takes limits: one's own large file is read where a stranger's is refused", () => {
+  it("takes limits: one's own large file is read where a stranger's is refused [interfaces 5]", () => {
     const large = Array.from({ length: 30_000 }, (_, index) => `- { id: dept_${index} }`).join("\n");
     expect(failure(large).message).toMatch(/^the document is too large/);
     expect(readDocument(large, { file: "own.yaml", limits: OWN_FILE_LIMITS }).value).toHaveLength(30_000);
@@ -202,7 +202,7 @@ describe("refusals", () => {
     );
   });
 
-  it("interfaces 5 throws nothing but DocumentError, whatever the text", () => {
+  it("throws nothing but DocumentError, whatever the text [interfaces 5]", () => {
     const pieces = fc.constantFrom(
       ..."{}[],:-?&*!|>'\"%@`#~\n\r\t \\\0".split(""),
       "a",
@@ -248,7 +248,7 @@ describe("refusals", () => {
 });
 
 describe("inline documents", () => {
-  it("interfaces 4 holds a value that came without a text to the same limits", () => {
+  it("holds a value that came without a text to the same limits [interfaces 4]", () => {
     const refused = (body: unknown) => () => inlineDocument(body, { file: "fixture" });
     expect(refused(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toThrow(
       "the key `__proto__` is not allowed",

@@ -16,7 +16,7 @@ function listProblems(text: string): string[] {
 const rule = (text: string) => listProblems(`rules:\n  - ${text}\n`);
 
 describe("what a scenario is refused for", () => {
-  it("interfaces 6 the example of the reference is accepted, key by key", () => {
+  it("the example of the reference is accepted, key by key [interfaces 6]", () => {
     const text = `name: flaky-uploads
 description: The first two registrations fail after the file was stored; uploads crawl.
 rules:
@@ -78,7 +78,7 @@ rules:
     ],
     ["method", "{ match: { method: DELTE }, effect: { status: 503 } }", "2:24", "DELETE"],
   ])(
-    "interfaces 6 an unknown %s is refused with its place and the nearest right word",
+    "an unknown %s is refused with its place and the nearest right word [interfaces 6]",
     (_what, text, place, hint) => {
       const [first] = rule(text);
       expect(first).toMatch(new RegExp(`^s\\.yaml:${place}: `));
@@ -179,11 +179,11 @@ rules:
       "called a already",
     ],
     ["a prototype", "{ match: { body: { __proto__: {} } }, effect: { status: 503 } }", "__proto__"],
-  ])("interfaces 6 %s is refused", (_what, text, message) => {
+  ])("%s is refused [interfaces 6]", (_what, text, message) => {
     expect(rule(text).join("\n")).toContain(message);
   });
 
-  it("interfaces 6 a file whose name no scenario can have is refused, unless it names itself", () => {
+  it("a file whose name no scenario can have is refused, unless it names itself [interfaces 6]", () => {
     const read = (text: string) => () =>
       readScenario({ text, shown: "s.yaml", file: "/my world!.yaml" }, API);
     expect(read("rules: []\n")).toThrow("is no name for a scenario; give it one with `name:`");
@@ -204,16 +204,16 @@ rules:
     "{ effect: { delay: 1500 } }",
     "{ effect: { wire: drip, over: 5s, status: 500 } }",
     "{ probability: 0, effect: { status: 503 } }",
-  ])("interfaces 6 accepts %s", (text) => {
+  ])("accepts %s [interfaces 6]", (text) => {
     expect(rule(text)).toEqual([]);
   });
 
-  it("interfaces 6 a path without wildcards narrows the operations that its code is judged by", () => {
+  it("a path without wildcards narrows the operations that its code is judged by [interfaces 6]", () => {
     const text = "{ match: { path: /v1/threads/thread_a }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }";
     expect(rule(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
   });
 
-  it("interfaces 6 bombs and nonsense are refused, quickly and with a message", () => {
+  it("bombs and nonsense are refused, quickly and with a message [interfaces 6]", () => {
     const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghij"
       .split("")
       .map((c, i) => `${c}: &${c} [${`*${"abcdefghi"[i]},`.repeat(9)}]`)
@@ -248,7 +248,7 @@ rules:
     ["code", "{ code: INVALID_INPT }", "INVALID_INPUT"],
     ["method", "{ method: delete }", "DELETE"],
   ])(
-    "interfaces 6 an unknown %s in expect: is refused with its place and the nearest word",
+    "an unknown %s in expect: is refused with its place and the nearest word [interfaces 6]",
     (_what, match, hint) => {
       const [first] = listProblems(`rules: []\nexpect:\n  - match: ${match}\n    count: 0\n`);
       expect(first).toMatch(/^s\.yaml:3:\d+: /);
@@ -261,11 +261,11 @@ rules:
     ["a class of statuses that there is not", "match: { status: 9xx }", "a status such as 404"],
     ["a path that is no pattern", "match: { path: '/v1/[a' }", "cannot be used"],
     ["a min above its max", "match: { status: 404 }\n    count: { min: 2, max: 1 }", "must not be above"],
-  ])("interfaces 6 expect: is refused for %s", (_what, text, said) => {
+  ])("expect: is refused for %s [interfaces 6]", (_what, text, said) => {
     expect(listProblems(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);
   });
 
-  it("interfaces 6 expect: takes what a journal can hold", () => {
+  it("expect: takes what a journal can hold [interfaces 6]", () => {
     const matches = ["{ status: 4xx }", "{ code: HTTP_503 }", "{ code: RATE_LIMIT_EXCEEDED, method: POST }"];
     for (const match of matches)
       expect(listProblems(`rules: []\nexpect:\n  - match: ${match}\n`)).toEqual([]);

@@ -12,7 +12,7 @@ function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
   return faults.delivery(ATTEMPT);
 }
 
-describe("interfaces 6 what rules do to an attempt to deliver", () => {
+describe("what rules do to an attempt to deliver [interfaces 6]", () => {
   it.each(["reset", "empty", "truncate", "garbage"] as const)(
     "wire %s gives response_code 0, whatever status the rule has [interfaces 6]",
     (wire) => {
@@ -23,7 +23,7 @@ describe("interfaces 6 what rules do to an attempt to deliver", () => {
     },
   );
 
-  it("interfaces 6 a drip takes two seconds and ends whole", () => {
+  it("a drip takes two seconds and ends whole [interfaces 6]", () => {
     expect(faultFrom({ wire: "drip" })).toMatchObject({ holds_ms: 2000, answer: undefined });
     expect(faultFrom({ wire: "drip", over: "5s", status: 201 })).toMatchObject({
       holds_ms: 5000,
@@ -32,11 +32,11 @@ describe("interfaces 6 what rules do to an attempt to deliver", () => {
     expect(faultFrom({ wire: "drip", delay: "3s" })).toMatchObject({ holds_ms: 3000 });
   });
 
-  it("interfaces 6 a hanging receiver answers nothing before the timeout", () => {
+  it("a hanging receiver answers nothing before the timeout [interfaces 6]", () => {
     expect(faultFrom({ wire: "hang", status: 200 })).toMatchObject({ holds_ms: Number.POSITIVE_INFINITY });
   });
 
-  it("interfaces 6 the first that answers decides, the first that delays says for how long", () => {
+  it("the first that answers decides, the first that delays says for how long [interfaces 6]", () => {
     expect(faultFrom({ delay: "1s" }, { delay: "9s" }, { status: 503 }, { status: 500 })).toMatchObject({
       decision: "fault:inline/fault_2",
       holds_ms: 1000,
@@ -44,7 +44,7 @@ describe("interfaces 6 what rules do to an attempt to deliver", () => {
     });
   });
 
-  it("interfaces 6 every wire fault does something to an attempt", () => {
+  it("every wire fault does something to an attempt [interfaces 6]", () => {
     const idle = WIRE_EFFECTS.filter(({ name }) => {
       const fault = faultFrom({ wire: name });
       return fault === undefined || (fault.answer === undefined && fault.holds_ms === 0);

@@ -4,7 +4,7 @@ import { ask, factsOf, faultsWithSeed, verdictOf } from "../../../test/support/f
 const EFFECT = { status: 503 };
 
 describe("matching", () => {
-  it("interfaces 6 an operation glob hits those it names and no others", async () => {
+  it("an operation glob hits those it names and no others [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.*" }, effect: EFFECT });
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
@@ -29,7 +29,7 @@ describe("matching", () => {
     [{ query: { tag: "b" } }, { query: "tag=a&tag=b" }, { query: "tag=a&tag=c" }],
     [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
     [{ method: "DELETE" }, {}, undefined],
-  ])("interfaces 6 %j strikes what it describes alone", async (match, hit, miss) => {
+  ])("%j strikes what it describes alone [interfaces 6]", async (match, hit, miss) => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.delete", ...match }, effect: EFFECT });
     expect(await ask(faults, "threads.delete", hit)).toBe("fault:inline/f");
@@ -46,13 +46,13 @@ describe("matching", () => {
     [{ a: "1" }, { a: 1 }, false],
     [{ a: 1 }, undefined, false],
     [{ a: {} }, { a: [] }, false],
-  ])("interfaces 6 body %j against %j: %s", async (body, sent, hit) => {
+  ])("body %j against %j: %s [interfaces 6]", async (body, sent, hit) => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "departments.reparent", body }, effect: EFFECT });
     expect(await ask(faults, "departments.reparent", { body: sent })).toBe(hit ? "fault:inline/f" : "-");
   });
 
-  it("interfaces 6 a rule that would only delay what another delays already is not asked, nor counted", async () => {
+  it("a rule that would only delay what another delays already is not asked, nor counted [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     const later = faults.add({ id: "later", times: 1, effect: { delay: "9s" } });
     faults.add({ id: "first", effect: { delay: "1s" } });
@@ -61,7 +61,7 @@ describe("matching", () => {
     expect(later.progress).toMatchObject({ calls: 0, hits: 0 });
   });
 
-  it("interfaces 3 inline rules go before each other newest first, and after a pass the next is asked", async () => {
+  it("inline rules go before each other newest first, and after a pass the next is asked [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "old", effect: EFFECT });
     faults.add({ id: "new", times: 1, effect: EFFECT });
@@ -69,7 +69,7 @@ describe("matching", () => {
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/old");
   });
 
-  it("interfaces 6 a code that the operation hit never answers passes, forced it does not", async () => {
+  it("a code that the operation hit never answers passes, forced it does not [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -84,7 +84,7 @@ describe("matching", () => {
     expect(await ask(faults, "threads.delete")).toBe("fault:inline/f");
   });
 
-  it("interfaces 6 a delay and an answer come from the first rule that has one", async () => {
+  it("a delay and an answer come from the first rule that has one [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "never-asked", effect: { delay: "9s" } });
     faults.add({ id: "answer", times: 1, effect: { status: 503, delay: "5s" } });
@@ -103,7 +103,7 @@ describe("what a rule answers", () => {
     return (await verdictOf(faults, operation, sent)).injection?.effect;
   };
 
-  it("interfaces 6 a status without a body keeps its headers", async () => {
+  it("a status without a body keeps its headers [interfaces 6]", async () => {
     expect(await effectFor({ status: 204, headers: { "x-mine": "1" } })).toEqual({
       kind: "raw",
       status: 204,
@@ -124,7 +124,7 @@ describe("what a rule answers", () => {
     });
   });
 
-  it("interfaces 6 an organization that the request names is the one that its details name", async () => {
+  it("an organization that the request names is the one that its details name [interfaces 6]", async () => {
     const sent = { query: "org_id=org_wanted", organization: "org_present" };
     const effect = { error: "ORGANIZATION_ACCESS_DENIED" };
     const wanted = await effectFor(effect, sent, "usage.retrieve_limits");
@@ -135,7 +135,7 @@ describe("what a rule answers", () => {
 });
 
 describe("the journal's reasons", () => {
-  it("interfaces 3 the nearest rule that did not match is named with what was missing", async () => {
+  it("the nearest rule that did not match is named with what was missing [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "far",
@@ -151,7 +151,7 @@ describe("the journal's reasons", () => {
     expect(reasons).toEqual(['nearest rule inline/near did not match: header x-trial is not "b"']);
   });
 
-  it("interfaces 3 a rule for another caller is named too, and a draw is shown", async () => {
+  it("a rule for another caller is named too, and a draw is shown [interfaces 3]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -166,7 +166,7 @@ describe("the journal's reasons", () => {
     expect(reason).toMatch(/^inline\/p matched and let it pass: draw 0\.\d{4} is not below 0\.000001$/);
   });
 
-  it("interfaces 6 a request that nothing comes near allocates no reasons", async () => {
+  it("a request that nothing comes near allocates no reasons [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({
       id: "f",
@@ -180,7 +180,7 @@ describe("the journal's reasons", () => {
 });
 
 describe("a thousand rules", () => {
-  it("interfaces 6 a request asks only those that can concern its operation and caller", async () => {
+  it("a request asks only those that can concern its operation and caller [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     let asked = 0;
     for (let i = 0; i < 1000; i++) {
@@ -205,7 +205,7 @@ describe("a thousand rules", () => {
     expect(asked).toBe(0);
   });
 
-  it("interfaces 6 armed is off without rules, with spent ones, and with probability 0", async () => {
+  it("armed is off without rules, with spent ones, and with probability 0 [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     expect(faults.armed).toBe(false);
     faults.add({ id: "zero", probability: 0, effect: EFFECT });

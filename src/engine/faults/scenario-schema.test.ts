@@ -11,14 +11,14 @@ describe("the schema for editors", () => {
   const schema = JSON.parse(scenarioSchemaText(API));
   const validate = makeAjv({ validateSchema: true }).compile(schema);
 
-  it("interfaces 6 accepts every shipped scenario", () => {
+  it("accepts every shipped scenario [interfaces 6]", () => {
     for (const file of readdirSync(SHIPPED_SCENARIOS.folder)) {
       const value = parse(readFileSync(join(SHIPPED_SCENARIOS.folder, file), "utf8"));
       expect(validate(value), `${file}: ${JSON.stringify(validate.errors)}`).toBe(true);
     }
   });
 
-  it("interfaces 6 refuses keys that do not exist and offers the words that do", () => {
+  it("refuses keys that do not exist and offers the words that do [interfaces 6]", () => {
     expect(validate({ rules: [{ efect: {} }] })).toBe(false);
     expect(validate({ rules: [{ effect: { wire: "rest" } }] })).toBe(false);
     const rule = schema.properties.rules.items.properties;

@@ -27,11 +27,11 @@ describe("schedules", () => {
       { match: { operation: "*" }, sequence: ["SESSION_NOT_FOUND", 503] },
       ".x....",
     ],
-  ])("interfaces 6 %s", async (_name, rule, expected) => {
+  ])("%s [interfaces 6]", async (_name, rule, expected) => {
     expect(await run(rule, 6)).toBe(expected);
   });
 
-  it("interfaces 6 the entries of a sequence are answered in their order", async () => {
+  it("the entries of a sequence are answered in their order [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", sequence: [503, "RATE_LIMIT_EXCEEDED", "pass", 404, 418] });
     const codes = [];
@@ -43,13 +43,13 @@ describe("schedules", () => {
     expect(codes).toEqual(["HTTP_503", "RATE_LIMIT_EXCEEDED", undefined, "RESOURCE_NOT_FOUND", "HTTP_418"]);
   });
 
-  it("interfaces 6 a probability of a tenth strikes about a tenth of the calls", async () => {
+  it("a probability of a tenth strikes about a tenth of the calls [interfaces 6]", async () => {
     const struck = (await run({ effect, probability: 0.1 }, 5000)).replaceAll(".", "").length;
     expect(struck).toBeGreaterThan(420);
     expect(struck).toBeLessThan(580);
   });
 
-  it("interfaces 6 seeds, rules and operations draw apart", async () => {
+  it("seeds, rules and operations draw apart [interfaces 6]", async () => {
     const rule = { effect, probability: 0.5 };
     const first = await run(rule, 64);
     expect(await run(rule, 64)).toBe(first);
@@ -57,7 +57,7 @@ describe("schedules", () => {
     expect(await run({ ...rule, id: "other" }, 64)).not.toBe(first);
   });
 
-  it("interfaces 6 a draw depends on seed, rule, operation and call number, never on other traffic", async () => {
+  it("a draw depends on seed, rule, operation and call number, never on other traffic [interfaces 6]", async () => {
     const others = ["departments.reparent", "usage.retrieve_limits", "assistants.list_history"];
     await fc.assert(
       fc.asyncProperty(
@@ -90,7 +90,7 @@ describe("schedules", () => {
     );
   });
 
-  it("interfaces 6 a drawn delay keeps to its percentiles", async () => {
+  it("a drawn delay keeps to its percentiles [interfaces 6]", async () => {
     const faults = faultsWithSeed(3);
     faults.add({ id: "slow", effect: { delay: { p50: "100ms", p99: "1s" } } });
     const delays: number[] = [];
@@ -106,7 +106,7 @@ describe("schedules", () => {
 });
 
 describe("deliveries", () => {
-  it("interfaces 6 a rule about an event hits its deliveries and no request", async () => {
+  it("a rule about an event hits its deliveries and no request [interfaces 6]", async () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "d", match: { event: "user.*", webhook: "wh_a" }, sequence: [500, "pass", 410] });
     const delivery = (event: string, webhook_id: string) =>
@@ -123,7 +123,7 @@ describe("deliveries", () => {
     expect(delivery("user.updated", "wh_a")).toBeUndefined();
   });
 
-  it("interfaces 6 a delivery is delayed or broken as if by its receiver", () => {
+  it("a delivery is delayed or broken as if by its receiver [interfaces 6]", () => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "wire", match: { event: "*" }, effect: { wire: "reset" } });
     faults.add({ id: "slow", match: { event: "*" }, effect: { delay: "2s" } });

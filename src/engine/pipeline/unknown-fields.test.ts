@@ -11,7 +11,7 @@ describe("what a contract does not know", () => {
   });
   const listFields = (value: unknown) => unknownFields(schema, value).map(({ field }) => field);
 
-  it("G09 is named where it stands; what may hold anything, or is null, has nothing unknown", () => {
+  it("is named where it stands; what may hold anything, or is null, has nothing unknown [G09]", () => {
     expect(
       listFields({ known: { inner: "a" }, free: { any: { thing: 1 } }, list: [{ inner: "a" }] }),
     ).toEqual([]);
@@ -29,7 +29,7 @@ describe("numbers of a query", () => {
   const readLimit = (text: string, outOfRange: "clamp" | "reject") =>
     readQuery(page, `limit=${text}`, { unknown: "keep", outOfRange })["limit"];
 
-  it("G08 a page's beyond 2^53 is the largest or smallest there is, and only what is all digits is a number", () => {
+  it("a page's beyond 2^53 is the largest or smallest there is, and only what is all digits is a number [G08]", () => {
     const long = "9".repeat(20);
     expect(readLimit(long, "clamp")).toBe(Number.MAX_SAFE_INTEGER);
     expect(readLimit(`-${long}`, "clamp")).toBe(Number.MIN_SAFE_INTEGER);

@@ -9,7 +9,7 @@ const COLLECTIONS = RESOURCES.flatMap((resource) =>
 const NAMES = new Set(COLLECTIONS.map(({ name }) => name));
 
 describe("records", () => {
-  it("interfaces 4 every collection that state calls reach says how its records are made", () => {
+  it("every collection that state calls reach says how its records are made [interfaces 4]", () => {
     const without = COLLECTIONS.filter(
       ({ collection, resource, name }) => !collection.internal && resource.factories?.[name] === undefined,
     );
@@ -18,7 +18,7 @@ describe("records", () => {
       for (const made of Object.keys(factories)) expect(NAMES, `${name} makes ${made}`).toContain(made);
   });
 
-  it("interfaces 5 what they refer to are collections that there are", () => {
+  it("what they refer to are collections that there are [interfaces 5]", () => {
     let references = 0;
     for (const { collection } of COLLECTIONS) {
       for (const reference of referencesIn(collection.schema)) {
@@ -29,7 +29,7 @@ describe("records", () => {
     expect(references).toBeGreaterThan(40);
   });
 
-  it("interfaces 5 a field that is named after an organization refers to one", () => {
+  it("a field that is named after an organization refers to one [interfaces 5]", () => {
     for (const { collection, name } of COLLECTIONS) {
       const { properties = {} } = collection.schema as { properties?: Record<string, object> };
       if (!Object.hasOwn(properties, "organization_id")) continue;
@@ -38,7 +38,7 @@ describe("records", () => {
     }
   });
 
-  it("interfaces 5 the reference world refers to nothing that it does not hold", () => {
+  it("the reference world refers to nothing that it does not hold [interfaces 5]", () => {
     const { tables } = new FixtureLibrary({ resources: RESOURCES }).load("reference").root(1);
     let seen = 0;
     for (const { collection, name } of COLLECTIONS) {

@@ -111,7 +111,7 @@ describe("the clock [interfaces 4]", () => {
     expect([world.clock.mode, world.epochNow()]).toEqual(["frozen", START]);
   });
 
-  it.each(["real", "scaled"] as const)("interfaces 4 advance works while the clock is %s", async (mode) => {
+  it.each(["real", "scaled"] as const)("advance works while the clock is %s [interfaces 4]", async (mode) => {
     const { world, wall } = makeWorld(
       {
         timerHandlers: {

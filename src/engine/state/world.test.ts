@@ -203,7 +203,7 @@ describe("World", () => {
 });
 
 it.each([0, 1, 35, 36, 46_655, 46_656, 1_000_000, 36 ** 6 - 2])(
-  "G18 an id that sorts before the earlier ones has its rank in base 36, after %i draws",
+  "an id that sorts before the earlier ones has its rank in base 36, after %i draws [G18]",
   (draws) => {
     const { world } = makeWorld({}, "frozen", draws);
     const id = world.transact((tx) => tx.newestFirstId("log_"));

@@ -165,7 +165,7 @@ describe("the sender of deliveries", () => {
     }
   });
 
-  it("quality 2.6 an attempt waits until what led to it is safe, and is not made where that was undone", async () => {
+  it("an attempt waits until what led to it is safe, and is not made where that was undone [quality 2.6]", async () => {
     const ready: { resolve: () => void; reject: (why: Error) => void }[] = [];
     const readyToSend = () => new Promise<void>((resolve, reject) => ready.push({ resolve, reject }));
     const { ids, recorded, made, sandbox } = senderStand({ readyToSend });

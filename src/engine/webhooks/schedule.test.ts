@@ -76,7 +76,7 @@ describe.each([
     );
   });
 
-  it("G24 never more than six attempts; success and 410 are final; delays count from the end [6.4, 3.3]", () => {
+  it("never more than six attempts; success and 410 are final; delays count from the end [G24, 6.4, 3.3]", () => {
     fc.assert(
       fc.property(instants, answers, (start, given) => {
         const { attempts, status } = runDelivery(start, given);

@@ -40,7 +40,7 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
   it.each([
     ...FIELDS.map((name) => [name, true] as const),
     ...OPEN_FIELDS.map((name) => [name, false] as const),
-  ])("interfaces 4 the field, the parameter, the field of a form %s: %s", (name, secret) => {
+  ])("the field, the parameter, the field of a form %s: %s [interfaces 4]", (name, secret) => {
     const escaped = name.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`);
     const part = `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${CANARY}\r\nmore ${CANARY}\r\n--b--\r\n`;
     const bytes = Buffer.from(`a=1&${escaped}=${CANARY}`);
@@ -67,7 +67,7 @@ describe("journal and bundle hold the same for secrets [interfaces 4]", () => {
   it.each([
     ...HEADERS.map((name) => [name, true] as const),
     ...OPEN_HEADERS.map((name) => [name, false] as const),
-  ])("interfaces 4 the header %s: %s", (name, secret) => {
+  ])("the header %s: %s [interfaces 4]", (name, secret) => {
     for (const value of [CANARY, `Bearer ${CANARY}`])
       for (const shown of [redactHeader(name, value), secrets.redactHeader(name, value)])
         expect([shown, shown.includes(CANARY)]).toEqual([shown, !secret]);

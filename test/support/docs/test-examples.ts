@@ -29,7 +29,7 @@ export function testExamples(of: readonly string[]): void {
   afterEach(() => stage?.close());
   afterAll(removeScratch);
 
-  it.for(of)("interfaces 13 %s", { timeout: LIMIT_MS }, async (page, { skip }) => {
+  it.for(of)("%s [interfaces 13]", { timeout: LIMIT_MS }, async (page, { skip }) => {
     const directions = directionsOf(page);
     const lacking = await lackingHere(directions);
     if (lacking !== undefined) skip(lacking);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limitFigures, toStatus, worse } from "./rules.ts";
 
-describe("3.6 usage classification", () => {
+describe("usage classification [3.6]", () => {
   it.each([
     [0, 100, "ok"],
     [79_999_999, 100, "ok"],
@@ -13,11 +13,11 @@ describe("3.6 usage classification", () => {
     [0, 0, "exceeded"],
     [0, 0.000_000_1, "exceeded"],
     [5_000_000, null, "no_limit"],
-  ] as const)("3.6 %d micro of %s is %s", (spent, limit, status) => {
+  ] as const)("%d micro of %s is %s [3.6]", (spent, limit, status) => {
     expect(toStatus(spent, limit)).toBe(status);
   });
 
-  it("G33 classifies before it rounds", () => {
+  it("classifies before it rounds [G33]", () => {
     expect(limitFigures(79_999_999, 100)).toEqual({
       monthly_limit: 100,
       current_usage: 80,
@@ -27,7 +27,7 @@ describe("3.6 usage classification", () => {
     });
   });
 
-  it("G33 nothing remains over the limit, and a limit of nothing is used up", () => {
+  it("nothing remains over the limit, and a limit of nothing is used up [G33]", () => {
     expect(limitFigures(250_000_000, 100)).toMatchObject({
       remaining_budget: 0,
       utilization_percentage: 250,
@@ -35,7 +35,7 @@ describe("3.6 usage classification", () => {
     expect(limitFigures(0, 0)).toMatchObject({ remaining_budget: 0, utilization_percentage: 100 });
   });
 
-  it("G33 without a limit there is nothing to be used up", () => {
+  it("without a limit there is nothing to be used up [G33]", () => {
     expect(limitFigures(7_126_000, null)).toEqual({
       monthly_limit: null,
       current_usage: 7.13,
@@ -45,7 +45,7 @@ describe("3.6 usage classification", () => {
     });
   });
 
-  it("G33 overall is the worst", () => {
+  it("overall is the worst [G33]", () => {
     expect(worse("no_limit", "ok")).toBe("ok");
     expect(worse("warning", "ok")).toBe("warning");
     expect(worse("warning", "exceeded")).toBe("exceeded");

@@ -57,7 +57,7 @@ function answer(tx: Transaction, attempt_id: string, response_code: number): voi
 }
 
 describe("the lifecycle of deliveries", () => {
-  it("G24 keeps the newest ten thousand finished deliveries of a webhook, and every one with a retry to come", () => {
+  it("keeps the newest ten thousand finished deliveries of a webhook, and every one with a retry to come [G24]", () => {
     const world = makeWorld();
     const pending = world.transact((tx) => deliver(tx, 500));
     world.transact((tx) => {
@@ -69,7 +69,7 @@ describe("the lifecycle of deliveries", () => {
     expect(tx.all(deliveries).size).toBe(10_001);
   });
 
-  it("G24 an attempt that waits its turn is called off when its webhook is disabled; one under way is recorded", () => {
+  it("an attempt that waits its turn is called off when its webhook is disabled; one under way is recorded [G24]", () => {
     const world = makeWorld();
     world.transact((tx) => {
       enqueueEvents(tx, [{ event: "user.created", organization_id: "org_1", data: {} }]);
@@ -84,7 +84,7 @@ describe("the lifecycle of deliveries", () => {
     expect(world.pending()).toEqual([]);
   });
 
-  it("G24 a webhook that is removed leaves nothing, whatever was under way", () => {
+  it("a webhook that is removed leaves nothing, whatever was under way [G24]", () => {
     const world = makeWorld();
     world.transact((tx) => {
       const id = deliver(tx, 500);

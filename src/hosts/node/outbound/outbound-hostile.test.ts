@@ -89,7 +89,7 @@ describe("hostile receivers", () => {
   });
 
   it.each(behaviours)(
-    "quality 2.12 %s: one request, ended in time, at most 64 KB kept [G24]",
+    "%s: one request, ended in time, at most 64 KB kept [quality 2.12, G24]",
     (behaviour) => {
       const { result, connections } = attempts.get(behaviour)!;
       expect(result.error?.kind ?? result.response_code).toBe(EXPECTED[behaviour]);
@@ -100,7 +100,7 @@ describe("hostile receivers", () => {
     },
   );
 
-  it("quality 2.12 with every one of them at work, five times each, healthy receivers answer first", async () => {
+  it("with every one of them at work, five times each, healthy receivers answer first [quality 2.12]", async () => {
     const healthy = await receiver((_request, response) => response.end("ok"));
     const outbound = sender();
     const zoo = await Promise.all(behaviours.map(hostile));
@@ -130,7 +130,7 @@ describe("hostile receivers", () => {
     expect(timeouts).toBe(5 * Object.values(EXPECTED).filter((end) => end === "timeout").length);
   });
 
-  it("quality 2.12 two hundred hanging requests to one origin hold up neither it nor another", async () => {
+  it("two hundred hanging requests to one origin hold up neither it nor another [quality 2.12]", async () => {
     const answer: http.RequestListener = (request, response) => {
       if (request.url === "/hook") response.end("ok");
     };

@@ -15,7 +15,7 @@ const root = mkdtempSync(join(tmpdir(), "understudy-folder-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("makeFolder", () => {
-  it("interfaces 2 makes what is missing, with the rights asked for, and takes what is there", () => {
+  it("makes what is missing, with the rights asked for, and takes what is there [interfaces 2]", () => {
     const path = join(root, "a", "b", "c");
     for (const _ of [1, 2]) makeFolder(path, 0o700);
     expect(statSync(path).isDirectory()).toBe(true);
@@ -23,7 +23,7 @@ describe("makeFolder", () => {
     makeFolder("/");
   });
 
-  it("interfaces 2 says at once that there is no such place, or that a file is in the way", () => {
+  it("says at once that there is no such place, or that a file is in the way [interfaces 2]", () => {
     for (const path of ["/proc/x", "/proc/x/y/z"])
       expect(() => makeFolder(path)).toThrow(expect.objectContaining({ code: "ENOENT" }));
     writeFileSync(join(root, "file"), "");
