@@ -20,7 +20,7 @@ import { Connections } from "./hosts/node/close-server.ts";
 import { ExpressServer } from "./hosts/node/express-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
-import { createLocate, createOutbound } from "./hosts/node/outbound/outbound.ts";
+import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outbound.ts";
 import { findOwnReceiver, listen, ownAddress, ownUrl } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
@@ -87,7 +87,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     ...{ resources: RESOURCES, operations: API.operations },
     address: () => ownAddress(server),
-    graderNetwork: () => ({ outbound: createOutbound(network), locate: createLocate(network) }),
+    graderNetwork: () => ({ outbound: createOutbound(network), locate: createTargetResolver(network) }),
     started: performance.now(),
     durability: durable,
     directory: fleet ?? new LocalDirectory(sandboxes),
@@ -112,9 +112,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
-    const { savedJudge } = await import("./control/judge-saved.ts");
+    const { createSavedValidator } = await import("./control/judge-saved.ts");
     const collections = RESOURCES.flatMap((resource) => resource.collections);
-    const judge = savedJudge(RESOURCES);
+    const judge = createSavedValidator(RESOURCES);
     const parts = { sandboxes, fixtures, collections, uploads, judge, wallClock, log };
     await persistence?.open(parts);
     const limit = limits?.sandboxes ?? Number.POSITIVE_INFINITY;

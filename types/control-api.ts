@@ -522,8 +522,8 @@ export interface Health {
     lease: "held" | "lost";
     /** Sandboxes that this node owns */
     owned: number;
-    /** Requests passed on to other nodes since the start */
-    passed_on: number;
+    /** Requests proxied to other nodes since the start */
+    proxied: number;
     /** Sandboxes taken over since the start */
     taken_over: number;
     /** Sandboxes taken away since the start */
@@ -2056,7 +2056,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:name-in-use"
     | "urn:understudy:problem:id-in-use"
     | "urn:understudy:problem:journal-incomplete"
-    | "urn:understudy:problem:state-let-go"
+    | "urn:understudy:problem:state-evicted"
     | "urn:understudy:problem:not-repeatable"
     | "urn:understudy:problem:not-replayable"
     | "urn:understudy:problem:limit-reached"

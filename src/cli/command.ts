@@ -5,7 +5,7 @@ import type { FixtureInput } from "../client/types.ts";
 import { isPath } from "../documents/files.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { EXIT_FAILED, UsageError } from "./failure.ts";
-import { complain, print } from "./process.ts";
+import { print, printError } from "./process.ts";
 
 /** An option that is off unless it is given. */
 export const flag = (describe: string) => ({ type: "boolean", default: false, describe }) as const;
@@ -141,7 +141,7 @@ function toModule(
       if (!result) return;
       print(given.json, result.value, result.text);
       if (!result.failed) return;
-      if (typeof result.failed === "string") complain(result.failed);
+      if (typeof result.failed === "string") printError(result.failed);
       process.exitCode = EXIT_FAILED;
     },
   };
@@ -183,7 +183,7 @@ export async function openSandbox(target: Target): Promise<SandboxClient> {
 
 /**
  * The fixture of `--fixture` for a server: a file is read here, with everything it extends, since the control API reads
- * no files (interfaces 4); a name is passed on.
+ * no files (interfaces 4); a name is sent as it is.
  * @throws DocumentError
  */
 export async function readFixture(fixture: string | undefined): Promise<FixtureInput | undefined> {

@@ -2,17 +2,17 @@ import Type, { type TSchema } from "typebox";
 import { checkSettings, SettingsInput } from "../control/check-input.ts";
 import { Problem } from "../control/problem.ts";
 import { readUserText } from "../documents/files.ts";
-import { Closed } from "../engine/contract/schema.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { checkDocument } from "../engine/documents/check-document.ts";
 import { DocumentError, formatProblem } from "../engine/documents/document-error.ts";
 import { problemAt, readDocument } from "../engine/documents/read-document.ts";
 import { UsageError } from "./failure.ts";
-import { complain } from "./process.ts";
+import { printError } from "./process.ts";
 import { type Configuration, type Flag, START_FLAGS } from "./start-flags.ts";
 
 /** Every option of `start`, and settings. */
-const Document = Closed({
+const Document = ClosedObject({
   ...Object.fromEntries(
     Object.entries<Flag>(START_FLAGS)
       .filter(([name]) => name !== "config")
@@ -33,7 +33,7 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
  * @throws DocumentError with file, line and column; UsageError when the file cannot be read
  */
 export function readConfiguration(file: string): Configuration {
-  const document = readDocument(read(file), { file, warn: (problem) => complain(formatProblem(problem)) });
+  const document = readDocument(read(file), { file, warn: (problem) => printError(formatProblem(problem)) });
   if (document.value === null) return {};
   const problems = checkDocument(document, toValidator(Document));
   if (problems.length > 0) throw new DocumentError(problems, document.text);

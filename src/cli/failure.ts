@@ -3,7 +3,7 @@ import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
 import { PersistenceError } from "../persistence/store.ts";
-import { complain } from "./process.ts";
+import { printError } from "./process.ts";
 
 /** A check failed, or the server cannot be reached (interfaces 2). */
 export const EXIT_FAILED = 1;
@@ -24,7 +24,7 @@ export class CheckFailed extends Error {
 export function report(error: unknown, json: boolean): number {
   const { message, code, details } = read(error);
   if (json) process.stderr.write(`${printableJson({ error: message, ...details })}\n`);
-  else complain(message);
+  else printError(message);
   return code;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ControlError, UnreachableError } from "../client/http.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import type { ForwardedDelivery, StateRecord } from "../client/types.ts";
-import type { HeardDelivery } from "../tools/receivers/listen.ts";
+import type { ListenedDelivery } from "../tools/receivers/listen.ts";
 import { LocalReceiver } from "../tools/receivers/listen.ts";
 
 export type SubscribedEvents = StateRecord<"webhooks">["events"];
@@ -17,15 +17,15 @@ export interface ForwardOptions {
   /** The webhook's secret; generated unless given. */
   secret?: string | undefined;
   /** Once deliveries are forwarded; again where a reset of the sandbox took the webhook along. */
-  onReady: (registered: Registered) => void;
+  onReady: (registered: ForwardingWebhook) => void;
   /** For each delivery that was answered. */
-  onDelivery: (delivery: HeardDelivery) => void;
+  onDelivery: (delivery: ListenedDelivery) => void;
   /** The connection broke, or an answer came too late; what is being done about it. */
   onProblem: (text: string) => void;
   signal: AbortSignal;
 }
 
-export interface Registered {
+export interface ForwardingWebhook {
   webhook_id: string;
   secret: string;
   /** Where any other webhook may point to be forwarded too. */
@@ -44,7 +44,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   const { settings } = await sandbox.info();
   const local = new LocalReceiver(options.to, settings.webhook_timeout_seconds * 1000);
   let isTold = false;
-  const onReady = (registered: Registered) => {
+  const onReady = (registered: ForwardingWebhook) => {
     isTold = false;
     options.onReady(registered);
   };

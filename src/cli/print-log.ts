@@ -1,6 +1,6 @@
 import { lostEntries } from "../engine/contract/text.ts";
 import { flag, number, text } from "./command.ts";
-import { onReaderGone, print, say, sayJson } from "./process.ts";
+import { onPipeClosed, print, printJsonLine, printLines } from "./process.ts";
 
 /** Options of `journal` and `history`. */
 export const LOG_OPTIONS = {
@@ -34,8 +34,8 @@ export async function printLog<E extends { sequence: number }>(
     return print(json, found, lines.length === 0 ? whenEmpty : lines.join("\n"));
   }
   // There is nothing to close, and the stream has no end.
-  onReaderGone(() => process.exit());
-  const show = (entry: E) => (json ? sayJson(entry) : say(format(entry)));
+  onPipeClosed(() => process.exit());
+  const show = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
   for (const entry of entries) if (entry.sequence <= newest) show(entry);
   for await (const entry of follow(newest)) show(entry);
 }

@@ -2,27 +2,27 @@ import { printable, printableJson, printableLines } from "../engine/contract/tex
 
 /** Prints a command's result: JSON for machines, text for people. */
 export function print(json: boolean, value: unknown, text: string): void {
-  if (json) say(printableJson(value, 2));
-  else if (text !== "") say(text);
+  if (json) printLines(printableJson(value, 2));
+  else if (text !== "") printLines(text);
 }
 
 /** Writes lines to standard output; control characters in them are escaped. */
-export function say(text: string): void {
+export function printLines(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
 /** Writes a report that has escaped foreign text itself, with its colours. */
-export function sayColoured(text: string): void {
+export function printStyled(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
 /** Writes one line of JSON for a program that follows the output. */
-export function sayJson(value: unknown): void {
-  say(printableJson(value));
+export function printJsonLine(value: unknown): void {
+  printLines(printableJson(value));
 }
 
 /** Writes a message to standard error, with the command's name. */
-export function complain(text: string): void {
+export function printError(text: string): void {
   process.stderr.write(`understudy: ${printableLines(text)}\n`);
 }
 
@@ -36,7 +36,7 @@ const onGone = new Set<() => void>();
 export function watchOutput(): void {
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") return void readerHasLeft();
-    complain(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
+    printError(`the output cannot be written${code === undefined ? "" : ` (${code})`}`);
     process.exit(2);
   });
   process.stderr.on("error", () => {});
@@ -48,7 +48,7 @@ function readerHasLeft(): void {
 }
 
 /** Calls back when the reader has closed the pipe, for commands that print until they are stopped. Returns an undo. */
-export function onReaderGone(end: () => void): () => void {
+export function onPipeClosed(end: () => void): () => void {
   if (isReaderGone) end();
   else onGone.add(end);
   return () => void onGone.delete(end);
@@ -78,7 +78,7 @@ export const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * Calls back at the first signal that ends the process. Register it before the process reports that it is up: a caller may
  * end it at once. Returns an undo.
  */
-export function onEnding(end: () => void): () => void {
+export function onTermination(end: () => void): () => void {
   const remove = () => {
     for (const signal of ENDINGS) process.off(signal, onSignal);
   };

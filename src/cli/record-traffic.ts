@@ -3,7 +3,7 @@ import { pluralize } from "../engine/contract/text.ts";
 import { HarFile, InputError, readBaseUrl } from "../tools/har/har-file.ts";
 import { createRecorder, type RecordedEntry } from "../tools/traffic/recorder.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { complain, onEnding, say, sayJson } from "./process.ts";
+import { onTermination, printError, printJsonLine, printLines } from "./process.ts";
 import { makeParentFolder, requireFile } from "./write-files.ts";
 
 export interface RecordOptions {
@@ -32,11 +32,11 @@ export async function record(options: RecordOptions): Promise<void> {
     onExchange(entry) {
       try {
         file?.add(entry);
-        if (json) sayJson(summarize(entry));
-        else say(formatLine(entry));
+        if (json) printJsonLine(summarize(entry));
+        else printLines(formatLine(entry));
       } catch (error) {
         lost ??= (error as Error).message;
-        complain(`not recorded, ${(error as Error).message}: ${formatLine(entry)}`);
+        printError(`not recorded, ${(error as Error).message}: ${formatLine(entry)}`);
       }
     },
   });
@@ -48,13 +48,13 @@ export async function record(options: RecordOptions): Promise<void> {
     throw error;
   }
   const { url } = recorder;
-  const ended = new Promise<void>((resolve) => void onEnding(resolve));
-  if (json) sayJson({ url, target, out, pid: process.pid });
-  else say(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
+  const ended = new Promise<void>((resolve) => void onTermination(resolve));
+  if (json) printJsonLine({ url, target, out, pid: process.pid });
+  else printLines(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
   await ended;
   await recorder.close();
   file.close();
-  if (!json) say(`${pluralize(file.count, "exchange")} in ${out}`);
+  if (!json) printLines(`${pluralize(file.count, "exchange")} in ${out}`);
   if (lost !== undefined) throw new CheckFailed(`${out} lacks exchanges that could not be written: ${lost}`);
 }
 

@@ -21,7 +21,7 @@ import {
 import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
-import { complain, isInteractive, table, untilStopped } from "./process.ts";
+import { isInteractive, printError, table, untilStopped } from "./process.ts";
 import { reportFiles, writeReports } from "./write-files.ts";
 
 interface VerifyCommandOptions {
@@ -44,7 +44,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
   checkMode(options);
   const contract = new Contract(RESOURCES);
   try {
-    const uses = readUses(options.use ?? [], contract.names, (problem) => complain(formatProblem(problem)));
+    const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
     const result =
       har === undefined
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.

@@ -4,7 +4,7 @@ import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
-import { complain, ENDINGS, say, sayJson, table } from "./process.ts";
+import { ENDINGS, printError, printJsonLine, printLines, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
@@ -30,10 +30,12 @@ export async function startServer(flags: StartFlags): Promise<void> {
     await understudy.close().catch(() => {});
     throw error;
   }
-  if (flags.json) sayJson(ready);
-  else if (!options.quiet) say(banner(understudy, ready, options.server.allowHosts).replace(/\n$/, ""));
+  if (flags.json) printJsonLine(ready);
+  else if (!options.quiet)
+    printLines(banner(understudy, ready, options.server.allowHosts).replace(/\n$/, ""));
   // A generated token is shown nowhere else.
-  else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"]) say(token);
+  else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
+    printLines(token);
   // After the start, to not slow it down.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
@@ -56,19 +58,19 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
   ]);
   const fixtures = followFixtures(understudy.fixtures, {
     sandboxes: () => understudy.sandboxes.all(),
-    onChange: ({ message }) => complain(message),
+    onChange: ({ message }) => printError(message),
     onProblem: (error, fixture) =>
-      complain(
+      printError(
         `fixture ${fixture} was not reloaded, because its file has problems:\n${error.formatWithFrames()}`,
       ),
   });
   const scenarios = followScenarios(understudy.scenarios, {
-    onChange: ({ name }) => complain(`scenario ${name} was edited and reloaded`),
+    onChange: ({ name }) => printError(`scenario ${name} was edited and reloaded`),
     onProblem: (error) =>
-      complain(`a scenario was not reloaded, because its file has problems:\n${error.formatWithFrames()}`),
+      printError(`a scenario was not reloaded, because its file has problems:\n${error.formatWithFrames()}`),
   });
   // If the system has no watches left, the server reports that and goes on.
-  return watchDocuments([fixtures, scenarios], ({ message }) => complain(message));
+  return watchDocuments([fixtures, scenarios], ({ message }) => printError(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. Returns an undo. */
@@ -82,7 +84,7 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
       await understudy.close();
       process.exit(0);
     } catch (error) {
-      complain(`ended with a failure: ${(error as Error).message}`);
+      printError(`ended with a failure: ${(error as Error).message}`);
       process.exit(1);
     }
   };

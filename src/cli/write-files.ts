@@ -12,7 +12,7 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { UsageError } from "./failure.ts";
-import { complain } from "./process.ts";
+import { printError } from "./process.ts";
 
 export interface NewFile {
   /** Replace a file that exists. */
@@ -57,7 +57,7 @@ export function makeParentFolder(file: string): void {
   const folder = dirname(file);
   if (existsSync(folder)) return;
   makeFolder(folder);
-  complain(`created the folder ${folder}`);
+  printError(`created the folder ${folder}`);
 }
 
 /**

@@ -8,7 +8,7 @@ export {
 export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";
-export type { Judgement, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
+export type { MatcherResult, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
 export { SandboxClient } from "./sandbox.ts";
 // Playwright's fixtures of a worker have their types named.
 export type { TestOptions, TestServers } from "./test-sandbox.ts";

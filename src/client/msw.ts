@@ -2,7 +2,7 @@ import { type HttpHandler, http, passthrough } from "msw";
 import { requireKnownOptions, showValue } from "./options.ts";
 
 /** The sandbox of a test, or only its base URL, for example in a page. */
-export interface Reached {
+export interface SandboxAddress {
   readonly url: string;
 }
 
@@ -19,7 +19,7 @@ const API_PATHS = ["/v1", "/v2", "/webhooks"];
  * sandbox, headers, body and all. Place them last: the first handler that matches answers.
  * @throws TypeError for what is no sandbox, no origin, or an option that does not exist
  */
-export function handlersFor(sandbox: Reached, options: HandlersOptions): HttpHandler[] {
+export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): HttpHandler[] {
   const { from, to } = checked(sandbox, options);
   const direct = http.all(`${to.origin}/*`, () => passthrough());
   if (from.origin === to.origin) return [direct];
@@ -42,7 +42,7 @@ async function forwarded(request: Request, { base, to }: { base: string; to: str
 }
 
 function checked(sandbox: unknown, options: unknown): { from: URL; to: URL } {
-  const { url } = (sandbox ?? {}) as Partial<Reached>;
+  const { url } = (sandbox ?? {}) as Partial<SandboxAddress>;
   if (typeof url !== "string" || !URL.canParse(url))
     throw new TypeError(
       `handlersFor takes a sandbox first, or { url } of one; it was given ${showValue(sandbox)}`,

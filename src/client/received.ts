@@ -16,7 +16,7 @@ export interface ReceivedOptions {
 }
 
 /** The result of the matcher, for both runners. */
-export interface Judgement {
+export interface MatcherResult {
   pass: boolean;
   message: () => string;
 }
@@ -34,7 +34,7 @@ export async function toHaveReceived(
   sandbox: unknown,
   match: ReceivedMatch,
   options: ReceivedOptions = {},
-): Promise<Judgement> {
+): Promise<MatcherResult> {
   if (!(sandbox instanceof SandboxClient))
     throw new TypeError("toHaveReceived asks a sandbox: expect(sandbox).toHaveReceived({ operation: … })");
   requireKnownOptions("toHaveReceived", options, ["times", "within"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkTestOptions, unstruckText } from "./test-sandbox.ts";
+import { checkTestOptions, describeUntriggered } from "./test-sandbox.ts";
 import type { FaultRule } from "./types.ts";
 
 const rule = (given: Partial<FaultRule>) =>
@@ -7,17 +7,17 @@ const rule = (given: Partial<FaultRule>) =>
 
 describe("rules that have proven nothing [interfaces 13]", () => {
   it("a fault that never struck is reported, one that is off is not [interfaces 8]", () => {
-    expect(unstruckText([rule({ probability: 0 })])).toBeUndefined();
-    expect(unstruckText([rule({})])).toBe("armed but never struck: fault_1 {}");
-    expect(unstruckText([rule({ hits: 1 })])).toBeUndefined();
+    expect(describeUntriggered([rule({ probability: 0 })])).toBeUndefined();
+    expect(describeUntriggered([rule({})])).toBe("armed but never struck: fault_1 {}");
+    expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
   });
 
   it("a rule whose `times` were not used up is reported, one that is used up is not [interfaces 13]", () => {
-    expect(unstruckText([rule({ times: 3, hits: 2 })])).toBe(
+    expect(describeUntriggered([rule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} struck 2 of 3 times",
     );
-    expect(unstruckText([rule({ times: 3, hits: 3 })])).toBeUndefined();
-    expect(unstruckText([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
+    expect(describeUntriggered([rule({ times: 3, hits: 3 })])).toBeUndefined();
+    expect(describeUntriggered([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();
   });
 });
 

@@ -104,7 +104,7 @@ export async function runInSandbox(
     await test.run(sandbox);
     if (!hasFailed() && !allowUnstruck) {
       const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      unstruck = unstruckText(await armedRules(sandbox, new Set(ofSuite)));
+      unstruck = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
     }
   } finally {
     if (hasFailed()) await test.onFailure(sandbox);
@@ -132,7 +132,7 @@ async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): 
 }
 
 /** A rule that never struck, or less often than it was meant to, proves nothing. Probability 0 is off. */
-export function unstruckText(rules: readonly Armed[]): string | undefined {
+export function describeUntriggered(rules: readonly Armed[]): string | undefined {
   const armed = rules.filter(({ probability }) => probability !== 0);
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
   const left = armed

@@ -1,7 +1,7 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { fieldName, pointerTo, valueAt } from "../engine/contract/invalid-field.ts";
-import { Closed } from "../engine/contract/schema.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { Settings } from "../engine/contract/settings.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { diagnose } from "../engine/documents/check-document.ts";
@@ -18,7 +18,7 @@ export function checkInput(schema: TSchema, value: unknown, prefix = ""): void {
   if (!validate(value)) throw inputProblem(value, diagnose(value, validate)[0]!, prefix);
 }
 
-const NO_QUERY = Closed({});
+const NO_QUERY = ClosedObject({});
 
 /**
  * Typed query values with their defaults.

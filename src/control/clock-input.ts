@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseInstant } from "../engine/contract/instant.ts";
-import { Closed, Timestamp, Words } from "../engine/contract/schema.ts";
+import { ClosedObject, Timestamp, Words } from "../engine/contract/schema.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { World } from "../engine/state/world.ts";
 import { unprocessable } from "./problem.ts";
@@ -13,7 +13,7 @@ const Mode = () =>
   });
 
 /** `{mode, now?, rate?}` of interfaces 4. */
-export const ClockInput = Closed(
+export const ClockInput = ClosedObject(
   {
     mode: Mode(),
     now: Type.Optional(
@@ -59,7 +59,7 @@ export function instantInput(field: string, text: string): number {
   return instant;
 }
 
-export const ClockBody = Closed(
+export const ClockBody = ClosedObject(
   {
     mode: Mode(),
     now: Timestamp({ description: "The sandbox's now" }),

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
+import { ClosedObject, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
 import { presentDelivery } from "../engine/resources/webhooks/operations.ts";
 import {
@@ -12,7 +12,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../engine/state/transaction.ts";
 import { JournalEntryBody, renderEntry } from "./journal/render-entry.ts";
 
-export const ListedDelivery = Closed(
+export const ListedDelivery = ClosedObject(
   {
     ...DeliveryBody.properties,
     webhook_id: Type.String(),
@@ -45,7 +45,7 @@ export const ListedDelivery = Closed(
 );
 type ListedDelivery = Static<typeof ListedDelivery>;
 
-const AttemptBody = Closed({
+const AttemptBody = ClosedObject({
   at: Timestamp({ description: "When it began; made by an advance, its due time" }),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
@@ -55,7 +55,7 @@ const AttemptBody = Closed({
   fault: Nullable(Type.String({ description: "The armed fault that had a hand in it" })),
 });
 
-export const DeliveryDetail = Closed(
+export const DeliveryDetail = ClosedObject(
   {
     ...ListedDelivery.properties,
     body: Type.String({ description: "The exact text that each attempt sends" }),

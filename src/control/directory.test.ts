@@ -172,7 +172,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     ["held", 1],
     ["lost", 0],
   ] as const)("metrics of a node whose lease is %s [interfaces 15]", (lease, held) => {
-    const figures = { node: "http://n", lease, owned: 2, passed_on: 3, taken_over: 4, fenced: 5 };
+    const figures = { node: "http://n", lease, owned: 2, proxied: 3, taken_over: 4, fenced: 5 };
     const text = metricsText({
       ...{ sandboxes: { all: () => [], size: 0 }, started: 0, version: '1"\\\n' },
       ...{ tally: { rows: () => [] }, directory: { figures: () => figures } },
@@ -186,9 +186,9 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
         "# HELP understudy_fleet_owned Sandboxes that this node owns.",
         "# TYPE understudy_fleet_owned gauge",
         "understudy_fleet_owned 2",
-        "# HELP understudy_fleet_passed_on_total Requests passed on to other nodes.",
-        "# TYPE understudy_fleet_passed_on_total counter",
-        "understudy_fleet_passed_on_total 3",
+        "# HELP understudy_fleet_proxied_total Requests proxied to other nodes.",
+        "# TYPE understudy_fleet_proxied_total counter",
+        "understudy_fleet_proxied_total 3",
         "# HELP understudy_fleet_taken_over_total Sandboxes taken over.",
         "# TYPE understudy_fleet_taken_over_total counter",
         "understudy_fleet_taken_over_total 4",

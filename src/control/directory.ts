@@ -31,7 +31,7 @@ export interface FleetFigures {
   node: string;
   lease: "held" | "lost";
   owned: number;
-  passed_on: number;
+  proxied: number;
   taken_over: number;
   fenced: number;
 }

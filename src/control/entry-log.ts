@@ -1,6 +1,6 @@
 import Type, { type TObject } from "typebox";
 import { instantForms, parseDateOrInstant } from "../engine/contract/instant.ts";
-import { Closed, getExamples } from "../engine/contract/schema.ts";
+import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { lostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
@@ -22,7 +22,7 @@ export const NEWEST = {
 
 /** A list of entries of a log, such as `journal`. */
 export function NewestFirst<T extends TObject>(entry: T, log: string) {
-  return Closed(
+  return ClosedObject(
     {
       entries: Type.Array(entry, { description: "Newest first" }),
       total: Type.Integer({ minimum: 0, description: "How many match" }),

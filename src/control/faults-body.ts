@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
-import { Closed, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { ArmedRule } from "../engine/faults/rule.ts";
 import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
 import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
 
 /** One rule as a call arms it (interfaces 6). */
-export const RuleInput = Closed(RuleDocument.properties, {
+export const RuleInput = ClosedObject(RuleDocument.properties, {
   $id: "RuleInput",
   examples: [
     {
@@ -21,13 +21,13 @@ export const RuleInput = Closed(RuleDocument.properties, {
 const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
 
 /** A rule as it was written, with what it has done in this sandbox (interfaces 4). */
-export const RuleBody = Closed(
+export const RuleBody = ClosedObject(
   {
     id: Type.String(),
     ...written,
     hits: Type.Integer({ minimum: 0, description: "How often it has struck" }),
     lease: Nullable(
-      Closed({
+      ClosedObject({
         ttl: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
         hits: Type.Optional(Type.Integer({ minimum: 1 })),
         hits_left: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -72,7 +72,7 @@ export function presentRule(armed: ArmedRule): Static<typeof RuleBody> {
 }
 
 /** A scenario, whether it is in force here, and how far its rules have come. */
-export const ScenarioBody = Closed(
+export const ScenarioBody = ClosedObject(
   {
     name: Type.String(),
     description: Type.String(),

@@ -2,15 +2,15 @@ import Type from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
-import { firstBeyond } from "../engine/pipeline/json-numbers.ts";
+import { findInexactNumber } from "../engine/pipeline/json-numbers.ts";
 import { type Answer, ClientGone, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
 import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { Router } from "../engine/pipeline/router.ts";
-import { runSteps, type Step, type Stepped } from "../engine/pipeline/run-steps.ts";
+import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
 import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { NodeRequest } from "../hosts/node/node-request.ts";
-import { AnswerJudge } from "./answer-judge.ts";
+import { AnswerValidator } from "./answer-validator.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
 import type { Mount } from "./guard.ts";
 import type { ControlCall, ControlOperation, ControlServer } from "./operation.ts";
@@ -19,9 +19,9 @@ import { Problem, unknownName, unprocessable } from "./problem.ts";
 import { sendAnswer } from "./send-answer.ts";
 
 /** One call of the control API on its way through its steps, which complete it; also what its handler sees. */
-export class ControlExchange implements ControlCall, Stepped {
+export class ControlExchange implements ControlCall, StepExchange {
   readonly server: ControlServer;
-  readonly judge: AnswerJudge | undefined;
+  readonly judge: AnswerValidator | undefined;
   readonly request: PlainRequest;
   readonly path: string;
   /** Without its question mark. */
@@ -40,7 +40,7 @@ export class ControlExchange implements ControlCall, Stepped {
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
 
-  constructor(server: ControlServer, judge: AnswerJudge | undefined, request: PlainRequest) {
+  constructor(server: ControlServer, judge: AnswerValidator | undefined, request: PlainRequest) {
     const { path, query } = splitTarget(request.target);
     this.server = server;
     this.judge = judge;
@@ -73,7 +73,7 @@ const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
 
 /** The control API: answers the calls that it has, and throws a Problem for others. */
 export function createControl(server: ControlServer): Mount["handle"] {
-  const judge = server.judgesAnswers ? new AnswerJudge() : undefined;
+  const judge = server.judgesAnswers ? new AnswerValidator() : undefined;
   return async (request, response) => {
     const exchange = new ControlExchange(server, judge, new NodeRequest(request, response));
     try {
@@ -168,7 +168,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
 function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): unknown {
   try {
     const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
-    const beyond = firstBeyond(text);
+    const beyond = findInexactNumber(text);
     if (beyond === undefined) return value;
     throw unprocessable(beyond.field, beyond.value.toString(), "is beyond what a number can hold exactly");
   } catch (error) {

@@ -9,11 +9,11 @@ import { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import { checkInput, SomeSettings } from "./check-input.ts";
 import {
   CLOSED,
+  compileWorldValidators,
   Epoch,
   judgeWorld,
-  prepareJudging,
   Records,
-  Whole,
+  WholeNumber,
   Windows,
   worldFields,
 } from "./judge-world.ts";
@@ -22,9 +22,9 @@ const Names = Type.Array(Type.String());
 
 const Progress = Type.Object(
   {
-    calls: Whole,
-    hits: Whole,
-    counted: Type.Record(Type.String(), Whole),
+    calls: WholeNumber,
+    hits: WholeNumber,
+    counted: Type.Record(Type.String(), WholeNumber),
     due: Type.Optional(Epoch),
     expired: Type.Boolean(),
   },
@@ -44,13 +44,19 @@ const World = Type.Object(
 const Id = Type.Union([Type.String(), Type.Null()]);
 const Entry = Type.Object(
   {
-    ...{ id: Type.String(), sequence: Whole, at: Epoch, parent: Whole, kind: Words(HISTORY_KINDS) },
+    ...{
+      id: Type.String(),
+      sequence: WholeNumber,
+      at: Epoch,
+      parent: WholeNumber,
+      kind: Words(HISTORY_KINDS),
+    },
     // Absent where an earlier version saved it.
-    seq: Type.Optional(Whole),
+    seq: Type.Optional(WholeNumber),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
     changes: Type.Record(
       Type.String(),
-      Type.Object({ added: Whole, removed: Whole, changed: Whole }, CLOSED),
+      Type.Object({ added: WholeNumber, removed: WholeNumber, changed: WholeNumber }, CLOSED),
     ),
     undone: Type.Boolean(),
     delivered: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
@@ -60,7 +66,7 @@ const Entry = Type.Object(
 );
 const History = Type.Object(
   {
-    about: Type.Object({ next: Whole, base: Whole, dropped: Whole }, CLOSED),
+    about: Type.Object({ next: WholeNumber, base: WholeNumber, dropped: WholeNumber }, CLOSED),
     entries: Type.Array(Entry),
   },
   CLOSED,
@@ -72,10 +78,10 @@ const Saved = Type.Object(
       {
         created_at: Epoch,
         fixture: Type.String(),
-        seed: Whole,
+        seed: WholeNumber,
         // Saved by an earlier version, which had fewer.
         settings: SomeSettings,
-        resets: Whole,
+        resets: WholeNumber,
         start: Epoch,
         snapshots: Names,
       },
@@ -89,7 +95,7 @@ const Saved = Type.Object(
           active: Names,
           inline: Type.Array(Type.Object({ id: Type.String(), rule: Type.Object({}) }, CLOSED)),
           progress: Type.Record(Type.String(), Progress),
-          numbered: Whole,
+          numbered: WholeNumber,
         },
         CLOSED,
       ),
@@ -102,7 +108,7 @@ const Saved = Type.Object(
 );
 
 /** How a store's sandboxes are judged: by the rules for what is sent. Both throw a Problem. */
-export function savedJudge(resources: readonly Resource[]) {
+export function createSavedValidator(resources: readonly Resource[]) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
     world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
@@ -110,7 +116,7 @@ export function savedJudge(resources: readonly Resource[]) {
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;
-      yield* prepareJudging(resources);
+      yield* compileWorldValidators(resources);
     },
   };
 }

@@ -8,7 +8,7 @@ import { timers } from "../engine/state/timers.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import { unprocessable } from "./problem.ts";
-import { wholeness } from "./state/change-records.ts";
+import { validatePublicForm } from "./state/change-records.ts";
 import { StateCollection, stateCollections } from "./state/state-collection.ts";
 
 /**
@@ -25,7 +25,7 @@ export function judgeWorld(
   for (const collection of allCollections(resources)) {
     const state = getState(resources, collection);
     for (const record of foreignRecords(collection, tx, base)) {
-      const { problem } = wholeness(state, record, tx);
+      const { problem } = validatePublicForm(state, record, tx);
       if (problem === undefined) continue;
       const id = collection.idOf(record);
       throw unprocessable(
@@ -38,7 +38,7 @@ export function judgeWorld(
 }
 
 /** Compiles the validators, one collection per step. */
-export function* prepareJudging(resources: readonly Resource[]): Generator<void> {
+export function* compileWorldValidators(resources: readonly Resource[]): Generator<void> {
   for (const collection of allCollections(resources)) {
     getState(resources, collection).prepare();
     yield;
@@ -80,7 +80,7 @@ function internalCollection(collection: AnyCollection): StateCollection {
   return found;
 }
 
-export const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const WholeNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Milliseconds since 1970, in the years that a timestamp can name. */
 export const Epoch = Type.Integer({ minimum: FIRST_INSTANT, maximum: LAST_INSTANT });
 export const Records = Type.Array(Type.Object({}));
@@ -96,14 +96,17 @@ const Window = Type.Unsafe<SnapshotDocument["windows"][number]>({
   type: "array",
   minItems: 2,
   maxItems: 2,
-  prefixItems: [Type.String(), Type.Object({ minute: Minute, requests: Whole, tokens: Whole }, CLOSED)],
+  prefixItems: [
+    Type.String(),
+    Type.Object({ minute: Minute, requests: WholeNumber, tokens: WholeNumber }, CLOSED),
+  ],
 });
 export const Windows = Type.Array(Window);
 
 /** The fields of a world without its tables; with `wall` if it is saved between two starts. */
 export function worldFields(clock: Record<string, TSchema> = {}) {
   return {
-    seed: Whole,
+    seed: WholeNumber,
     secret_key: Type.String({ minLength: 1, maxLength: 200 }),
     origin: Epoch,
     clock: Type.Object(
@@ -115,7 +118,7 @@ export function worldFields(clock: Record<string, TSchema> = {}) {
       },
       CLOSED,
     ),
-    requests: Whole,
-    draws: Whole,
+    requests: WholeNumber,
+    draws: WholeNumber,
   };
 }

@@ -44,12 +44,12 @@ export function metricsText({ sandboxes, tally, version, started, directory }: C
 }
 
 /** interfaces 15. */
-function fleetMetrics({ lease, owned, passed_on, taken_over, fenced }: FleetFigures): Metric[] {
+function fleetMetrics({ lease, owned, proxied, taken_over, fenced }: FleetFigures): Metric[] {
   const held = lease === "held" ? 1 : 0;
   return [
     ["understudy_fleet_lease_held", "gauge", "1 while this node may own sandboxes.", held],
     ["understudy_fleet_owned", "gauge", "Sandboxes that this node owns.", owned],
-    ["understudy_fleet_passed_on_total", "counter", "Requests passed on to other nodes.", passed_on],
+    ["understudy_fleet_proxied_total", "counter", "Requests proxied to other nodes.", proxied],
     ["understudy_fleet_taken_over_total", "counter", "Sandboxes taken over.", taken_over],
     ["understudy_fleet_fenced_total", "counter", "Sandboxes taken away.", fenced],
   ];

@@ -11,7 +11,7 @@ import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { BeforeAnswer } from "../hosts/node/hooks.ts";
+import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { Recordings } from "../tools/bundle/recordings.ts";
@@ -42,14 +42,14 @@ export interface ControlServer {
   receivers: SimulatedReceivers;
   log: Log;
   /** interfaces 2, `--durable`: the changes that an answer reports are on disk before it is sent. Absent otherwise. */
-  durability?: BeforeAnswer | undefined;
+  durability?: DurabilityHook | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
   /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
   savingFailure: () => SavingFailure | null | undefined;
   /** First days and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
-  /** Whether every answer is held to its declaration, as where tests run (answer-judge.ts). */
+  /** Whether every answer is held to its declaration, as where tests run (answer-validator.ts). */
   judgesAnswers: boolean;
 }
 
@@ -152,6 +152,6 @@ const S = "/_control/sandboxes/{name}";
 export const SandboxName = Type.String({ description: "The sandbox's name", examples: ["default"] });
 
 /** The path parameters of a call below S. */
-export const below = <const T extends TProperties>(params: T) =>
+export const sandboxParams = <const T extends TProperties>(params: T) =>
   Type.Object({ name: SandboxName, ...params });
-const OfSandbox = below({});
+const OfSandbox = sandboxParams({});

@@ -179,7 +179,7 @@ export function scenarioAt<T>(field: string, find: () => T): T {
 }
 
 /** Reads a rule in a field of the body. @throws Problem 422 */
-export function ruleAt<T>(field: string, read: () => T): T {
+export function readRuleField<T>(field: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { Closed, Timestamp, typed } from "../engine/contract/schema.ts";
+import { ClosedObject, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
@@ -11,7 +11,7 @@ import { type ControlServer, SandboxName } from "./operation.ts";
 import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
-export const SandboxBody = Closed(
+export const SandboxBody = ClosedObject(
   {
     name: SandboxName,
     base_url: Type.String({ description: "A complete base URL of the emulated API for any client" }),
@@ -86,7 +86,7 @@ export const NewName = Type.String({
 });
 
 /** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records). */
-export async function settled(server: ControlServer, origin: string, make: () => Sandbox) {
+export async function createOrDiscard(server: ControlServer, origin: string, make: () => Sandbox) {
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Durability, Unsaved } from "../engine/pipeline/engine-parts.ts";
+import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
 import { addBody } from "../engine/pipeline/response-headers.ts";
-import type { BeforeAnswer } from "../hosts/node/hooks.ts";
+import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import { sendAnswer as send } from "../hosts/node/send.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import { type Problem, storeProblem } from "./problem.ts";
@@ -76,7 +76,7 @@ export function refuseFullDisk(error: unknown) {
 }
 
 /** Turns a refusal of the store into the answer that is sent instead. */
-export function settleOrUnsaved({ settled }: BeforeAnswer): Durability["settle"] {
+export function settleOrUnsaved({ settled }: DurabilityHook): Durability["settle"] {
   return (sandbox, mark) => {
     try {
       return settled(sandbox, mark, true)?.then(nothing, unsaved);
@@ -89,7 +89,7 @@ export function settleOrUnsaved({ settled }: BeforeAnswer): Durability["settle"]
 function nothing(): undefined {}
 
 /** @throws any other error */
-function unsaved(error: unknown): Unsaved {
+function unsaved(error: unknown): UnsavedAnswer {
   if (!(error instanceof StoreRefusal)) throw error;
   return { answer: storeProblem(error).toAnswer(), decision: toDecision(error) };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static, type TSchema } from "typebox";
-import { Closed } from "../engine/contract/schema.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { ControlServer } from "./operation.ts";
@@ -13,14 +13,14 @@ const ByCollection = <T extends TSchema>(one: T, description: string) =>
   Type.Record(Type.String(), Type.Array(one), { description });
 
 /** The differences between two worlds (interfaces 4). */
-export const DifferenceBody = Closed(
+export const DifferenceBody = ClosedObject(
   {
     added: ByCollection(Shown, "Records by collection"),
     removed: ByCollection(Shown, "Records by collection"),
     changed: ByCollection(
-      Closed({
+      ClosedObject({
         id: Type.String(),
-        fields: Type.Record(Type.String(), Closed({ before: Type.Unknown(), after: Type.Unknown() })),
+        fields: Type.Record(Type.String(), ClosedObject({ before: Type.Unknown(), after: Type.Unknown() })),
       }),
       "By collection, the records of which fields differ; null where one has no such field",
     ),

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Closed } from "../engine/contract/schema.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
 import { nearest } from "../engine/contract/text.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import {
@@ -18,7 +18,7 @@ import { stateCollections } from "./state/state-collection.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
-  Closed(
+  ClosedObject(
     {
       format: Type.Literal(SNAPSHOT_FORMAT),
       version: Type.Literal(SNAPSHOT_VERSION),

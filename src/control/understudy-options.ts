@@ -44,11 +44,11 @@ export interface UnderstudyOptions {
   judgeAnswers?: boolean;
   replay?: ReplaySeams;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
-  mcp?: (own: OwnServer) => Promise<Mount["handle"]>;
+  mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;
 }
 
 /** How a server is called by its own clients. */
-export interface OwnServer {
+export interface ServerAccess {
   url: () => string;
   token: string | undefined;
   version: string;

@@ -1,22 +1,30 @@
 import { resolve } from "node:path";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
-import { filesCalled, filesIn, nameOfFile, readMark, realFile, showFile, UnreadableFile } from "./files.ts";
+import {
+  filesIn,
+  findDocumentFiles,
+  getFileVersion,
+  nameOfFile,
+  realFile,
+  showFile,
+  UnreadableFile,
+} from "./files.ts";
 
 /** A document that was read. */
-export interface Read<T> {
+export interface LoadedDocument<T> {
   value: T;
   /** The files that it was read from, by their real paths, each with its mark at that time. */
   files: ReadonlyMap<string, string>;
 }
 
-export interface Origin<T> {
+export interface DocumentSource<T> {
   /** The real path; undefined for a value that came without a file. */
   file: string | undefined;
   /** The folder that paths in messages are relative to. */
   cwd: string;
   /** @throws DocumentError */
-  read: () => Read<T>;
+  read: () => LoadedDocument<T>;
 }
 
 /** One document: the version in force, and the problem of a newer one. */
@@ -26,10 +34,10 @@ export class Document<T> {
   version: T | undefined;
   /** The problem of the newest text, if that is not in force. */
   problem: DocumentError | undefined;
-  private readonly origin: Origin<T>;
+  private readonly origin: DocumentSource<T>;
   private readonly marks = new Map<string, string>();
 
-  constructor(origin: Origin<T>) {
+  constructor(origin: DocumentSource<T>) {
     this.file = origin.file;
     this.origin = origin;
   }
@@ -46,7 +54,7 @@ export class Document<T> {
   /** Whether the file has changed since the version in force was read. */
   isOutdated(file: string): boolean {
     const mark = this.marks.get(file);
-    return mark !== undefined && mark !== readMark(file);
+    return mark !== undefined && mark !== getFileVersion(file);
   }
 
   get isStale(): boolean {
@@ -73,7 +81,7 @@ export class Document<T> {
       this.problem = error;
       // A file that is extended as of now may be broken, and a fix of it counts.
       const suspects = error.problems.map((one) => resolve(this.origin.cwd, one.file));
-      for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, readMark(file));
+      for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, getFileVersion(file));
       return false;
     }
   }
@@ -87,7 +95,7 @@ export interface LibraryOptions<T> {
   /** The number of documents that stay in memory without being referenced. */
   kept: number;
   /** Reads and checks a file. @throws DocumentError */
-  read: (file: string) => Read<T>;
+  read: (file: string) => LoadedDocument<T>;
   /** The name in the document; undefined if documents are named after their files. */
   getName: ((version: T) => string) | undefined;
   /** Whether a newer version differs. @throws DocumentError if it cannot replace the other */
@@ -97,7 +105,7 @@ export interface LibraryOptions<T> {
 }
 
 /** The documents in use that an edited file belongs to, after the edit. */
-export interface Refreshed<T> {
+export interface AffectedDocuments<T> {
   changed: Document<T>[];
   /** The last good version of these stays in force. */
   broken: { document: Document<T>; problem: DocumentError }[];
@@ -142,7 +150,7 @@ export class DocumentLibrary<T> {
 
   /** Searches single files, and files that have the names of their documents. */
   findByFile(name: string): Document<T> | undefined {
-    for (const file of [...this.single, ...filesCalled(name, this.folders)]) {
+    for (const file of [...this.single, ...findDocumentFiles(name, this.folders)]) {
       const document = this.at(file);
       if (this.getName(document) === name) return document;
     }
@@ -165,7 +173,7 @@ export class DocumentLibrary<T> {
   }
 
   /** The document of a value that came without a file; `key` stands for the value. */
-  value(key: string, read: () => Read<T>): Document<T> {
+  value(key: string, read: () => LoadedDocument<T>): Document<T> {
     return this.kept(key, undefined, read);
   }
 
@@ -217,8 +225,8 @@ export class DocumentLibrary<T> {
   }
 
   /** Reads the documents in use that a file belongs to again. */
-  refresh(file: string): Refreshed<T> {
-    const refreshed: Refreshed<T> = { changed: [], broken: [] };
+  refresh(file: string): AffectedDocuments<T> {
+    const refreshed: AffectedDocuments<T> = { changed: [], broken: [] };
     for (const document of this.dependentOn(file)) {
       const changed = document.refresh(this.options.differs);
       const { problem } = document;
@@ -238,7 +246,7 @@ export class DocumentLibrary<T> {
     return [...this.single, ...this.folders.flatMap(filesIn)].map((file) => this.at(file));
   }
 
-  private kept(key: string, file: string | undefined, read: () => Read<T>): Document<T> {
+  private kept(key: string, file: string | undefined, read: () => LoadedDocument<T>): Document<T> {
     const { cwd, isInUse, differs } = this.options;
     const known = this.documents.get(key);
     if (known !== undefined) {

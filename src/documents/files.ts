@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative } from "node:path";
 import { decodeText } from "../engine/documents/decode-text.ts";
-import { DocumentError, NOWHERE } from "../engine/documents/document-error.ts";
+import { DocumentError, NO_POSITION } from "../engine/documents/document-error.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -11,7 +11,7 @@ export function isPath(document: string): boolean {
 }
 
 /** The files in these folders that may hold the document of this name, by their real paths, nearest first. */
-export function* filesCalled(name: string, folders: readonly string[]): Generator<string> {
+export function* findDocumentFiles(name: string, folders: readonly string[]): Generator<string> {
   if (isPath(name)) return;
   for (const folder of folders) {
     for (const extension of EXTENSIONS) {
@@ -59,7 +59,7 @@ function hasExtension(file: string): boolean {
 /** The file system refused, or the path leads to something other than a document. */
 export class UnreadableFile extends DocumentError {
   constructor(file: string, message: string) {
-    super([{ file, ...NOWHERE, field: "", message }]);
+    super([{ file, ...NO_POSITION, field: "", message }]);
   }
 }
 
@@ -81,7 +81,7 @@ export interface FileText {
 const GONE = "gone";
 
 /** Changes with every edit that the file system reports. Never throws. */
-export function readMark(file: string): string {
+export function getFileVersion(file: string): string {
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     return stats === undefined ? GONE : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
@@ -107,7 +107,7 @@ export function readFileText(
     if (stats.isDirectory()) return refuse(`${shown} is a folder, not a ${noun}`);
     if (!stats.isFile()) return refuse(`${shown} is no ordinary file`);
     if (stats.size > maxBytes) return refuse(`${shown} is larger than ${maxBytes / 1024 / 1024} MB`);
-    const mark = readMark(file);
+    const mark = getFileVersion(file);
     return { text: readUserText(file, shown), mark };
   } catch (error) {
     if (error instanceof DocumentError) throw error;

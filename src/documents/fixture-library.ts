@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
-import { DocumentError, documentError, NOWHERE } from "../engine/documents/document-error.ts";
+import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
 import { refuse } from "../engine/documents/merge-documents.ts";
 import { inlineDocument, type Warn } from "../engine/documents/read-document.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
@@ -11,7 +11,12 @@ import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/f
 import { type FixtureShape, fixtureShape, leastRecords } from "../engine/fixtures/fixture-shape.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
-import { type Document, DocumentLibrary, type Read, type Refreshed } from "./document-library.ts";
+import {
+  type AffectedDocuments,
+  type Document,
+  DocumentLibrary,
+  type LoadedDocument,
+} from "./document-library.ts";
 import {
   findFixture,
   fixtureFolders,
@@ -116,7 +121,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   /** Reads the fixtures that an edited file belongs to again. */
-  refresh(file: string): Refreshed<Fixture> {
+  refresh(file: string): AffectedDocuments<Fixture> {
     return this.files.refresh(file);
   }
 
@@ -140,7 +145,8 @@ export class FixtureLibrary implements FixtureSource {
 
   private find(name: string): string {
     const found = findFixture(name, this.places);
-    if (typeof found !== "string") throw documentError(name, NOWHERE, found.message, { hint: found.hint });
+    if (typeof found !== "string")
+      throw documentError(name, NO_POSITION, found.message, { hint: found.hint });
     return found;
   }
 
@@ -150,7 +156,7 @@ export class FixtureLibrary implements FixtureSource {
     // Refuses a value that nests too deep for JSON.
     if (text === undefined) inlineDocument(fixture, { file });
     if (text === undefined || Array.isArray(fixture))
-      throw documentError(file, NOWHERE, "the document must be a map");
+      throw documentError(file, NO_POSITION, "the document must be a map");
     const key = `inline ${createHash("sha256").update(text).digest("hex")}`;
     const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
     const document = readable(this.files.value(key, () => this.checked(read())));
@@ -164,7 +170,7 @@ export class FixtureLibrary implements FixtureSource {
   }
 
   /** @throws DocumentError */
-  private checked({ document, files, trusted }: ReadFixture): Read<Fixture> {
+  private checked({ document, files, trusted }: ReadFixture): LoadedDocument<Fixture> {
     if (trusted) return { value: this.shipped(document.value), files };
     refuse(document, checkFixtureDocument(document, this.shape));
     return { value: new Fixture(document.value as FixtureData, trusted, this.builders), files };

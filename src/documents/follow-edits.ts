@@ -5,7 +5,7 @@ import type { LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Document } from "./document-library.ts";
 import type { FixtureLibrary } from "./fixture-library.ts";
 import type { ScenarioLibrary } from "./scenario-library.ts";
-import type { Followed } from "./watch-documents.ts";
+import type { WatchedDocuments } from "./watch-documents.ts";
 
 /** As much of a sandbox as a changed fixture concerns. */
 export interface FixtureUser {
@@ -35,7 +35,7 @@ export interface FixtureEdits {
 }
 
 /** Lets edits of fixture files, and of files that they extend, take effect where they are in use (interfaces 6). */
-export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): Followed {
+export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): WatchedDocuments {
   return {
     files: library.files,
     takeUp(file) {
@@ -87,7 +87,10 @@ export interface ScenarioEdits {
 }
 
 /** Lets edits of scenario files take effect where they are in force (interfaces 6). */
-export function followScenarios(library: ScenarioLibrary, { onChange, onProblem }: ScenarioEdits): Followed {
+export function followScenarios(
+  library: ScenarioLibrary,
+  { onChange, onProblem }: ScenarioEdits,
+): WatchedDocuments {
   return {
     files: library.files,
     takeUp(file) {

@@ -12,7 +12,15 @@ import {
   type Warn,
 } from "../engine/documents/read-document.ts";
 import { DEFAULT_LIMITS, type DocumentLimits, OWN_FILE_LIMITS } from "../engine/documents/yaml.ts";
-import { filesCalled, filesIn, isPath, nameOfFile, readFileText, showFile, UnreadableFile } from "./files.ts";
+import {
+  filesIn,
+  findDocumentFiles,
+  isPath,
+  nameOfFile,
+  readFileText,
+  showFile,
+  UnreadableFile,
+} from "./files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
 export interface FixturePlaces {
@@ -46,7 +54,7 @@ export function findFixture(fixture: string, places: FixturePlaces, from?: strin
       : { message: `there is no file ${showFile(file, places.cwd)}` };
   }
   const folders = from === undefined ? places.folders : [start, ...places.folders];
-  for (const file of filesCalled(fixture, folders)) if (file !== from) return file;
+  for (const file of findDocumentFiles(fixture, folders)) if (file !== from) return file;
   return unknownName(fixture, fixtureNames(folders));
 }
 

@@ -12,8 +12,8 @@ import {
   type ScenarioUser,
 } from "../engine/faults/scenario.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
-import type { Document, Read } from "./document-library.ts";
-import { DocumentLibrary, type Refreshed } from "./document-library.ts";
+import type { Document, LoadedDocument } from "./document-library.ts";
+import { type AffectedDocuments, DocumentLibrary } from "./document-library.ts";
 import { isPath, readFileText, UnreadableFile } from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
@@ -147,7 +147,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   /** Puts in force what an edited file says now, where it is in use. */
-  refresh(file: string): Refreshed<Scenario> {
+  refresh(file: string): AffectedDocuments<Scenario> {
     const { changed, broken } = this.files.refresh(file);
     // One that another file of the same name hides is in force nowhere.
     const inForce = changed.filter((document) => this.files.find(document.version!.name) === document);
@@ -188,7 +188,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return before.name !== after.name || JSON.stringify(before.document) !== JSON.stringify(after.document);
   }
 
-  private read(file: string): Read<Scenario> {
+  private read(file: string): LoadedDocument<Scenario> {
     const shown = this.files.shown(file);
     const { text, mark } = readFileText(file, { shown, noun: "scenario", maxBytes: MAX_SCENARIO_BYTES });
     return {

@@ -8,7 +8,7 @@ const QUIET_MS = 60;
 const SETTLING_MS = 300;
 
 /** Documents whose edits take effect where they are in use (interfaces 6). */
-export interface Followed {
+export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
   /** Puts an edited file in force, and reports it. */
   takeUp: (file: string) => void;
@@ -25,14 +25,14 @@ export interface DocumentWatch {
  * watched, and for each edit that could not be put in force.
  */
 export function watchDocuments(
-  followed: readonly Followed[],
+  followed: readonly WatchedDocuments[],
   onError: (error: Error) => void,
 ): DocumentWatch {
   return new Watch(followed, onError);
 }
 
 class Watch implements DocumentWatch {
-  private readonly followed: readonly Followed[];
+  private readonly followed: readonly WatchedDocuments[];
   private readonly onError: (error: Error) => void;
   private readonly stops: readonly (() => void)[];
   private readonly paths = new Set<string>();
@@ -42,7 +42,7 @@ class Watch implements DocumentWatch {
   private failed = false;
   private closed = false;
 
-  constructor(followed: readonly Followed[], onError: (error: Error) => void) {
+  constructor(followed: readonly WatchedDocuments[], onError: (error: Error) => void) {
     this.followed = followed;
     this.onError = onError;
     this.stops = followed.map(({ files }) => files.onUse(() => this.follow()));

@@ -7,7 +7,7 @@ import type { Log } from "../hosts/node/log.ts";
 import { TemporaryFolder } from "../hosts/node/storage/folders.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
-import { type ReviverParts, SandboxReviver } from "../persistence/sandbox-reviver.ts";
+import { type RestorerParts, SandboxRestorer } from "../persistence/sandbox-restorer.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 import { DueSandboxes } from "./due-sandboxes.ts";
 import { FleetRegister } from "./fleet-register.ts";
@@ -30,7 +30,7 @@ const WARM_UP_ROUNDS = 5;
 /** A smaller difference between the clocks of two machines does no harm. */
 const MAX_DIFFERENCE_MS = 2000;
 
-export interface FleetParts extends ReviverParts {
+export interface FleetParts extends RestorerParts {
   store: RedisStore;
   version: string;
   /** The control token, which all nodes have. */
@@ -50,7 +50,7 @@ export class FleetNode {
   private readonly parts: FleetParts;
   private readonly due: DueSandboxes;
   private readonly chunks: UploadChunks;
-  private readonly reviver: SandboxReviver;
+  private readonly restorer: SandboxRestorer;
   private readonly files = new TemporaryFolder();
   private isReachable: boolean | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class FleetNode {
     this.due = new DueSandboxes(store);
     this.chunks = new UploadChunks(store);
     this.register = new FleetRegister(store);
-    this.reviver = new SandboxReviver(parts);
+    this.restorer = new SandboxRestorer(parts);
     this.session = new NodeSession(store, log, (lost) => this.recover(lost));
     const { due, chunks, session, register } = this;
     const takeOver = (name: string, seen: Lease) => this.saver.inTurn(name, () => this.claim(name, seen));
@@ -103,7 +103,7 @@ export class FleetNode {
     for (const _ of this.parts.judge.prepare()) await nextTurn();
     const rows = await this.store.load("default");
     for (let time = 0; time < WARM_UP_ROUNDS && !this.router.isLeaving; time++) {
-      await this.reviver.warmUp("default", rows);
+      await this.restorer.warmUp("default", rows);
       await nextTurn();
     }
   }
@@ -163,7 +163,7 @@ export class FleetNode {
     const folder = join(this.files.path, `${name}-${store.held.get(name)?.epoch}`);
     try {
       await this.chunks.load(name, rows, folder);
-      const image = await this.reviver.bringBack(name, rows, folder);
+      const image = await this.restorer.bringBack(name, rows, folder);
       this.saver.adopt(image);
       this.takenOver += 1;
       return image.sandbox;

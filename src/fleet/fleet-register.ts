@@ -24,7 +24,7 @@ export class FleetRegister {
 
   /**
    * Among the fleet's nodes.
-   * @throws PersistenceError where those that run have another control token: requests are passed on with it
+   * @throws PersistenceError where those that run have another control token: requests are proxied with it
    */
   async enter(version: string, token: string): Promise<void> {
     const { url } = this.store.owner;

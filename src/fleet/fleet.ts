@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { BeforeAnswer, Connection, FoundSandbox } from "../hosts/node/hooks.ts";
+import type { Connection, DurabilityHook, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { FleetNode, FleetParts } from "./fleet-node.ts";
 
@@ -20,7 +20,7 @@ type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknow
  * Everything that the rest of a server knows of a fleet (interfaces 15): it finds sandboxes, holds answers back until
  * Redis has their changes, and lists what the other nodes own. The node itself is loaded by `open`.
  */
-export class Fleet implements BeforeAnswer {
+export class Fleet implements DurabilityHook {
   private readonly options: FleetOptions;
   private readonly refuse: Refuse;
   private opened: FleetNode | undefined;
@@ -140,7 +140,7 @@ export class Fleet implements BeforeAnswer {
       node: session.url,
       lease: session.isValid ? ("held" as const) : ("lost" as const),
       owned: saver.size,
-      passed_on: router.proxy.count,
+      proxied: router.proxy.count,
       taken_over: takenOver,
       fenced: saver.fenced,
     };

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pieces, put } from "../../test/support/stores.ts";
-import { DocumentFile, type Kept, nestedRows, nestedText } from "./document-file.ts";
+import { DocumentFile, nestedRows, nestedText, type SandboxSections } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { Change } from "./store.ts";
 
@@ -28,7 +28,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const kept = (text: string): Kept => new Map([["a", new Map([["world", new Map([["x", text]])]])]]);
+const kept = (text: string): SandboxSections =>
+  new Map([["a", new Map([["world", new Map([["x", text]])]])]]);
 const toDocument = (sandboxes: string) =>
   `{\n  "format": "understudy-worlds",\n  "version": 2,\n  "sandboxes": ${sandboxes}\n}\n`;
 

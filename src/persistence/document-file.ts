@@ -12,13 +12,13 @@ const VERSION = 2;
 const WRITE_BYTES = 256 * 1024;
 
 /** By sandbox, section and id. Values: nothing that is in here is ever changed, only replaced. */
-export type Kept = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
 
 /**
  * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs,
  * renames, keeps the copy before as `.previous`, and yields to requests while it writes.
  */
-export class DocumentFile implements Adapter<Kept> {
+export class DocumentFile implements Adapter<SandboxSections> {
   private readonly file: string;
   private readonly previous: string;
   private readonly say: (warning: string) => void;
@@ -47,7 +47,7 @@ export class DocumentFile implements Adapter<Kept> {
     }
   }
 
-  async read(): Promise<Kept | null> {
+  async read(): Promise<SandboxSections | null> {
     for (const candidate of [this.file, this.previous]) {
       if (!existsSync(candidate)) continue;
       const document = readJson(candidate);
@@ -62,7 +62,7 @@ export class DocumentFile implements Adapter<Kept> {
     return null;
   }
 
-  async write(kept: Kept): Promise<void> {
+  async write(kept: SandboxSections): Promise<void> {
     const draft = `${this.file}.draft`;
     try {
       await writePieces(draft, documentText(kept));
@@ -104,7 +104,7 @@ function readJson(file: string): Document | Error {
   }
 }
 
-function toStoredRows(sandboxes: unknown): Kept {
+function toStoredRows(sandboxes: unknown): SandboxSections {
   const kept = new Map<string, Map<string, Map<string, string>>>();
   if (typeof sandboxes !== "object" || sandboxes === null) return kept;
   for (const [name, nested] of Object.entries(sandboxes)) {
@@ -122,7 +122,7 @@ function toStoredRows(sandboxes: unknown): Kept {
   return kept;
 }
 
-function* documentText(kept: Kept): IterableIterator<string> {
+function* documentText(kept: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let first = true;
   for (const [name, sections] of [...kept].sort(([a], [b]) => (a < b ? -1 : 1))) {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
 import { Mutex } from "../engine/state/concurrency.ts";
-import { DocumentFile, type Kept } from "./document-file.ts";
+import { DocumentFile, type SandboxSections } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
 import {
   type Change,
@@ -19,10 +19,10 @@ export class DocumentStore implements FolderStore {
   readonly aside: string;
   private readonly file: string;
   private readonly lock: FileLock;
-  private readonly db: Low<Kept>;
+  private readonly db: Low<SandboxSections>;
   private readonly mutex = new Mutex();
 
-  private constructor(file: string, lock: FileLock, db: Low<Kept>) {
+  private constructor(file: string, lock: FileLock, db: Low<SandboxSections>) {
     this.file = file;
     this.lock = lock;
     this.db = db;
@@ -42,7 +42,7 @@ export class DocumentStore implements FolderStore {
     document.requireKnownFormat();
     const lock = takeLock(file);
     try {
-      const db = new Low<Kept>(document, new Map());
+      const db = new Low<SandboxSections>(document, new Map());
       await db.read();
       return new DocumentStore(file, lock, db);
     } catch (error) {
@@ -94,7 +94,7 @@ class Draft {
   readonly kept: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
   private readonly own = new Map<string, Map<string, Map<string, string>>>();
 
-  constructor(before: Kept) {
+  constructor(before: SandboxSections) {
     this.kept = new Map(before);
   }
 

@@ -1,18 +1,18 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { BeforeAnswer } from "../hosts/node/hooks.ts";
-import type { PersistenceParts, Place } from "./open-persistence.ts";
+import type { DurabilityHook } from "../hosts/node/hooks.ts";
+import type { PersistenceParts, StoreLocation } from "./open-persistence.ts";
 import type { Saver, SavingFailure } from "./saver.ts";
 
 /**
  * The stored sandboxes of a server that runs alone (`--persist`). It opens after the server's parts are made and
  * before the first request; its code is loaded then, so that a server without it does not pay for it.
  */
-export class LocalPersistence implements BeforeAnswer {
-  private readonly place: Place & { durable?: boolean };
+export class LocalPersistence implements DurabilityHook {
+  private readonly place: StoreLocation & { durable?: boolean };
   private opening: Promise<Saver> | undefined;
   private saver: Saver | undefined;
 
-  constructor(place: Place & { durable?: boolean }) {
+  constructor(place: StoreLocation & { durable?: boolean }) {
     this.place = place;
   }
 

@@ -5,17 +5,17 @@ import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { nestedText } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
-import { type ReviverParts, SandboxReviver } from "./sandbox-reviver.ts";
+import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { Saver } from "./saver.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { FolderStore, Row } from "./store.ts";
 import { freeName } from "./store.ts";
 
 /** A folder, in which an embedded engine keeps everything, or one readable document. */
-export type Place = { folder: string } | { file: string };
+export type StoreLocation = { folder: string } | { file: string };
 
-export interface PersistenceParts extends ReviverParts {
-  place: Place;
+export interface PersistenceParts extends RestorerParts {
+  place: StoreLocation;
 }
 
 /**
@@ -44,13 +44,13 @@ class Persistence {
   readonly saver: Saver;
   private readonly parts: PersistenceParts;
   private readonly store: FolderStore;
-  private readonly reviver: SandboxReviver;
+  private readonly restorer: SandboxRestorer;
 
   constructor(parts: PersistenceParts, store: FolderStore) {
     const { sandboxes, uploads, log } = parts;
     this.parts = parts;
     this.store = store;
-    this.reviver = new SandboxReviver(parts);
+    this.restorer = new SandboxRestorer(parts);
     this.saver = new Saver({
       store,
       uploads,
@@ -60,7 +60,7 @@ class Persistence {
         get: (name) => sandboxes.get(name),
         discard: (name) => sandboxes.delete(name),
         bringBack: async (name) => {
-          const image = await this.reviver.bringBack(name, await this.store.load(name));
+          const image = await this.restorer.bringBack(name, await this.store.load(name));
           // Loading may have changed a little, which cannot be saved now and is no reason for a refusal.
           image.remark();
           this.saver.adopt(image);
@@ -75,7 +75,7 @@ class Persistence {
     for (const name of await this.store.list()) {
       const rows = await this.store.load(name);
       try {
-        images.push(await this.reviver.bringBack(name, rows));
+        images.push(await this.restorer.bringBack(name, rows));
       } catch (error) {
         isWhole = false;
         await this.setAside(name, rows, error as Error);

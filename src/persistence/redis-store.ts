@@ -22,7 +22,7 @@ export interface StoreOwner {
 }
 
 /** A sandbox of this node: at which epoch, and the number of its last commit. */
-export interface Hold {
+export interface OwnedSandbox {
   epoch: number;
   number: string;
 }
@@ -46,7 +46,7 @@ export const fleetKey = (what: string) => PREFIX + what;
 export class RedisStore implements Store {
   readonly connection: RedisConnection;
   /** Sandboxes that this node owns. */
-  readonly held = new Map<string, Hold>();
+  readonly held = new Map<string, OwnedSandbox>();
   /** Another after the lease was lost. */
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plainSandbox, plainUploads, rootOf } from "../../test/support/kept-stand.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { inPieces, parseSavedSandbox, rowsBetween, UnfitSandbox } from "./sandbox-rows.ts";
+import { InvalidSandboxRows, inPieces, parseSavedSandbox, rowsBetween } from "./sandbox-rows.ts";
 import type { Change } from "./store.ts";
 
 const { uploads } = plainUploads();
@@ -257,13 +257,13 @@ describe("a sandbox as it was written down", () => {
       "records/notes holds under n1 a record that is not note_id n1",
     ],
   ])("refuses %j [interfaces 2]", (given, message) => {
-    expect(() => parseRows(given)).toThrow(new UnfitSandbox(message));
+    expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));
   });
 
   it("says which row is no JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
       /^world\/facts is no JSON: ./,
     );
-    expect(new UnfitSandbox("no").name).toBe("UnfitSandbox");
+    expect(new InvalidSandboxRows("no").name).toBe("InvalidSandboxRows");
   });
 });

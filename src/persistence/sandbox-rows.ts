@@ -151,13 +151,13 @@ export interface SavedSandbox {
 }
 
 /** The rows are not those of a sandbox; the message names the place. */
-export class UnfitSandbox extends Error {
-  override readonly name = "UnfitSandbox";
+export class InvalidSandboxRows extends Error {
+  override readonly name = "InvalidSandboxRows";
 }
 
 /**
  * Puts rows together. Checks only their places; their contents are validated later.
- * @throws UnfitSandbox for a row in an unknown place, or one that is not JSON
+ * @throws InvalidSandboxRows for a row in an unknown place, or one that is not JSON
  */
 export function parseSavedSandbox(
   idFieldOf: (collection: string) => string | undefined,
@@ -195,14 +195,14 @@ export function parseSavedSandbox(
     const collection = /^records\/([^/]+)$/.exec(section)?.[1];
     const idField = collection === undefined ? undefined : idFieldOf(collection);
     if (collection === undefined || idField === undefined) {
-      throw new UnfitSandbox(`${section} is nothing that this server knows`);
+      throw new InvalidSandboxRows(`${section} is nothing that this server knows`);
     }
     const tables = world.tables!;
     tables[collection] ??= { put: [], removed: [] };
     if (value === null) tables[collection].removed.push(id);
     else if ((value as Record<string, unknown>)[idField] === id)
       tables[collection].put.push(value as StoredRecord);
-    else throw new UnfitSandbox(`${section} holds under ${id} a record that is not ${idField} ${id}`);
+    else throw new InvalidSandboxRows(`${section} holds under ${id} a record that is not ${idField} ${id}`);
   }
 }
 
@@ -210,6 +210,6 @@ function parsed(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UnfitSandbox(`${place} is no JSON: ${(error as Error).message}`);
+    throw new InvalidSandboxRows(`${place} is no JSON: ${(error as Error).message}`);
   }
 }

@@ -35,7 +35,7 @@ function open({ isFresh }) {
     const version = db.pragma("user_version")[0].user_version;
     if (version > formatVersion) throw Object.assign(new Error(String(version)), { code: "NEWER" });
     if (!isFresh) checkWhole();
-    db.exec(`CREATE TABLE IF NOT EXISTS kept (
+    db.exec(`CREATE TABLE IF NOT EXISTS rows (
       sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
       PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
     db.exec(
@@ -54,15 +54,15 @@ function open({ isFresh }) {
   }
   statements = {
     put: db.prepare(
-      "INSERT INTO kept VALUES (?, ?, ?, ?) ON CONFLICT (sandbox, section, id) DO UPDATE SET text = excluded.text",
+      "INSERT INTO rows VALUES (?, ?, ?, ?) ON CONFLICT (sandbox, section, id) DO UPDATE SET text = excluded.text",
     ),
-    remove: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section = ? AND id = ?"),
-    clear: db.prepare("DELETE FROM kept WHERE sandbox = ? AND section >= ? AND section < ?"),
-    list: db.prepare("SELECT DISTINCT sandbox FROM kept ORDER BY sandbox"),
+    remove: db.prepare("DELETE FROM rows WHERE sandbox = ? AND section = ? AND id = ?"),
+    clear: db.prepare("DELETE FROM rows WHERE sandbox = ? AND section >= ? AND section < ?"),
+    list: db.prepare("SELECT DISTINCT sandbox FROM rows ORDER BY sandbox"),
     save: db.prepare(
       "INSERT INTO saved VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET saves = excluded.saves, changes = excluded.changes",
     ),
-    load: db.prepare("SELECT section, id, text FROM kept WHERE sandbox = ? ORDER BY section, id"),
+    load: db.prepare("SELECT section, id, text FROM rows WHERE sandbox = ? ORDER BY section, id"),
   };
   inode = statSync(file).ino;
   const [{ saves, changes } = { saves: 0, changes: 0 }] = db

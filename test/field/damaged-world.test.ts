@@ -102,7 +102,7 @@ describe("understudy.db while the server runs", () => {
     const count = async (file: string) => {
       const program = `import sqlite3, sys
 db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
-print(db.execute("SELECT count(*) FROM kept WHERE id = 'thread_n1'").fetchone()[0])`;
+print(db.execute("SELECT count(*) FROM rows WHERE id = 'thread_n1'").fetchone()[0])`;
       const child = spawn("python3", ["-c", program, file], { stdio: ["ignore", "pipe", "pipe"] });
       let out = "";
       for (const stream of [child.stdout, child.stderr])

@@ -145,7 +145,7 @@ describe("a fleet [interfaces 15]", () => {
       }).then((answer) => answer.text());
       await expect(broken, fault).rejects.toThrow();
     }
-    expect((await b.control("GET", "/_control/health")).body.fleet.passed_on).toBeGreaterThan(4);
+    expect((await b.control("GET", "/_control/health")).body.fleet.proxied).toBeGreaterThan(4);
   });
 
   it("bytes of a half-finished upload go on at another node [interfaces 15]", async () => {

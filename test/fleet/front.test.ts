@@ -37,7 +37,7 @@ beforeEach(({ skip }) => {
   if (!hasRedis) skip(NO_REDIS);
 });
 
-const passedOn = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.passed_on;
+const proxied = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
 describe("ways into a fleet [interfaces 15]", () => {
   it("every node prints a login link that works there once, whoever owns `default` [interfaces 15]", async () => {
@@ -84,7 +84,7 @@ describe("ways into a fleet [interfaces 15]", () => {
       await see(page.getByRole("row", { name: /usr_dan/ })).toBeVisible();
       // Before the token was given.
       expect(complaints.filter((line) => !line.includes("401"))).toEqual([]);
-      expect(await passedOn(b!)).toBeGreaterThan(0);
+      expect(await proxied(b!)).toBeGreaterThan(0);
       await page.close();
     },
     4 * PATIENCE_MS,
@@ -97,7 +97,7 @@ describe("ways into a fleet [interfaces 15]", () => {
     const c = await startNode(redis);
     const nginx = await TestNginx.start([b!.url, c.url]);
     try {
-      const before = (await passedOn(b!)) + (await passedOn(c));
+      const before = (await proxied(b!)) + (await proxied(c));
       const names = Array.from({ length: 12 }, (_, i) => `hashed-${i}`);
       const client = connect(nginx.url, { token: TOKEN });
       for (const name of names) await client.sandbox({ name });
@@ -110,7 +110,7 @@ describe("ways into a fleet [interfaces 15]", () => {
         expect(await ask("", { "x-sandbox": name })).toBe(200);
         expect((await (await client.open(name)).info()).name).toBe(name);
       }
-      expect((await passedOn(b!)) + (await passedOn(c))).toBe(before);
+      expect((await proxied(b!)) + (await proxied(c))).toBe(before);
       const owned = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.owned;
       const [ofB, ofC] = [await owned(b!), await owned(c)];
       expect([ofB > 0, ofC > 0, ofB + ofC]).toEqual([true, true, names.length]);

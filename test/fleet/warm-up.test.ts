@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FleetNode } from "../../src/fleet/fleet-node.ts";
 import { NodeProxy } from "../../src/fleet/proxy.ts";
-import { SandboxReviver } from "../../src/persistence/sandbox-reviver.ts";
+import { SandboxRestorer } from "../../src/persistence/sandbox-restorer.ts";
 import { until } from "../support/eventually.ts";
 import { type Node, startNode, TOKEN } from "../support/fleet.ts";
 import { freePort, hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
@@ -44,7 +44,7 @@ describe("a node that makes itself ready [interfaces 15]", () => {
     expect((await a.control("GET", ONE)).status).toBe(200);
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
-    const reviverWarmUp = vi.spyOn(SandboxReviver.prototype, "warmUp");
+    const reviverWarmUp = vi.spyOn(SandboxRestorer.prototype, "warmUp");
     const ask = vi.spyOn(NodeProxy.prototype, "ask");
     const b = await startNode(redis, { port });
     open.push(b);

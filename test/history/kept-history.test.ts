@@ -73,7 +73,7 @@ describe("a history that is kept [interfaces 10]", () => {
         entries: told.entries.map((entry) => ({ ...entry, kept: false, journal_position: 0 })),
       });
       const refused = await after.control("POST", `/history/${attach!.id}/rewind`);
-      expect(refused.body.type).toBe("urn:understudy:problem:state-let-go");
+      expect(refused.body.type).toBe("urn:understudy:problem:state-evicted");
       // A timer that was set before the restart still knows who set it.
       await after.ok("POST", "/clock/advance", { by: "2m" });
       const steps = (await after.entries("?kind=timer")).filter(({ subject }) => subject === "file_loose");

@@ -157,7 +157,7 @@ describe("rewind [interfaces 10]", () => {
       ["GET", "changes"],
     ]) {
       const answer = await history.control(method!, `/history/${entry!.id}/${path}`);
-      expect([answer.status, answer.body.type]).toEqual([409, "urn:understudy:problem:state-let-go"]);
+      expect([answer.status, answer.body.type]).toEqual([409, "urn:understudy:problem:state-evicted"]);
       expect(answer.body.advice).toMatch(/snapshot/);
     }
   });

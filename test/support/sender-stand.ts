@@ -5,7 +5,7 @@ import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
 import { World } from "../../src/engine/state/world.ts";
 import type { Commit } from "../../src/engine/state/world-parts.ts";
-import type { MadeAttempt } from "../../src/engine/webhooks/attempt.ts";
+import type { CompletedAttempt } from "../../src/engine/webhooks/attempt.ts";
 import { createDeliveries, type DeliveriesParts } from "../../src/engine/webhooks/dispatcher.ts";
 import {
   type AttemptKind,
@@ -35,7 +35,7 @@ export function senderStand(
 ) {
   const left: Left[] = [];
   const recorded: { row: Outgoing; schedule: readonly number[] }[] = [];
-  const made: MadeAttempt[] = [];
+  const made: CompletedAttempt[] = [];
   const errors: unknown[] = [];
   const faults: DeliveryFacts[] = [];
   const fault = (_sandbox: Sandbox, facts: DeliveryFacts): DeliveryFault | undefined => {

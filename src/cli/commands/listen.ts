@@ -1,6 +1,6 @@
 import type { UnderstudyClient } from "../../client/connect.ts";
 import type { SimulatedAnswer } from "../../engine/receivers/receiver.ts";
-import type { HeardDelivery } from "../../tools/receivers/listen.ts";
+import type { ListenedDelivery } from "../../tools/receivers/listen.ts";
 import {
   number,
   openSandbox,
@@ -13,7 +13,7 @@ import {
 } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import type { SubscribedEvents } from "../forward-deliveries.ts";
-import { complain, onEnding, onReaderGone, say, sayJson } from "../process.ts";
+import { onPipeClosed, onTermination, printError, printJsonLine, printLines } from "../process.ts";
 
 const DEFAULT_PORT = 4748;
 
@@ -65,8 +65,8 @@ async function listen(options: Options): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     stopWaiting = onEnd(resolve);
   });
-  if (json) sayJson({ url: listener.url, pid: process.pid });
-  else say(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
+  if (json) printJsonLine({ url: listener.url, pid: process.pid });
+  else printLines(`Listening at ${listener.url}, on any path. Ctrl-C ends it.`);
   await ended;
   stopWaiting();
   await listener.close();
@@ -86,11 +86,11 @@ async function forward(options: Options, given: string, server: UnderstudyClient
     // The server knows the events, and suggests the nearest.
     events: names as SubscribedEvents,
     onReady(registered) {
-      if (json) return sayJson({ ...registered, forward_to: to, pid: process.pid });
-      say(`Forwarding deliveries of sandbox ${options.sandbox} to ${to}. Ctrl-C ends it.`);
-      say(`They are signed with ${registered.secret} (webhook ${registered.webhook_id}).`);
+      if (json) return printJsonLine({ ...registered, forward_to: to, pid: process.pid });
+      printLines(`Forwarding deliveries of sandbox ${options.sandbox} to ${to}. Ctrl-C ends it.`);
+      printLines(`They are signed with ${registered.secret} (webhook ${registered.webhook_id}).`);
     },
-    onProblem: complain,
+    onProblem: printError,
     signal: ending.signal,
   }).finally(stopWaiting);
 }
@@ -102,18 +102,18 @@ async function listSubscribable(server: UnderstudyClient): Promise<string[]> {
 }
 
 function onEnd(end: () => void): () => void {
-  const undo = [onEnding(end), onReaderGone(end)];
+  const undo = [onTermination(end), onPipeClosed(end)];
   return () => {
     for (const remove of undo) remove();
   };
 }
 
-async function createPrinter(json: boolean): Promise<(delivery: HeardDelivery) => void> {
+async function createPrinter(json: boolean): Promise<(delivery: ListenedDelivery) => void> {
   const { formatDelivery } = await import("../../tools/receivers/listen.ts");
   return (delivery) => {
     const { body, ...facts } = delivery;
-    if (json) say(JSON.stringify({ ...facts, body: body.toString("utf8") }));
-    else say(formatDelivery(delivery));
+    if (json) printLines(JSON.stringify({ ...facts, body: body.toString("utf8") }));
+    else printLines(formatDelivery(delivery));
   };
 }
 

@@ -12,7 +12,7 @@ import {
   typedValue,
 } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
-import { isInteractive, print, sayColoured, untilStopped } from "../process.ts";
+import { isInteractive, print, printStyled, untilStopped } from "../process.ts";
 import { reportFiles, writeReports } from "../write-files.ts";
 
 export const receiverTestCommand = command({
@@ -78,7 +78,7 @@ export const receiverTestCommand = command({
       showProgress("");
       writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
       if (json) print(true, graded, "");
-      else sayColoured(formatText(graded, { colour: isInteractive(process.stdout) }));
+      else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;
     } catch (error) {
       showProgress("");

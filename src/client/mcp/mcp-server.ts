@@ -13,9 +13,9 @@ import {
   type Arguments,
   ControlApi,
   type JsonSchema,
-  type Reach,
   type Tool,
   type ToolFields,
+  type ToolServer,
 } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
@@ -25,12 +25,12 @@ export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS];
 const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError where no server answers, ControlError where it asks for a token */
-export async function findReach(client: UnderstudyClient): Promise<Reach> {
+export async function connectToServer(client: UnderstudyClient): Promise<ToolServer> {
   return { client, api: await ControlApi.of(client.http) };
 }
 
 /** interfaces 13, over either transport: tools, resources and prompts for one server. */
-export function mcpServer(reach: Reach, version: string): McpServer {
+export function mcpServer(reach: ToolServer, version: string): McpServer {
   const server = new McpServer(
     { name: "understudy-sandbox", title: "Understudy", version },
     {
@@ -44,7 +44,7 @@ export function mcpServer(reach: Reach, version: string): McpServer {
   return server;
 }
 
-function addTool(server: McpServer, tool: Tool, reach: Reach): void {
+function addTool(server: McpServer, tool: Tool, reach: ToolServer): void {
   const { name, title, description, reads = false, destroys = false, repeatable = reads } = tool;
   const fields = tool.fields(reach.api);
   server.registerTool(

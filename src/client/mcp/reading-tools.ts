@@ -5,12 +5,12 @@ import {
   type JsonSchema,
   type OpenApi,
   optional,
-  type Reach,
   required,
   SANDBOX,
   sandboxName,
   send,
   type Tool,
+  type ToolServer,
   text,
 } from "./tool.ts";
 
@@ -105,7 +105,7 @@ const TOOLS: readonly Tool[] = [
 /** interfaces 13: those that change nothing. */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
-async function describeOperation({ client }: Reach, { operation }: Arguments): Promise<unknown> {
+async function describeOperation({ client }: ToolServer, { operation }: Arguments): Promise<unknown> {
   const document = await client.http.call<OpenApi>("GET", "/_control/openapi.json");
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -141,7 +141,7 @@ function referredTo(part: unknown, { components }: OpenApi): Record<string, Json
   return found;
 }
 
-async function coverage(reach: Reach, { operation, all, ...args }: Arguments): Promise<unknown> {
+async function coverage(reach: ToolServer, { operation, all, ...args }: Arguments): Promise<unknown> {
   const asked = all === true ? "coverage.show_all" : "coverage.show";
   const { operations, ...sum } = (await send(reach, asked, args)) as CoverageMatrix;
   const wanted = operations.filter((one) => operation === undefined || one.operation === operation);
@@ -161,7 +161,7 @@ async function coverage(reach: Reach, { operation, all, ...args }: Arguments): P
 /** Cut, it would replay nothing. */
 const MAX_BUNDLE_CHARS = 80_000;
 
-async function makeBundle(reach: Reach, args: Arguments): Promise<unknown> {
+async function makeBundle(reach: ToolServer, args: Arguments): Promise<unknown> {
   const bundle = await send(reach, "bundle.make", args);
   const { length } = JSON.stringify(bundle);
   if (length <= MAX_BUNDLE_CHARS) return { bundle };

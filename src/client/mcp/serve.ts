@@ -6,7 +6,7 @@ import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import { NodeRequest } from "../../hosts/node/node-request.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
-import { findReach, mcpServer } from "./mcp-server.ts";
+import { connectToServer, mcpServer } from "./mcp-server.ts";
 
 /**
  * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
@@ -15,7 +15,7 @@ import { findReach, mcpServer } from "./mcp-server.ts";
 export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Said at once, rather than with the client's first call.
   await client.health();
-  const reach = await findReach(client);
+  const reach = await connectToServer(client);
   const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
   const handle = serveStdio(() => mcpServer(reach, version), {
     onerror: ({ message }) => process.stderr.write(`understudy: ${message}\n`),
@@ -37,10 +37,10 @@ export interface HttpServing {
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API. */
 export function mcpOverHttp({ url, token, version }: HttpServing) {
   // Each request has a server of its own; what the control API says of itself stays the same.
-  let reach: ReturnType<typeof findReach> | undefined;
+  let reach: ReturnType<typeof connectToServer> | undefined;
   const handler = createMcpHandler(async () => {
     if (reach === undefined) {
-      reach = findReach(connect(url(), token === undefined ? {} : { token }));
+      reach = connectToServer(connect(url(), token === undefined ? {} : { token }));
       // One look that failed is not for ever: the next request takes another.
       reach.catch(() => {
         reach = undefined;

@@ -4,7 +4,7 @@ import type { ControlHttp } from "../http.ts";
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** The server that a tool acts on, by its control API. */
-export interface Reach {
+export interface ToolServer {
   client: UnderstudyClient;
   api: ControlApi;
 }
@@ -23,7 +23,7 @@ export interface Tool {
   /** Twice is as good as once. */
   repeatable?: boolean;
   fields: (api: ControlApi) => ToolFields;
-  run: (reach: Reach, args: Arguments) => Promise<unknown>;
+  run: (reach: ToolServer, args: Arguments) => Promise<unknown>;
 }
 
 export const text = (description: string): JsonSchema => ({ type: "string", description });
@@ -42,7 +42,12 @@ export function sandboxName({ sandbox = "default" }: Arguments): string {
  * @param body unless it consists of arguments
  * @throws ControlError, UnreachableError
  */
-export function send({ client, api }: Reach, id: string, args: Arguments, body?: unknown): Promise<unknown> {
+export function send(
+  { client, api }: ToolServer,
+  id: string,
+  args: Arguments,
+  body?: unknown,
+): Promise<unknown> {
   const { method, path, fields, hasBody } = api.call(id);
   const at = (place: Field["place"]) => {
     const names = Object.keys(fields).filter((name) => fields[name]!.place === place);

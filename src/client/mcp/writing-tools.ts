@@ -2,12 +2,12 @@ import {
   type Arguments,
   forwarding,
   optional,
-  type Reach,
   required,
   SANDBOX,
   sandboxName,
   send,
   type Tool,
+  type ToolServer,
   text,
 } from "./tool.ts";
 
@@ -116,7 +116,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
   }),
 ];
 
-async function callApi({ client }: Reach, args: Arguments): Promise<unknown> {
+async function callApi({ client }: ToolServer, args: Arguments): Promise<unknown> {
   const { method, path, as, body } = args;
   const route = String(path);
   if (!/^\/(?![/_])/.test(route))
@@ -164,7 +164,7 @@ async function readBody(answer: Response): Promise<object> {
   }
 }
 
-function changeState(reach: Reach, args: Arguments): Promise<unknown> {
+function changeState(reach: ToolServer, args: Arguments): Promise<unknown> {
   const { action, id, record = {} } = args;
   if (id === undefined && (action === "update" || action === "delete"))
     throw new Error(`change_state needs the argument id to ${action} a record`);
@@ -176,7 +176,7 @@ function changeState(reach: Reach, args: Arguments): Promise<unknown> {
   });
 }
 
-async function armFault(reach: Reach, { remove, ...args }: Arguments): Promise<unknown> {
+async function armFault(reach: ToolServer, { remove, ...args }: Arguments): Promise<unknown> {
   if (remove === undefined) return send(reach, "faults.add", args);
   await (remove === "all"
     ? send(reach, "faults.clear", args)

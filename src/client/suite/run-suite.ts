@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { isOff } from "../../engine/faults/rule.ts";
+import { canNeverStrike } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
-import { type SandboxWish, SuiteSandboxes, type SuiteServer, toRules } from "./suite-sandboxes.ts";
+import { SuiteSandboxes, type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-sandboxes.ts";
 
 interface SuiteOptions {
   server: SuiteServer;
@@ -14,7 +14,7 @@ interface SuiteOptions {
   command: readonly string[];
   /** How many scenarios run at once. */
   jobs: number;
-  world: Omit<SandboxWish, "name">;
+  world: Omit<SuiteSandboxOptions, "name">;
   timeoutMs?: number | undefined;
   /** An abort ends the commands; resolves once they and their sandboxes are gone. */
   signal: AbortSignal;
@@ -84,7 +84,7 @@ interface ScenarioRun {
   /** As the user wrote it. */
   file: string;
   command: readonly string[];
-  wish: SandboxWish;
+  wish: SuiteSandboxOptions;
   timeoutMs: number | undefined;
   signal: AbortSignal;
   coverage: CoverageSum;
@@ -179,7 +179,7 @@ function listFailures(
   const command = commandFailure(made, timeoutMs);
   // A test that failed in a command that did not was tried again, and passed.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const off = new Set(scenario.rules.filter(isOff).map(({ id }) => id));
+  const off = new Set(scenario.rules.filter(canNeverStrike).map(({ id }) => id));
   // A rule that never struck proves nothing about the application.
   const unstruck = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
   return [

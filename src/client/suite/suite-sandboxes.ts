@@ -98,7 +98,7 @@ function findNearest(each: readonly Verification[]): Verification["nearest"] {
 }
 
 /** The world of a suite's sandbox. */
-export interface SandboxWish extends Pick<SandboxOptions, "fixture" | "seed" | "clock"> {
+export interface SuiteSandboxOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock"> {
   name: string;
 }
 
@@ -129,7 +129,7 @@ export class SuiteServer {
   }
 
   /** A fresh sandbox with the scenario in force. */
-  async open(wish: SandboxWish, scenario: Scenario): Promise<SandboxClient> {
+  async open(wish: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
     if (this.hasFiles) return this.client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] });
     const sandbox = await this.client.sandbox(wish);
     try {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
-import { Closed } from "../../engine/contract/schema.ts";
+import { ClosedObject } from "../../engine/contract/schema.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
@@ -8,7 +8,7 @@ const MAX_DIFFERENCES = 100;
 /** Headers that differ between any two answers. */
 const PASSING = /^(date|service-processing-ms|connection|keep-alive|content-length|x-ratelimit-.*)$/;
 
-export const AnswerDifference = Closed({
+export const AnswerDifference = ClosedObject({
   what: Type.String({ description: "`status`, `header etag`, `body.data[0].name`" }),
   before: Type.Unknown({ description: "In the first answer, secrets masked; null where it had none" }),
   after: Type.Unknown({ description: "In the answer to the repeated request" }),

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
 import type { Root } from "../../engine/state/tables.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
@@ -14,7 +14,7 @@ const Shown = Nullable(
 
 export const RecordChangesBody = Type.Record(
   Type.String(),
-  Type.Array(Closed({ id: Type.String(), before: Shown, after: Shown })),
+  Type.Array(ClosedObject({ id: Type.String(), before: Shown, after: Shown })),
   {
     $id: "RecordChanges",
     description: "By collection, each record that was added, removed or changed; null where there is none",

@@ -1,17 +1,17 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
 import { type BeforeAfter, HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { redactText } from "../../tools/redact.ts";
-import { below } from "../operation.ts";
+import { sandboxParams } from "../operation.ts";
 import { conflict, Problem } from "../problem.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 const EntryId = (description: string) => Type.String({ description });
 
 /** A change of a sandbox's world, and what led to it (interfaces 10). */
-export const HistoryEntryBody = Closed(
+export const HistoryEntryBody = ClosedObject(
   {
     id: EntryId("`h_…`, never given twice in a sandbox"),
     seq: Type.Integer({
@@ -36,9 +36,13 @@ export const HistoryEntryBody = Closed(
     delivered: Nullable(
       Type.Boolean({ description: "Of an attempt to deliver: whether its receiver took it, with a 2xx" }),
     ),
-    changes: Type.Record(Type.String(), Closed({ added: Count(), removed: Count(), changed: Count() }), {
-      description: "How many records of each collection it concerned",
-    }),
+    changes: Type.Record(
+      Type.String(),
+      ClosedObject({ added: Count(), removed: Count(), changed: Count() }),
+      {
+        description: "How many records of each collection it concerned",
+      },
+    ),
     undone: Type.Boolean({ description: "A rewind has undone it" }),
     kept: Type.Boolean({ description: "Whether the world before and after it is still stored" }),
   },
@@ -78,7 +82,9 @@ export function renderHistoryEntry(entry: HistoryEntry): RenderedHistoryEntry {
   };
 }
 
-export const OfEntry = below({ id: Type.String({ description: "The entry's id", examples: ["h_1"] }) });
+export const EntryParams = sandboxParams({
+  id: Type.String({ description: "The entry's id", examples: ["h_1"] }),
+});
 
 /** @throws Problem 404 */
 export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
@@ -94,7 +100,7 @@ export function requireEntry({ history }: Sandbox, id: string): HistoryEntry {
 export function requireStates({ id, states }: HistoryEntry, done: string): BeforeAfter {
   if (states?.versions.at(states.before.version) !== undefined) return states;
   throw conflict(
-    "state-let-go",
+    "state-evicted",
     `The world before and after ${id} is no longer stored and cannot be ${done}`,
     "use an entry with `kept`, or save a snapshot of a state that you need later",
   );

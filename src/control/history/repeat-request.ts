@@ -5,7 +5,7 @@ import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
-import { conflict, type Problem, ruleAt } from "../problem.ts";
+import { conflict, type Problem, readRuleField } from "../problem.ts";
 import { RemoteSandbox, type WireRequest } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
@@ -26,7 +26,7 @@ const NOT_SENT_AGAIN = new Set([
   MARK,
 ]);
 
-export interface Repetition {
+export interface RepeatOptions {
   server: ControlServer;
   /** Where it is sent to. */
   target: Sandbox | RemoteSandbox;
@@ -47,7 +47,7 @@ export function requireExchange({ id, request, entry }: HistoryEntry): JournalEn
  */
 export async function repeatRequest(
   entry: JournalEntry,
-  { server, target, rule }: Repetition,
+  { server, target, rule }: RepeatOptions,
 ): Promise<ComparedAnswer> {
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
@@ -108,7 +108,7 @@ function ruleFor(
 /** Returns a function that removes the rule. */
 async function arm(
   rule: { id: string },
-  { server, target }: Pick<Repetition, "server" | "target">,
+  { server, target }: Pick<RepeatOptions, "server" | "target">,
 ): Promise<() => unknown> {
   if (target instanceof RemoteSandbox) {
     await target.call("POST", "/faults", rule);
@@ -116,7 +116,7 @@ async function arm(
   }
   const faults = server.faults.of(target);
   requireRoom(server, "rules", faults.rules.length + 1);
-  const { id } = ruleAt("with", () => faults.add(rule)).rule;
+  const { id } = readRuleField("with", () => faults.add(rule)).rule;
   server.recordings.spoil(target, "a request was repeated under a rule of its own");
   return () => faults.remove(id);
 }

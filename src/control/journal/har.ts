@@ -1,10 +1,10 @@
 import Type, { type Static } from "typebox";
 import { utf8Length } from "../../engine/bytes.ts";
-import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { HAR_ENTRY, harEntry } from "../../tools/har/har-entry.ts";
 
-const JournalHarEntry = Closed({
+const JournalHarEntry = ClosedObject({
   ...HAR_ENTRY,
   _id: Type.String(),
   _operation: Nullable(Type.String()),
@@ -13,11 +13,11 @@ const JournalHarEntry = Closed({
 });
 
 /** HTTP Archive 1.2, for any viewer; names that begin with `_` are ours. */
-export const HarBody = Closed(
+export const HarBody = ClosedObject(
   {
-    log: Closed({
+    log: ClosedObject({
       version: Type.Literal("1.2"),
-      creator: Closed({ name: Type.String(), version: Type.String() }),
+      creator: ClosedObject({ name: Type.String(), version: Type.String() }),
       pages: Type.Array(Type.Object({}), { maxItems: 0 }),
       entries: Type.Array(JournalHarEntry),
     }),

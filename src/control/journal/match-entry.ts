@@ -64,7 +64,7 @@ export interface EntryMatch {
 }
 
 /** The words that can match; another one is refused, since it would make `count: 0` always true. */
-export interface KnownWords {
+export interface MatchableWords {
   operations: readonly AnyOperation[];
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, as where entries were lost. */
   present:
@@ -81,7 +81,7 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 }
 
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
-export function createConditions(match: EntryMatch, known: KnownWords, prefix = ""): Condition[] {
+export function createConditions(match: EntryMatch, known: MatchableWords, prefix = ""): Condition[] {
   const { operation, status, code, method, path, principal, body } = match;
   const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
   if (operation !== undefined) {
@@ -119,7 +119,7 @@ export function createConditions(match: EntryMatch, known: KnownWords, prefix = 
 }
 
 /** @throws Problem 422 */
-function deliveryConditions(match: EntryMatch, known: KnownWords, prefix: string): Condition[] {
+function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: string): Condition[] {
   const { event, webhook, attempt } = match;
   for (const name of ["operation", "code", "principal"] as const) {
     if (match[name] !== undefined)
@@ -166,7 +166,7 @@ function requirePresent(
 }
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
-function requirePossiblePath(path: string, { operations, present }: KnownWords, prefix: string): void {
+function requirePossiblePath(path: string, { operations, present }: MatchableWords, prefix: string): void {
   const field = `${prefix}path`;
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))

@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
-import { Closed, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
 /** The attempt to deliver an event; null for a request. */
-const JournaledDelivery = Closed({
+const JournaledDelivery = ClosedObject({
   event: Type.String(),
   webhook_id: Type.String(),
   delivery_id: Type.String(),
@@ -17,7 +17,7 @@ const JournaledDelivery = Closed({
 });
 
 /** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
-export const JournalEntryBody = Closed(
+export const JournalEntryBody = ClosedObject(
   {
     id: Type.String({
       description: "The answer's `x-request-id`; of a delivery its id and the attempt's number",
@@ -43,7 +43,7 @@ export const JournalEntryBody = Closed(
     reasons: Type.Array(Type.String(), {
       description: "Which rule struck or came nearest; of a refusal the last says why",
     }),
-    request: Closed({ query: Type.String(), ...SHOWN_MESSAGE }),
+    request: ClosedObject({ query: Type.String(), ...SHOWN_MESSAGE }),
     response: ShownMessage,
     warnings: Type.Array(Type.String(), { description: "What was overlooked, such as an unknown field" }),
     history: Nullable(

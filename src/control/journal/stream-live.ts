@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
-import { Closed, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -15,7 +15,7 @@ const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.prop
 const { status, code, duration_ms, principal, decision, history, undone } = JournalEntryBody.properties;
 
 /** A request without its messages: what a list shows of it, at a tenth of the bytes. */
-export const RequestLine = Closed(
+export const RequestLine = ClosedObject(
   {
     ...{ id, seq, sequence, at, operation, method, path },
     query: Type.String({ description: "Secrets masked" }),
@@ -50,13 +50,13 @@ export const RequestLine = Closed(
 );
 
 /** A delivery attempt; its history entry has the rest. */
-const AttemptLine = Closed({
+const AttemptLine = ClosedObject({
   history: Type.String({ description: "The id of its history entry" }),
   duration_ms,
 });
 
 /** One message to a page that follows a sandbox. */
-export const LiveBody = Closed(
+export const LiveBody = ClosedObject(
   {
     begins: Type.Boolean({
       description: "What came before was another run of the server, or was cleared: drop it",

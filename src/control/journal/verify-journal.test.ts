@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { API } from "../../engine/resources/index.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
-import { bodyDifference, type EntryMatch, type KnownWords } from "./match-entry.ts";
+import { bodyDifference, type EntryMatch, type MatchableWords } from "./match-entry.ts";
 import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
 
-const KNOWN: KnownWords = {
+const KNOWN: MatchableWords = {
   operations: API.operations,
   present: {
     users: new Set(["usr_dan", "usr_ada"]),

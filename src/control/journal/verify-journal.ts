@@ -1,17 +1,20 @@
 import Type, { type Static } from "typebox";
-import { Closed, Nullable, Timestamp } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp } from "../../engine/contract/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactText } from "../../tools/redact.ts";
-import { createConditions, type EntryMatch, isDeliveryMatch, type KnownWords } from "./match-entry.ts";
+import { createConditions, type EntryMatch, isDeliveryMatch, type MatchableWords } from "./match-entry.ts";
 
 const Whole = Type.Integer({ minimum: 0 });
 export const Count = Type.Unsafe<number | { min?: number; max?: number }>({
-  anyOf: [Whole, Closed({ min: Type.Optional(Whole), max: Type.Optional(Whole) }, { minProperties: 1 })],
+  anyOf: [
+    Whole,
+    ClosedObject({ min: Type.Optional(Whole), max: Type.Optional(Whole) }, { minProperties: 1 }),
+  ],
   description: "How many are expected",
 });
 export type Count = Static<typeof Count>;
 
-const NearMissBody = Closed({
+const NearMissBody = ClosedObject({
   id: Type.String(),
   at: Timestamp(),
   operation: Nullable(Type.String()),
@@ -22,7 +25,7 @@ const NearMissBody = Closed({
 });
 export type NearMiss = Static<typeof NearMissBody>;
 
-export const VerificationBody = Closed(
+export const VerificationBody = ClosedObject(
   {
     ok: Type.Boolean(),
     found: Type.Integer({
@@ -46,7 +49,7 @@ const MAX_MISSES = 5;
 /** An entry's differences from a match; undefined for one of the other kind, which is not even near. */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
-function comparing(match: EntryMatch, known: KnownWords, prefix: string): Compare {
+function comparing(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
   const conditions = createConditions(match, known, prefix);
   const wantsDelivery = isDeliveryMatch(match);
   return (entry) => {
@@ -60,7 +63,7 @@ function comparing(match: EntryMatch, known: KnownWords, prefix: string): Compar
  * checked that no entry was lost.
  * @throws Problem 422
  */
-export function countVerifier(expected: { match: EntryMatch; count: Count }, known: KnownWords): Verify {
+export function countVerifier(expected: { match: EntryMatch; count: Count }, known: MatchableWords): Verify {
   const compare = comparing(expected.match, known, "match.");
   const { min, max } = toBounds(expected.count);
   return (entries) => {
@@ -76,7 +79,7 @@ export function countVerifier(expected: { match: EntryMatch; count: Count }, kno
  */
 export function sequenceVerifier(
   { sequence, strict }: { sequence: readonly EntryMatch[]; strict: boolean },
-  known: KnownWords,
+  known: MatchableWords,
 ): Verify {
   const steps = sequence.map((match, i) => comparing(match, known, `sequence[${i}].`));
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { Closed, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
@@ -12,7 +12,7 @@ const timer = {
   kind: Words(TIMER_KINDS),
   subject: Type.String({ description: "The id of the record that it is about" }),
 };
-export const RanTimerBody = Closed(
+export const RanTimerBody = ClosedObject(
   { at: Timestamp({ description: "When it became due" }), ...timer },
   { $id: "RanTimer", description: "Something that became due and ran" },
 );
@@ -20,12 +20,12 @@ const Ran = Type.Array(RanTimerBody, {
   description: "Timers that became due on the way, in due order, listed once they have finished",
 });
 
-export const ClockChangeBody = Closed(
+export const ClockChangeBody = ClosedObject(
   { ...ClockBody.properties, ran: Ran },
   { $id: "ClockChange", examples: [{ mode: "scaled", now: "2026-03-15T12:00:00.000Z", rate: 60, ran: [] }] },
 );
 
-export const AdvanceInput = Closed(
+export const AdvanceInput = ClosedObject(
   {
     by: Type.Optional(
       typed(
@@ -45,7 +45,7 @@ export const AdvanceInput = Closed(
   { $id: "AdvanceInput", description: "One of the three", examples: [{ by: "5m" }] },
 );
 
-export const AdvancedBody = Closed(
+export const AdvancedBody = ClosedObject(
   { now: Timestamp(), ran: Ran },
   {
     $id: "Advanced",
@@ -58,7 +58,7 @@ export const AdvancedBody = Closed(
   },
 );
 
-export const PendingBody = Closed(
+export const PendingBody = ClosedObject(
   { due_at: Timestamp(), ...timer },
   { $id: "PendingTimer", description: "Something that will become due" },
 );

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -8,7 +8,7 @@ import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
 import { parseSince } from "../entry-log.ts";
 import { DELIVERED_EVENTS, Text } from "../journal/match-entry.ts";
-import { below, type ControlOperation, operation, toList } from "../operation.ts";
+import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
@@ -19,7 +19,7 @@ const Status = Words(["success", "failed", "pending"], {
   description: "`failed` for good, or `pending` a retry",
 });
 
-export const DeliveryQuery = Closed({
+export const DeliveryQuery = ClosedObject({
   status: Type.Optional(Status),
   event: Text("An event's name", "EventName"),
   webhook: Text("A webhook's id"),
@@ -27,7 +27,7 @@ export const DeliveryQuery = Closed({
   limit: Type.Integer({ minimum: 1, maximum: MAX_LISTED, default: 100 }),
 });
 
-export const RedeliverInput = Closed(
+export const RedeliverInput = ClosedObject(
   {
     ids: Type.Optional(
       Type.Array(Type.String(), {
@@ -138,7 +138,9 @@ function knownIds(world: Transaction): string[] {
   return [...world.all(deliveries).page(0, 1000)].map(({ delivery_id }) => delivery_id);
 }
 
-const OfDelivery = below({ id: Type.String({ description: "The delivery's id", examples: ["del_ok"] }) });
+const OfDelivery = sandboxParams({
+  id: Type.String({ description: "The delivery's id", examples: ["del_ok"] }),
+});
 
 export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
   operation({

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
-import { Closed, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, typed } from "../../engine/contract/schema.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { EVENT_NAMES, type EventName, eventNamed } from "../../engine/resources/events.ts";
@@ -15,7 +15,7 @@ import { requireRoomAfter } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { quoted, unprocessable } from "../problem.ts";
 
-export const TriggerInput = Closed(
+export const TriggerInput = ClosedObject(
   {
     event: typed(
       "EventName",
@@ -36,9 +36,9 @@ export const TriggerInput = Closed(
 );
 type Trigger = Static<typeof TriggerInput>;
 
-export const TriggeredBody = Closed(
+export const TriggeredBody = ClosedObject(
   {
-    deliveries: Type.Array(Closed({ ...DeliveryBody.properties, webhook_id: Type.String() }), {
+    deliveries: Type.Array(ClosedObject({ ...DeliveryBody.properties, webhook_id: Type.String() }), {
       description: "One for each webhook that receives it, as it is after its first attempt",
     }),
   },

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
-import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, typed, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type DryRunRequest, dryRun } from "../../engine/pipeline/dry-run.ts";
 import { findKeyOfUser } from "../../engine/resources/api-keys/rules.ts";
@@ -12,7 +12,7 @@ import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const Scalar = Type.Unsafe<string | number | boolean>({ type: ["string", "number", "boolean"] });
 
-export const ExplainInput = Closed(
+export const ExplainInput = ClosedObject(
   {
     operation: Type.Optional(
       typed("OperationId", Type.String({ description: "Instead of method and path" })),
@@ -40,7 +40,7 @@ export const ExplainInput = Closed(
 );
 type Asked = Static<typeof ExplainInput>;
 
-const StepWordBody = Closed({
+const StepWordBody = ClosedObject({
   step: Type.Unsafe<
     "route" | "fault" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" | "fault-after"
   >({
@@ -54,14 +54,14 @@ const StepWordBody = Closed({
   says: Type.String({ description: "The outcome in words; empty if the step is not reached" }),
 });
 
-const RuleWordBody = Closed({
+const RuleWordBody = ClosedObject({
   rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
   phase: Words(["before", "after"]),
   strikes: Type.Boolean(),
   why: Type.String({ description: "Why it would strike, or why not" }),
 });
 
-export const ExplanationBody = Closed(
+export const ExplanationBody = ClosedObject(
   {
     operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
     decision: Nullable(

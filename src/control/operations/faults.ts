@@ -4,10 +4,12 @@ import { ListOf } from "../../engine/contract/schema.ts";
 import { RuleExists } from "../../engine/faults/sandbox-faults.ts";
 import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
-import { below, type ControlOperation, operation, toList } from "../operation.ts";
+import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
 
-const OfRule = below({ id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }) });
+const OfRule = sandboxParams({
+  id: Type.String({ description: "The rule's id", examples: ["lost-answer"] }),
+});
 
 export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({

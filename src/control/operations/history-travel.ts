@@ -1,23 +1,30 @@
 import Type, { type Static } from "typebox";
 import { Reply } from "../../engine/contract/reply.ts";
-import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { restartUploads } from "../../engine/resources/files/rules.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { RuleInput } from "../faults-body.ts";
 import { AnswerDifference, answerDifferences } from "../history/answer-differences.ts";
-import { OfEntry, requireEntry, requireStates } from "../history/render-entry.ts";
+import { EntryParams, requireEntry, requireStates } from "../history/render-entry.ts";
 import { repeatRequest, requireExchange } from "../history/repeat-request.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation } from "../operation.ts";
 import { findNamedSandbox } from "../remote-sandbox.ts";
-import { freeName, generatedName, NewName, presentSandbox, SandboxBody, settled } from "../sandbox-body.ts";
+import {
+  createOrDiscard,
+  freeName,
+  generatedName,
+  NewName,
+  presentSandbox,
+  SandboxBody,
+} from "../sandbox-body.ts";
 
 const To = Type.Optional(
   Words(["before", "after"], { description: "The state before or after the entry; by default `before`" }),
 );
-export const RewindInput = Closed({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
+export const RewindInput = ClosedObject({ to: To }, { $id: "RewindInput", examples: [{ to: "before" }] });
 
-export const RewoundBody = Closed(
+export const RewoundBody = ClosedObject(
   {
     ...SandboxBody.properties,
     restarted_uploads: Type.Array(Type.String(), {
@@ -31,7 +38,7 @@ export const RewoundBody = Closed(
   },
 );
 
-export const RepeatInput = Closed(
+export const RepeatInput = ClosedObject(
   {
     in: OptionalText("The sandbox to send it to; by default the same"),
     with: Type.Optional(
@@ -44,7 +51,7 @@ export const RepeatInput = Closed(
   { $id: "RepeatInput", examples: [{ with: { effect: { error: "RATE_LIMIT_EXCEEDED" } } }] },
 );
 
-export const RepeatedBody = Closed(
+export const RepeatedBody = ClosedObject(
   {
     request: Type.String({ description: "The repeated request's id in the journal" }),
     same: Type.Boolean({ description: "Whether the answer is what it was" }),
@@ -68,14 +75,14 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     summary: "Rewind to before or after a change, including one that was undone",
     description:
       "Restores data, credentials, rate windows, clock, timers, pending deliveries and random state; settings, scenarios, rules and journal stay.",
-    params: OfEntry,
+    params: EntryParams,
     body: { kind: "json", schema: RewindInput, optional: true },
     kind: "restore",
     describeChange: ({ params: { id }, body }) => ({
       title: `Rewound to ${body?.to ?? "before"} ${id}.`,
       subject: id,
     }),
-    errors: ["unknown-entry", "state-let-go"],
+    errors: ["unknown-entry", "state-evicted"],
     success: { status: 200, schema: RewoundBody },
     handle({ params: { id }, body, sandbox, change, origin }) {
       const to = body?.to ?? "before";
@@ -91,23 +98,23 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 10",
     route: "POST S/history/{id}/fork",
     summary: "Create a second sandbox from the state before or after a change",
-    params: OfEntry,
+    params: EntryParams,
     body: {
       kind: "json",
-      schema: Closed(
+      schema: ClosedObject(
         { name: Type.Optional(NewName), to: To },
         { examples: [{ name: "branch", to: "before" }] },
       ),
       optional: true,
     },
-    errors: ["unknown-entry", "state-let-go", "name-in-use", "limit-reached"],
+    errors: ["unknown-entry", "state-evicted", "name-in-use", "limit-reached"],
     success: { status: 201, schema: RewoundBody },
     async handle({ params: { id }, body = {}, sandbox, server, origin }) {
       const states = requireStates(requireEntry(sandbox, id), "forked from");
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
-      const made = await settled(server, origin, () => {
+      const made = await createOrDiscard(server, origin, () => {
         const { fork, gone } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
         restarted_uploads = restarted(fork, gone);
         return fork;
@@ -121,7 +128,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     route: "POST S/history/{id}/repeat",
     summary: "Send an entry's request again, as the same caller, and compare the answers",
     description: "A request that changed nothing has no entry; use its id in the journal.",
-    params: OfEntry,
+    params: EntryParams,
     body: { kind: "json", schema: RepeatInput, optional: true },
     errors: ["unknown-entry", "not-repeatable", "limit-reached", "invalid-document"],
     success: { status: 200, schema: RepeatedBody },

@@ -1,12 +1,12 @@
 import Type from "typebox";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { Closed, getExamples, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, Words } from "../../engine/contract/schema.ts";
 import { HISTORY_KINDS, type HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { RecordChangesBody, recordChanges } from "../history/record-changes.ts";
 import {
+  EntryParams,
   HistoryEntryBody,
-  OfEntry,
   renderHistoryEntry,
   requireEntry,
   requireStates,
@@ -16,7 +16,7 @@ import { TRAVEL_OPERATIONS } from "./history-travel.ts";
 
 const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }));
 
-export const HistoryQuery = Closed({
+export const HistoryQuery = ClosedObject({
   kind: Type.Optional(Words(HISTORY_KINDS, { description: "What did it" })),
   subject: Text("The id of the record it is about"),
   cause: Text("The id of the entry that caused it, also through an advance of the clock"),
@@ -27,7 +27,7 @@ export const HistoryBody = NewestFirst(HistoryEntryBody, "history");
 
 const Ids = (description: string) => Type.Array(Type.String(), { description });
 
-export const HistoryDetailBody = Closed(
+export const HistoryDetailBody = ClosedObject(
   {
     ...HistoryEntryBody.properties,
     causes: Ids("Ids of what led to it, from the nearest up to the first"),
@@ -74,7 +74,7 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 10",
     route: "GET S/history/{id}",
     summary: "Show a change with all its causes and effects",
-    params: OfEntry,
+    params: EntryParams,
     errors: ["unknown-entry"],
     success: { status: 200, schema: HistoryDetailBody },
     handle({ params: { id }, sandbox }) {
@@ -89,8 +89,8 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 10",
     route: "GET S/history/{id}/changes",
     summary: "Show each record that a change affected, before and after",
-    params: OfEntry,
-    errors: ["unknown-entry", "state-let-go"],
+    params: EntryParams,
+    errors: ["unknown-entry", "state-evicted"],
     success: { status: 200, schema: RecordChangesBody },
     handle: ({ params: { id }, sandbox, server }) =>
       recordChanges(server, requireStates(requireEntry(sandbox, id), "compared")),

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { Closed, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, typed } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
 import { webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -8,7 +8,7 @@ import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { checkInput } from "../check-input.ts";
 import { untilChanged } from "../entry-log.ts";
-import { conditions, delivered, type KnownWords, Text } from "../journal/match-entry.ts";
+import { conditions, delivered, type MatchableWords, Text } from "../journal/match-entry.ts";
 import {
   Count,
   countVerifier,
@@ -20,7 +20,7 @@ import {
 import { type ControlServer, operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 
-const Match = Closed({
+const Match = ClosedObject({
   ...conditions,
   principal: Text("The id of the user who called"),
   body: Type.Optional(Type.Unknown({ description: "What the JSON body must contain at least" })),
@@ -38,8 +38,8 @@ const Within = Type.Optional(
   ),
 );
 
-const CountExpectation = Closed({ match: Match, count: Count, within: Within });
-const SequenceExpectation = Closed({
+const CountExpectation = ClosedObject({ match: Match, count: Count, within: Within });
+const SequenceExpectation = ClosedObject({
   sequence: Type.Array(Match, { minItems: 1, maxItems: 100, description: "In this order" }),
   strict: Type.Optional(
     Type.Boolean({ description: "Nothing else that any of them matches may come in between" }),
@@ -85,7 +85,7 @@ export const checkJournal = operation({
 });
 
 /** @throws Problem 422 */
-function createVerifier(body: Expected, known: KnownWords): Verify {
+function createVerifier(body: Expected, known: MatchableWords): Verify {
   if ("sequence" in body) {
     checkInput(SequenceExpectation, body);
     return sequenceVerifier({ sequence: body.sequence, strict: body.strict ?? false }, known);
@@ -118,7 +118,7 @@ function requireWhole({ dropped }: Journal): void {
 }
 
 /** Once entries were lost, they may have had any user, webhook and path. */
-function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): KnownWords {
+function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { operations, present: undefined };
   const present = world.read();
   const entries = journal.entries();

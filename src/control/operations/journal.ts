@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
-import { Closed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
@@ -8,7 +8,7 @@ import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
-import { below, type ControlOperation, type ControlServer, operation } from "../operation.ts";
+import { type ControlOperation, type ControlServer, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { toBaseUrl } from "../sandbox-body.ts";
 import { checkJournal } from "./journal-verify.ts";
@@ -19,7 +19,7 @@ const Kind = Words(["request", "delivery"], {
 
 const filters = { kind: Type.Optional(Kind), ...conditions, ...delivered };
 
-export const JournalQuery = Closed({ ...filters, ...NEWEST });
+export const JournalQuery = ClosedObject({ ...filters, ...NEWEST });
 
 export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 
@@ -66,7 +66,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.stream",
     route: "GET S/journal/stream",
     summary: "Follow the journal as server-sent events, one entry each",
-    query: Closed(filters),
+    query: ClosedObject(filters),
     headers: RESUMES,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
     handle({ headers, query, sandbox: { journal }, server }) {
@@ -107,7 +107,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     id: "journal.retrieve",
     route: "GET S/journal/{id}",
     summary: "Show one entry",
-    params: below({
+    params: sandboxParams({
       id: Type.String({
         description: "The response's `x-request-id` (the newest entry if it repeats), or the entry's `seq`",
         examples: ["req_5e1f"],

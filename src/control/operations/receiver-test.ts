@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
-import { Closed, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, typed, Words } from "../../engine/contract/schema.ts";
 import { type GradeReceiverOptions, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
@@ -11,7 +11,7 @@ import { Problem } from "../problem.ts";
 const MAX_SECONDS = 600;
 const Seconds = (description: string) => Type.Number({ minimum: 0, maximum: MAX_SECONDS, description });
 
-export const ReceiverTestInput = Closed(
+export const ReceiverTestInput = ClosedObject(
   {
     url: Type.String({
       minLength: 1,
@@ -57,10 +57,10 @@ export const ReceiverTestInput = Closed(
   },
 );
 
-export const ReceiverTestEvent = Closed(
+export const ReceiverTestEvent = ClosedObject(
   {
     progress: Type.Optional(
-      Closed(
+      ClosedObject(
         {
           index: Type.Integer({ minimum: 1 }),
           total: Type.Integer({ minimum: 1 }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import { noContent, StreamBody } from "../../engine/contract/reply.ts";
-import { Closed, ListOf, Nullable } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Nullable } from "../../engine/contract/schema.ts";
 import { ForwardedAnswer, ForwardedEvent, findUnsendableHeader } from "../../engine/receivers/forwarding.ts";
 import {
   type Receiver,
@@ -13,10 +13,16 @@ import {
 import { ReceivedRequestBody } from "../../engine/receivers/simulated-receivers.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter } from "../limits.ts";
-import { below, type ControlContext, type ControlOperation, operation, toList } from "../operation.ts";
+import {
+  type ControlContext,
+  type ControlOperation,
+  operation,
+  sandboxParams,
+  toList,
+} from "../operation.ts";
 import { Problem, unknownName, unprocessable } from "../problem.ts";
 
-export const ReceiverInput = Closed(
+export const ReceiverInput = ClosedObject(
   {
     answers: Type.Optional(ReceiverAnswers),
     secret: Type.Optional(
@@ -38,7 +44,7 @@ export const ReceiverInput = Closed(
   { $id: "ReceiverInput", examples: [{ answers: [500, { status: 200, delay: "200ms" }] }] },
 );
 
-export const ReceiverBody = Closed(
+export const ReceiverBody = ClosedObject(
   {
     id: Type.String(),
     url: Type.String({ description: "The URL that receives deliveries, as do all paths below it" }),
@@ -61,7 +67,9 @@ export const ReceiverBody = Closed(
   },
 );
 
-const OfReceiver = below({ id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }) });
+const OfReceiver = sandboxParams({
+  id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
+});
 
 export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
@@ -186,7 +194,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 11",
     route: "POST S/receivers/{id}/forwarded/{delivery}",
     summary: "Answer a forwarded delivery with the response of the remote receiver",
-    params: below({
+    params: sandboxParams({
       id: Type.String({ description: "The receiver's id", examples: ["rcv_1"] }),
       delivery: Type.String({ description: "The forwarded delivery's id", examples: ["1b6f0a52"] }),
     }),

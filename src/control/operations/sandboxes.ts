@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { isPath } from "../../documents/files.ts";
 import { noContent } from "../../engine/contract/reply.ts";
-import { Closed, ListOf, typed } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, typed } from "../../engine/contract/schema.ts";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import type { LoadedFixture } from "../../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../../engine/state/tables.ts";
@@ -11,7 +11,14 @@ import { requireRoom, requireRoomForFixture, requireRoomForRecords } from "../li
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { Problem, scenarioAt, unprocessable } from "../problem.ts";
 import { listSandboxes } from "../remote-sandbox.ts";
-import { freeName, generatedName, NewName, presentSandbox, SandboxBody, settled } from "../sandbox-body.ts";
+import {
+  createOrDiscard,
+  freeName,
+  generatedName,
+  NewName,
+  presentSandbox,
+  SandboxBody,
+} from "../sandbox-body.ts";
 
 export const FixtureInput = typed(
   "FixtureInput",
@@ -46,7 +53,7 @@ const Seed = Type.Integer({
   description: "Seeds ids, texts and all other random values",
 });
 
-export const SandboxInput = Closed(
+export const SandboxInput = ClosedObject(
   {
     name: Type.Optional(NewName),
     fixture: Type.Optional(FixtureInput),
@@ -66,7 +73,7 @@ export const SandboxInput = Closed(
   },
 );
 
-export const ResetInput = Closed(
+export const ResetInput = ClosedObject(
   { fixture: Type.Optional(FixtureInput), seed: Type.Optional(Seed) },
   { $id: "ResetInput", description: "What is left out stays as it is", examples: [{ seed: 7 }] },
 );
@@ -96,7 +103,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       const settings = body.settings && checkSettings(body.settings);
       const clock = body.clock && clockSetting(body.clock, "clock");
       const first = { name, fixture, seed, clock, scenarios, settings, judge: createJudge(server) };
-      return settled(server, origin, () => {
+      return createOrDiscard(server, origin, () => {
         try {
           return fixtureErrors(() => server.sandboxes.create(first));
         } catch (error) {
@@ -121,7 +128,10 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     summary: "Change settings",
     body: {
       kind: "json",
-      schema: Closed({ settings: SettingsInput }, { examples: [{ settings: { processing_seconds: 5 } }] }),
+      schema: ClosedObject(
+        { settings: SettingsInput },
+        { examples: [{ settings: { processing_seconds: 5 } }] },
+      ),
     },
     describeChange: ({ body }) => ({
       title: `Settings were changed: ${Object.keys(body.settings ?? {}).join(", ")}.`,
@@ -163,7 +173,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     summary: "Create a second sandbox with the same state",
     body: {
       kind: "json",
-      schema: Closed({ name: Type.Optional(NewName) }, { examples: [{ name: "mine-too" }] }),
+      schema: ClosedObject({ name: Type.Optional(NewName) }, { examples: [{ name: "mine-too" }] }),
       optional: true,
     },
     errors: ["name-in-use", "limit-reached"],
@@ -171,7 +181,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, sandbox, server, origin }) {
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
-      return settled(server, origin, () => server.sandboxes.fork(sandbox, name).fork);
+      return createOrDiscard(server, origin, () => server.sandboxes.fork(sandbox, name).fork);
     },
   }),
 ];

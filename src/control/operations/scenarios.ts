@@ -1,12 +1,12 @@
 import Type from "typebox";
-import { Closed, getExamples, ListOf } from "../../engine/contract/schema.ts";
+import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { presentScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { scenarioAt } from "../problem.ts";
 
-export const ActiveScenariosBody = Closed(
+export const ActiveScenariosBody = ClosedObject(
   {
     names: Type.Array(Type.String(), { description: "Those in force now, in their order" }),
     ...ListOf(ScenarioBody).properties,
@@ -31,7 +31,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
     summary: "Activate exactly these scenarios, in this order; `[]` for none",
     body: {
       kind: "json",
-      schema: Closed(
+      schema: ClosedObject(
         { names: Type.Array(Type.String(), { maxItems: 1000 }) },
         { examples: [{ names: ["flaky-uploads"] }] },
       ),

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { RawBody } from "../../engine/contract/reply.ts";
-import { Closed, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
 import { API } from "../../engine/resources/index.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
@@ -18,7 +18,7 @@ function presentSaving(failure: SavingFailure | null | undefined): { saving?: St
   };
 }
 
-const Saving = Closed({
+const Saving = ClosedObject({
   state: Words(["ok", "failing"]),
   since: Type.Optional(Timestamp()),
   reason: Type.Optional(Type.String()),
@@ -26,16 +26,16 @@ const Saving = Closed({
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const FleetFigures = Closed({
+const FleetFigures = ClosedObject({
   node: Type.String({ description: "This node's `--node-url`" }),
   lease: Words(["held", "lost"], { description: "Whether it may own anything at the moment" }),
   owned: Count("Sandboxes that this node owns"),
-  passed_on: Count("Requests passed on to other nodes since the start"),
+  proxied: Count("Requests proxied to other nodes since the start"),
   taken_over: Count("Sandboxes taken over since the start"),
   fenced: Count("Sandboxes taken away since the start"),
 });
 
-export const HealthBody = Closed(
+export const HealthBody = ClosedObject(
   {
     status: Type.Literal("ok"),
     version: Type.String(),
@@ -53,13 +53,13 @@ export const HealthBody = Closed(
 
 const Whole = (description: string) => Type.Integer({ minimum: 0, description });
 
-export const FleetBody = Closed(
+export const FleetBody = ClosedObject(
   {
     store: Type.Union([Type.String(), Type.Null()], {
       description: "The URL of its Redis; null for a single server",
     }),
     nodes: Type.Array(
-      Closed({
+      ClosedObject({
         url: Type.String({ description: "Where the other nodes reach it" }),
         version: Type.String(),
         started_at: Timestamp({ description: "On that machine's clock" }),
@@ -67,13 +67,13 @@ export const FleetBody = Closed(
       }),
       { description: "Those that live" },
     ),
-    sandboxes: Closed({
+    sandboxes: ClosedObject({
       total: Whole("In the fleet"),
       owned: Whole("That a living node owns"),
       free: Whole("That the next node asked takes over"),
     }),
     leases: Type.Array(
-      Closed({
+      ClosedObject({
         sandbox: Type.String(),
         node: Type.Union([Type.String(), Type.Null()], { description: "Its owner; null if it has none" }),
         epoch: Whole("Grows with each owner"),
@@ -128,7 +128,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 15",
     route: "GET /_control/fleet",
     summary: "Show the nodes of a fleet and which node owns each sandbox; a single server has none",
-    query: Closed({
+    query: ClosedObject({
       limit: Type.Optional(
         Type.Integer({
           minimum: 0,

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static } from "typebox";
 import { noContent, Reply } from "../../engine/contract/reply.ts";
-import { Closed, ListOf, Timestamp } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Timestamp } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
 import type { WorldValue } from "../../engine/state/world-parts.ts";
 import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
-import { below, type ControlOperation, OptionalText, operation, toList } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
 import { presentSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
@@ -22,18 +22,20 @@ const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
 /** So long a snapshot waits for deliveries that are under way, lest it hold half of an attempt. */
 const PATIENCE_MS = 5000;
 
-const OfSnapshot = below({ snap: Type.String({ description: "The snapshot's name", examples: ["before"] }) });
-const OfTwo = below({
+const OfSnapshot = sandboxParams({
+  snap: Type.String({ description: "The snapshot's name", examples: ["before"] }),
+});
+const OfTwo = sandboxParams({
   a: Type.String({ description: "A snapshot, or `now`", examples: ["before"] }),
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
 });
 
 /** A branch is compared with what it comes from: two worlds of two sandboxes share most of their records. */
-export const DifferenceQuery = Closed({
+export const DifferenceQuery = ClosedObject({
   of: OptionalText("The sandbox that b is of; by default the one in the path", { minLength: 1 }),
 });
 
-export const SnapshotBody = Closed(
+export const SnapshotBody = ClosedObject(
   {
     name: Type.String(),
     taken_at: Timestamp({ description: "On the sandbox's clock" }),
@@ -63,7 +65,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       "Contains data, credentials, clock, timers, pending deliveries, half-finished uploads and random state. Waits up to 5 s for deliveries in progress.",
     body: {
       kind: "json",
-      schema: Closed(
+      schema: ClosedObject(
         {
           name: Type.String({
             description: "1 to 63 letters, digits, dots, hyphens and underscores; not `now`",

@@ -2,16 +2,16 @@ import Type, { type Static, type TSchema } from "typebox";
 import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
-import { Closed, ListOf, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
-  below,
   type ControlContext,
   type ControlOperation,
   OptionalText,
   operation,
+  sandboxParams,
   toList,
 } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
@@ -75,18 +75,18 @@ const Collection = Words(Object.keys(RECORDS), {
   description: "The collection's name",
   examples: ["threads"],
 });
-const OfCollection = below({ collection: Collection });
-const OfRecord = below({
+const OfCollection = sandboxParams({ collection: Collection });
+const OfRecord = sandboxParams({
   collection: Collection,
   id: Type.String({ description: "The record's public id", examples: ["thread_ada"] }),
 });
 
-export const ChangeQuery = Closed({
+export const ChangeQuery = ClosedObject({
   silent: Type.Boolean({ default: false, description: "No events and no audit entries" }),
   actor: OptionalText("The user who did it; by default the owner of the organization concerned"),
 });
 
-export const CollectionBody = Closed(
+export const CollectionBody = ClosedObject(
   {
     name: Type.String(),
     id_field: Type.String({ description: "Which field holds the public id" }),

@@ -103,13 +103,17 @@ function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): v
  */
 function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
   const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
-  const { problem } = wholeness(state, record, tx);
+  const { problem } = validatePublicForm(state, record, tx);
   if (problem) throw problem;
   return state.toPublic(record, tx);
 }
 
 /** Whether a stored record's public form fits its schema; used for uploaded snapshots too. */
-export function wholeness(state: StateCollection, record: Fields, tx: Transaction): { problem?: Problem } {
+export function validatePublicForm(
+  state: StateCollection,
+  record: Fields,
+  tx: Transaction,
+): { problem?: Problem } {
   try {
     state.requireStoredNumbers(record, tx);
     state.checkWhole(record, tx);

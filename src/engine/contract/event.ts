@@ -166,7 +166,7 @@ export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
 }
 
 /** The world of samples, where there is no sandbox: it is empty. */
-export const NOWHERE: SampleContext["world"] = {
+export const EMPTY_WORLD: SampleContext["world"] = {
   iso: (at) => new Date(at).toISOString(),
   get: () => undefined,
   all: <R>() => View.ofList<R>([]),
@@ -182,8 +182,8 @@ export function samplePayload(event: AnyEvent): Record<string, unknown> {
   const random = new Random(0, "sample", event.name);
   return {
     event: event.name,
-    data: sampleData(event, { world: NOWHERE, at: AT, random, known: KNOWN }),
-    timestamp: NOWHERE.iso(AT),
+    data: sampleData(event, { world: EMPTY_WORLD, at: AT, random, known: KNOWN }),
+    timestamp: EMPTY_WORLD.iso(AT),
     webhook_id: KNOWN.webhook_id,
     delivery_id: "del_example",
   };

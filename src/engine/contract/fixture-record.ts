@@ -102,7 +102,7 @@ function withoutNull(schema: TSchema): TSchema {
 }
 
 /** The TypeScript type of a fixture's record. */
-export type EntryOf<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
+export type FixtureEntry<T> = T extends FixtureRecord<infer E, infer _R> ? E : never;
 
 interface Listed<E, R extends StoredRecord> extends Pick<FixtureReader, "check" | "numbered" | "follows"> {
   record: FixtureRecord<E, R>;

@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Transaction } from "../state/transaction.ts";
 import type { Envelope } from "./envelopes.ts";
 import { type DeclaredError, type ErrorCode, toErrorCode } from "./errors.ts";
-import type { Assumed } from "./provenance.ts";
+import type { AssumptionMap } from "./provenance.ts";
 import type { FileDigest, Services } from "./services.ts";
 import type { Settings } from "./settings.ts";
 
@@ -61,10 +61,10 @@ export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q,
   principal: Principal;
   world: Transaction;
   settings: Settings;
-  request: RequestFacts;
+  request: RequestInfo;
 }
 
-export interface RequestFacts {
+export interface RequestInfo {
   /** Also the trace id (G29). */
   id: string;
   sandbox: string;
@@ -153,7 +153,7 @@ export interface Operation<
   /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
   /** The parts that the reference does not show. */
-  assumed?: Assumed;
+  assumed?: AssumptionMap;
   /** Default A. */
   envelope?: Envelope;
   /** Envelope B's own spelling of catalogue codes. */

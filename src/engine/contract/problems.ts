@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { AnyDeclaration } from "./operation.ts";
-import { Closed } from "./schema.ts";
+import { ClosedObject } from "./schema.ts";
 
 interface ProblemType {
   status: number;
@@ -42,7 +42,7 @@ export const PROBLEMS = {
   "name-in-use": type(409, "Conflict", "There is a sandbox or snapshot of this name already"),
   "id-in-use": type(409, "Conflict", "There is a record or rule of this id already"),
   "journal-incomplete": type(409, "Conflict", "The journal has lost entries to its bound"),
-  "state-let-go": type(
+  "state-evicted": type(
     409,
     "Conflict",
     "The history has evicted the entry's states to stay within its bounds",
@@ -97,7 +97,7 @@ export const PROBLEM_TYPE = "urn:understudy:problem:";
 const Whole = () => Type.Integer({ minimum: 0 });
 
 /** One thing that is wrong in a fixture, scenario or rule. */
-const Place = Closed({
+const Place = ClosedObject({
   file: Type.String(),
   line: Type.Integer({ minimum: 0, description: "From 1; 0 where the document came without a text" }),
   column: Whole(),
@@ -107,7 +107,7 @@ const Place = Closed({
 });
 
 /** RFC 9457, as every refusal of the control API is written. */
-export const ProblemBody = Closed(
+export const ProblemBody = ClosedObject(
   {
     type: Type.Unsafe<`${typeof PROBLEM_TYPE}${ProblemKind}`>({
       type: "string",

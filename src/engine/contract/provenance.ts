@@ -2,7 +2,7 @@
  * The parts of an operation that the published reference does not show, each with the assumption that fills the gap; it
  * shows the rest. Of several places that contain a part of the body, the most exact one decides.
  */
-export interface Assumed {
+export interface AssumptionMap {
   /** The path, or that there is such an endpoint at all; then every answer is assumed, apart from places named below. */
   endpoint?: string;
   /** The status of a success. */
@@ -23,7 +23,7 @@ export interface Assumed {
 
 interface Declared {
   section: string;
-  assumed?: Assumed;
+  assumed?: AssumptionMap;
 }
 
 /** The assumption that there is such an endpoint, or undefined where the reference shows it. */

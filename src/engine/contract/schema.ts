@@ -78,12 +78,12 @@ export const DateOrInstant = (options: object = {}) =>
   Type.String({ format: "date-or-instant", examples: ["2026-03-15"], ...options });
 
 /** An object of these fields and no others, as every body of the control API is. */
-export const Closed = <T extends TProperties>(properties: T, options: object = {}) =>
+export const ClosedObject = <T extends TProperties>(properties: T, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
 /** How the control API shows a list; its example is that of what it lists. */
 export const ListOf = <T extends TSchema>(items: T) =>
-  Closed(
+  ClosedObject(
     { items: Type.Array(items), total: Type.Integer({ minimum: 0 }) },
     { examples: [{ items: getExamples(items), total: 1 }] },
   );

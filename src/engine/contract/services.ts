@@ -17,7 +17,7 @@ export interface Services {
    * Runs heavy work when it is its turn: sandboxes take turns, so that none keeps another waiting (interfaces 7).
    * Bytes should be read from disk by `work`: what waits then holds none. @throws the signal's reason
    */
-  inTurn: InTurn;
+  inTurn: RunQueued;
   /** The one outbound client. */
   outbound: OutboundClient;
   /** The sandbox's settings, as they are now. */
@@ -28,7 +28,7 @@ export interface Services {
 
 /** Work that takes the machine's time or memory, and so is done a few at once; texts are read in the server's own thread. */
 export type HeavyWork = "document" | "image" | "text";
-export type InTurn = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+export type RunQueued = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /** The digests that Google Cloud Storage knows. */
 export type FileDigest = "crc32c" | "md5";

@@ -19,7 +19,7 @@ export interface Position {
 }
 
 /** The position of a value without a text, or of a whole file. */
-export const NOWHERE: Position = { line: 0, column: 0 };
+export const NO_POSITION: Position = { line: 0, column: 0 };
 
 export type DocumentPath = readonly (string | number)[];
 

@@ -8,7 +8,7 @@ import {
   documentError,
   formatPath,
   MAX_PROBLEMS,
-  NOWHERE,
+  NO_POSITION,
   type Position,
 } from "./document-error.ts";
 import {
@@ -104,24 +104,24 @@ export function inlineDocument(value: unknown, options: ReadOptions): UserDocume
     if (++values > limits.maxValues)
       throw documentError(
         file,
-        NOWHERE,
+        NO_POSITION,
         `the document is too large: it has more than ${limits.maxValues} values`,
       );
     if (typeof next.value !== "object" || next.value === null) continue;
     if (next.path.length > limits.maxDepth)
-      throw documentError(file, NOWHERE, `maps and lists are nested more than ${limits.maxDepth} deep`);
+      throw documentError(file, NO_POSITION, `maps and lists are nested more than ${limits.maxDepth} deep`);
     const keys: (string | number)[] = Array.isArray(next.value)
       ? [...next.value.keys()]
       : Object.keys(next.value);
     for (const key of keys) {
       if (typeof key === "string" && DANGEROUS_KEYS.has(key))
-        throw documentError(file, NOWHERE, `the key \`${key}\` is not allowed`, {
+        throw documentError(file, NO_POSITION, `the key \`${key}\` is not allowed`, {
           path: [...next.path, key],
         });
       open.push({ value: (next.value as Record<string | number, unknown>)[key], path: [...next.path, key] });
     }
   }
-  return { file, value, locate: () => NOWHERE, locateKey: () => NOWHERE };
+  return { file, value, locate: () => NO_POSITION, locateKey: () => NO_POSITION };
 }
 
 export interface ProblemDetails {

@@ -50,16 +50,17 @@ function missReason(part: string, name: string, wanted: unknown): string {
 }
 
 /** Whether `value` contains `part`; lists must be equal in length and are compared item by item. */
-export function holds(value: unknown, part: unknown): boolean {
+export function containsValue(value: unknown, part: unknown): boolean {
   if (typeof part !== "object" || part === null) return Object.is(value, part);
   if (typeof value !== "object" || value === null || Array.isArray(part) !== Array.isArray(value))
     return false;
   if (Array.isArray(part)) {
     const items = value as unknown[];
-    return items.length === part.length && part.every((item, index) => holds(items[index], item));
+    return items.length === part.length && part.every((item, index) => containsValue(items[index], item));
   }
   return Object.entries(part).every(
-    ([key, wanted]) => Object.hasOwn(value, key) && holds((value as Record<string, unknown>)[key], wanted),
+    ([key, wanted]) =>
+      Object.hasOwn(value, key) && containsValue((value as Record<string, unknown>)[key], wanted),
   );
 }
 
@@ -86,7 +87,7 @@ export function matchingOperations(
  * Represents paths that no operation has: rules with a path and an answer of their own serve endpoints there that the
  * emulated API lacks (interfaces 11).
  */
-export const OUTSIDE: AnyOperation = {
+export const UNDECLARED_OPERATION: AnyOperation = {
   id: "outside",
   section: "interfaces 11",
   method: "GET",

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
-import { holds } from "./match.ts";
+import { containsValue } from "./match.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { ArmedRule, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
@@ -197,7 +197,7 @@ class Evaluation {
       }
       if (rule.body !== undefined) {
         if (!this.facts.bodyRead) return this.facts.readBody().then(() => this.resume(i));
-        if (!holds(this.facts.body, rule.body)) {
+        if (!containsValue(this.facts.body, rule.body)) {
           this.missed(armed, rule.criteria.length, "the body does not hold what the rule asks for");
           continue;
         }

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { CATALOGUE } from "../contract/errors.ts";
 import type { DeclaredApi } from "../contract/event.ts";
-import { Closed, typed, Words } from "../contract/schema.ts";
+import { ClosedObject, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
 
@@ -24,7 +24,7 @@ const TextOrNumber = (type: "number" | "integer", options: object) =>
 const Count = (minimum: number) => Type.Optional(Type.Integer({ minimum }));
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-const Match = Closed({
+const Match = ClosedObject({
   operation: Pattern("OperationPattern", {
     description: "An operation id or a glob of them, such as files.*",
   }),
@@ -55,7 +55,7 @@ const EffectSchema = Type.Unsafe<EffectDocument<WireName>>({
 });
 
 /** One rule as a scenario or a call writes it (interfaces 6). */
-export const RuleDocument = Closed({
+export const RuleDocument = ClosedObject({
   id: Type.Optional(
     Type.String({ pattern: SCENARIO_NAME.source, title: "a short name such as lost-answer" }),
   ),
@@ -76,7 +76,7 @@ export const RuleDocument = Closed({
   phase: Type.Optional(Words(["before", "after"])),
   effect: Type.Optional(EffectSchema),
   lease: Type.Optional(
-    Closed(
+    ClosedObject(
       {
         ttl: Type.Optional(
           typed(
@@ -93,9 +93,9 @@ export const RuleDocument = Closed({
 export type RuleDocument = Static<typeof RuleDocument>;
 
 /** Requests that the application must have sent, or must not, by the end of a suite's run; judged against the journal. */
-export const ExpectDocument = Closed({
+export const ExpectDocument = ClosedObject({
   description: Type.Optional(Type.String({ maxLength: 2000 })),
-  match: Closed(
+  match: ClosedObject(
     {
       operation: Pattern("OperationPattern"),
       method: Type.Optional(Words<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
@@ -130,7 +130,7 @@ export const ExpectDocument = Closed({
 export type ExpectDocument = Static<typeof ExpectDocument>;
 
 /** A scenario file (interfaces 6). */
-export const ScenarioDocument = Closed(
+export const ScenarioDocument = ClosedObject(
   {
     name: Type.Optional(
       Type.String({ pattern: SCENARIO_NAME.source, title: "a name of letters, digits, dots and hyphens" }),

@@ -2,7 +2,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
-import { ArmedRule, isOff } from "./rule.ts";
+import { ArmedRule, canNeverStrike } from "./rule.ts";
 
 /** Whether one rule would strike a request, and why (interfaces 11). */
 export interface RuleReport {
@@ -76,7 +76,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
 }
 
 function explainSpent({ rule, progress: { expired, hits } }: ArmedRule): string {
-  if (isOff(rule)) return "its probability is 0";
+  if (canNeverStrike(rule)) return "its probability is 0";
   if (expired) return "its lease has ended";
   return `it is spent: it struck ${hits === 1 ? "once" : `${hits} times`}`;
 }

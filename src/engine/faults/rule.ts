@@ -11,9 +11,9 @@ import {
   type Criterion,
   isDeliveryMatch,
   matchingOperations,
-  OUTSIDE,
   servedBy,
   toCriteria,
+  UNDECLARED_OPERATION,
 } from "./match.ts";
 import type { RuleDocument } from "./rule-document.ts";
 
@@ -44,7 +44,7 @@ export interface Rule {
 }
 
 /** A rule that can never strike is off; it costs a request nothing (interfaces 6: probability 0). */
-export function isOff({ schedule }: Rule): boolean {
+export function canNeverStrike({ schedule }: Rule): boolean {
   return schedule.kind === "probability" && schedule.probability === 0;
 }
 
@@ -64,7 +64,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
       ? undefined
       : new Set([
           ...matchingOperations(match, all).filter((one) => answers(one, effect.answer)),
-          ...(servedBy(document) === undefined ? [] : [OUTSIDE]),
+          ...(servedBy(document) === undefined ? [] : [UNDECLARED_OPERATION]),
         ]),
     principal: match.principal,
     criteria: delivery ? [] : toCriteria(match),
@@ -141,7 +141,7 @@ export class ArmedRule {
 
   get spent(): boolean {
     const { progress, rule } = this;
-    if (progress.expired || isOff(rule)) return true;
+    if (progress.expired || canNeverStrike(rule)) return true;
     if (rule.lease.hits !== undefined && progress.hits >= rule.lease.hits) return true;
     const { schedule } = rule;
     if (schedule.kind === "times") return progress.hits >= schedule.times;

@@ -11,7 +11,7 @@ import type {
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { Leases } from "./leases.ts";
-import { OUTSIDE } from "./match.ts";
+import { UNDECLARED_OPERATION } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, type Decision, type Rule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
@@ -252,7 +252,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
     this.armed = this.deliveries.length < rules.length;
-    this.outside = rules.some(({ rule }) => rule.operations?.has(OUTSIDE)) ? OUTSIDE : undefined;
+    this.outside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION))
+      ? UNDECLARED_OPERATION
+      : undefined;
     this.revision += 1;
   }
 

@@ -37,10 +37,10 @@ export interface Durability {
   /** To be called before anything changes, for `settle`. */
   mark(): number;
   /** Undefined if all is stored; resolves with the answer to send instead if the change was undone. */
-  settle(sandbox: Sandbox, mark: number): undefined | Promise<Unsaved | undefined>;
+  settle(sandbox: Sandbox, mark: number): undefined | Promise<UnsavedAnswer | undefined>;
 }
 
-export interface Unsaved {
+export interface UnsavedAnswer {
   answer: Answer;
   decision: string;
 }

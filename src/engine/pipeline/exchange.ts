@@ -1,4 +1,4 @@
-import type { AnyOperation, Call, Identity, RequestFacts } from "../contract/operation.ts";
+import type { AnyOperation, Call, Identity, RequestInfo } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
@@ -11,7 +11,7 @@ import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
 import type { Address, Answer, PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
-import type { Stepped } from "./run-steps.ts";
+import type { StepExchange } from "./run-steps.ts";
 
 /** The steps of a request, in their order (interfaces 11). */
 export const STAGES = [
@@ -43,7 +43,7 @@ const NONE: readonly string[] = [];
 const NO_PARAMS: Record<string, string> = {};
 
 /** One request on its way through the steps; each step fills in what it found out. */
-export class Exchange implements RequestDraw, Stepped {
+export class Exchange implements RequestDraw, StepExchange {
   readonly engine: EngineParts;
   readonly request: PlainRequest;
   readonly sandbox: Sandbox;
@@ -162,7 +162,7 @@ export class ReceivedCall implements Call {
   readonly files: Call["files"];
   readonly headers: Call["headers"];
   readonly settings: Settings;
-  readonly request: RequestFacts;
+  readonly request: RequestInfo;
   /** Absent only where the operation declares `credentials: false`. */
   principal: Call["principal"];
   /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
@@ -186,7 +186,7 @@ export class ReceivedCall implements Call {
   }
 }
 
-class ExchangeFacts implements RequestFacts {
+class ExchangeFacts implements RequestInfo {
   readonly id: string;
   readonly sandbox: string;
   private readonly exchange: Exchange;

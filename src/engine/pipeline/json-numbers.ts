@@ -15,7 +15,7 @@ const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
  * The first number of a JSON document that is an integer beyond 2^53 or beyond every number (G08), wherever it
  * stands. The document has been parsed before.
  */
-export function firstBeyond(text: string): WrittenNumber | undefined {
+export function findInexactNumber(text: string): WrittenNumber | undefined {
   if (!SUSPICIOUS.test(text) || !holdsBeyond(text)) return undefined;
   let found: LosslessNumber | undefined;
   const document = read(text, (token) => {
@@ -30,7 +30,7 @@ export function firstBeyond(text: string): WrittenNumber | undefined {
 const MAX_READ_AGAIN = 64 * 1024;
 
 /** The number at a JSON pointer as it was written, such as `1.50`. */
-export function writtenAt(text: string, pointer: string): LosslessNumber | undefined {
+export function findWrittenNumber(text: string, pointer: string): LosslessNumber | undefined {
   if (text.length > MAX_READ_AGAIN) return undefined;
   const value = valueAt(
     read(text, (token) => new LosslessNumber(token)),

@@ -7,7 +7,7 @@ export interface Step<X> {
 }
 
 /** The part of an exchange that the runner uses. */
-export interface Stepped {
+export interface StepExchange {
   /** The step under way. */
   stage: string;
   /** Called after each step that passed; a dry run listens. */
@@ -15,7 +15,10 @@ export interface Stepped {
 }
 
 /** Runs the steps one after the other; the first that throws ends the run. */
-export async function runSteps<X extends Stepped>(steps: readonly Step<X>[], exchange: X): Promise<void> {
+export async function runSteps<X extends StepExchange>(
+  steps: readonly Step<X>[],
+  exchange: X,
+): Promise<void> {
   for (const { name, run } of steps) {
     exchange.stage = name;
     const running = run(exchange);
@@ -25,7 +28,7 @@ export async function runSteps<X extends Stepped>(steps: readonly Step<X>[], exc
 }
 
 /** The same for steps inside a transaction, which is synchronous. */
-export function runStepsNow<X extends Stepped>(steps: readonly Step<X>[], exchange: X): void {
+export function runStepsNow<X extends StepExchange>(steps: readonly Step<X>[], exchange: X): void {
   for (const { name, run } of steps) {
     exchange.stage = name;
     if (run(exchange) instanceof Promise) throw new Error(`the step ${name} waits inside a transaction`);

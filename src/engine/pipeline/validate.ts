@@ -4,12 +4,12 @@ import { type InvalidField, invalidField } from "../contract/invalid-field.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import { toValidator } from "../contract/validator.ts";
-import { firstBeyond, writtenAt } from "./json-numbers.ts";
+import { findInexactNumber, findWrittenNumber } from "./json-numbers.ts";
 import { findRepeated, readQuery, withDefaults } from "./read-query.ts";
 import { ignoredWarning, unknownFields } from "./unknown-fields.ts";
 
 /** The part of an exchange that validation uses. */
-export interface Judging {
+export interface ValidatedExchange {
   readonly sandbox: { readonly settings: Pick<Settings, "out_of_range_limits" | "unknown_fields"> };
   warn(warning: string): void;
 }
@@ -28,7 +28,7 @@ const NO_QUERY: TObject = { type: "object", properties: {} } as unknown as TObje
 export function validateQuery(
   operation: AnyOperation,
   search: string,
-  judging: Judging,
+  judging: ValidatedExchange,
 ): Record<string, unknown> {
   if (search === "" && operation.query === undefined) return {};
   const schema: TObject = operation.query ?? NO_QUERY;
@@ -59,9 +59,9 @@ function sentText(texts: URLSearchParams, name: string): string | string[] | nul
 export function validateJson(
   schema: TSchema,
   { value, text }: { value: unknown; text: string },
-  judging: Judging,
+  judging: ValidatedExchange,
 ): unknown {
-  const beyond = firstBeyond(text);
+  const beyond = findInexactNumber(text);
   if (beyond !== undefined) {
     throw invalidInput(
       beyond.field,
@@ -70,7 +70,7 @@ export function validateJson(
     );
   }
   const sent: Sent = (place) =>
-    (typeof place.value === "number" ? writtenAt(text, place.pointer) : undefined) ?? place.value;
+    (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;
   return knownOnly(schema, value, { judging, sent });
 }
 
@@ -78,14 +78,14 @@ export function validateJson(
 export function validateForm(
   schema: TSchema,
   { fields, texts }: { fields: Record<string, unknown>; texts: Readonly<Record<string, string>> },
-  judging: Judging,
+  judging: ValidatedExchange,
 ): unknown {
   const sent: Sent = ({ pointer, value }) => texts[pointer.slice(1)] ?? value;
   return knownOnly(schema, fields, { judging, sent });
 }
 
 interface Judged {
-  judging: Judging;
+  judging: ValidatedExchange;
   sent: Sent;
 }
 

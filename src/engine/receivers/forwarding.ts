@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { fromBase64, toBase64, toHex } from "../bytes.ts";
-import { Closed, Timestamp } from "../contract/schema.ts";
+import { ClosedObject, Timestamp } from "../contract/schema.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import { platform, sleep } from "../platform.ts";
 import type { World } from "../state/world.ts";
@@ -22,7 +22,7 @@ const Headers = (description: string) =>
   );
 
 /** A delivery on its way to a receiver elsewhere. */
-export const ForwardedDelivery = Closed(
+export const ForwardedDelivery = ClosedObject(
   {
     id: Type.String({ description: "To answer it by" }),
     at: Timestamp({ description: "On the sandbox's clock" }),
@@ -45,7 +45,7 @@ export const ForwardedDelivery = Closed(
 );
 export type ForwardedDelivery = Static<typeof ForwardedDelivery>;
 
-export const ForwardedEvent = Closed(
+export const ForwardedEvent = ClosedObject(
   {
     ready: Type.Optional(
       Type.Literal(true, { description: "The first event: deliveries from now on follow" }),
@@ -57,7 +57,7 @@ export const ForwardedEvent = Closed(
 export type ForwardedEvent = Static<typeof ForwardedEvent>;
 
 /** The response of the receiver elsewhere. */
-export const ForwardedAnswer = Closed(
+export const ForwardedAnswer = ClosedObject(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
     headers: Type.Optional(Headers("Of the answer; those that are about the connection are left out")),

@@ -5,7 +5,7 @@ import { type Explanation, explainMismatch, FIXES, type VerdictCode } from "./si
 
 export type Verdict = "valid" | "invalid" | "missing";
 
-export interface Judgement extends Explanation {
+export interface SignatureVerdict extends Explanation {
   verdict: Verdict;
 }
 
@@ -26,7 +26,13 @@ export interface SignatureToJudge {
  * Judges a received signature (6.3) and, when it is not valid, says what most likely went wrong.
  * Never throws; the time taken for a header of the right form does not depend on how much of it is right.
  */
-export function judgeSignature({ secret, header, body, candidates, timestamp }: SignatureToJudge): Judgement {
+export function judgeSignature({
+  secret,
+  header,
+  body,
+  candidates,
+  timestamp,
+}: SignatureToJudge): SignatureVerdict {
   if (header === undefined || (Array.isArray(header) && header.length === 0)) {
     return judged("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
   }
@@ -55,7 +61,7 @@ export function judgeSignature({ secret, header, body, candidates, timestamp }: 
   return { verdict: "invalid", ...found };
 }
 
-function judged(verdict: Verdict, code: VerdictCode, reason: string): Judgement {
+function judged(verdict: Verdict, code: VerdictCode, reason: string): SignatureVerdict {
   return { verdict, code, reason, fix: FIXES[code] };
 }
 
@@ -64,7 +70,7 @@ function equalByDigest(left: string, right: string): boolean {
   return equalSecrets(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
 }
 
-export interface SignatureExplanation extends Judgement {
+export interface SignatureExplanation extends SignatureVerdict {
   /** The signature that is right for these bytes and this secret. */
   expected: string;
   mine: string;

@@ -1,6 +1,6 @@
 import { fromHex, fromLooseBase64, toHex, toLatin1 } from "../bytes.ts";
 import { type DigestAlgorithm, hmac } from "../platform.ts";
-import { type DigestOrigin, findOrigin, type Ingredients } from "./digest-origins.ts";
+import { type DigestCandidate, type DigestInputs, findMatchingDigest } from "./digest-candidates.ts";
 
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
@@ -76,7 +76,7 @@ const ALGORITHMS: Readonly<Record<number, DigestAlgorithm>> = {
 };
 
 /** Finds the most likely cause of a signature that does not match; form first, then key, then bytes (6.3). */
-export function explainMismatch({ value, ...ingredients }: Ingredients & { value: string }): Explanation {
+export function explainMismatch({ value, ...ingredients }: DigestInputs & { value: string }): Explanation {
   if (value !== value.trim()) {
     return withFix({ code: "surrounding-space", reason: "the header's value has spaces around it" });
   }
@@ -90,7 +90,7 @@ export function explainMismatch({ value, ...ingredients }: Ingredients & { value
     ? value.slice(PREFIX.length)
     : value.replace(/^[\w-]{1,31}[=:]/, "");
   const reading = readDigest(digest);
-  const origin = reading && findOrigin(reading.digest, ingredients, reading.algorithm);
+  const origin = reading && findMatchingDigest(reading.digest, ingredients, reading.algorithm);
   const form = value.startsWith(PREFIX)
     ? explainForm(digest, { reading, origin, ingredients })
     : explainPrefix(value);
@@ -122,7 +122,7 @@ function explainPrefix(value: string): Finding {
 /** Looks at the spelling of the digest alone: encoding, case and length. */
 function explainForm(
   text: string,
-  about: { reading: Reading | undefined; origin: DigestOrigin | undefined; ingredients: Ingredients },
+  about: { reading: Reading | undefined; origin: DigestCandidate | undefined; ingredients: DigestInputs },
 ): Finding | null {
   const { reading, origin, ingredients } = about;
   if (!/^[0-9a-f]*$/i.test(text)) return explainEncoding(text, about);
@@ -155,7 +155,7 @@ function explainForm(
   };
 }
 
-function explainEncoding(text: string, { origin }: { origin: DigestOrigin | undefined }): Finding {
+function explainEncoding(text: string, { origin }: { origin: DigestCandidate | undefined }): Finding {
   const isBase64 = /^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text);
   const encoding =
     isBase64 && origin?.mistake === "none"
@@ -167,7 +167,7 @@ function explainEncoding(text: string, { origin }: { origin: DigestOrigin | unde
 }
 
 /** The form is right, so either the key or the bytes differ. */
-function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients): Finding {
+function explainOrigin(origin: DigestCandidate | undefined, { body }: DigestInputs): Finding {
   switch (origin?.mistake) {
     case "hash":
       return {
@@ -196,7 +196,7 @@ function explainOrigin(origin: DigestOrigin | undefined, { body }: Ingredients):
   }
 }
 
-function describeOrigin({ mistake, key, bytes }: DigestOrigin, algorithm: DigestAlgorithm): string {
+function describeOrigin({ mistake, key, bytes }: DigestCandidate, algorithm: DigestAlgorithm): string {
   const hash = mistake === "hash" ? "a plain hash" : `an HMAC with ${algorithm}`;
   return `the digest is ${hash}, made with ${key} over ${bytes}`;
 }
@@ -212,6 +212,6 @@ function readDigest(text: string): Reading | undefined {
   return algorithm === undefined || !isClean ? undefined : { digest, algorithm };
 }
 
-function expectedHex({ secret, body }: Ingredients): string {
+function expectedHex({ secret, body }: DigestInputs): string {
   return toHex(hmac("sha256", secret, body));
 }

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../bytes.ts";
 import { removeWithDependents } from "../contract/removal.ts";
-import { Closed, Timestamp, Words } from "../contract/schema.ts";
+import { ClosedObject, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
@@ -20,7 +20,7 @@ import {
 } from "./receiver.ts";
 
 /** A request that reached a receiver. */
-export const ReceivedRequestBody = Closed(
+export const ReceivedRequestBody = ClosedObject(
   {
     at: Timestamp({ description: "On the sandbox's clock" }),
     method: Type.String(),

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ApiError } from "../contract/errors.ts";
 import type { Factory } from "../contract/factory.ts";
-import { type EntryOf, fixtureRecord } from "../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord } from "../contract/fixture-record.ts";
 import { operation } from "../contract/operation.ts";
 import { publicView } from "../contract/public-view.ts";
 import { belongsTo } from "../contract/references.ts";
@@ -64,7 +64,7 @@ export const makeAuthConfig: Factory<AuthConfig> = (given, context) => {
 };
 
 const record = fixtureRecord(AuthConfig, { omit: ["organization_id"] });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const authConfigsFixture: FixtureReader = {
   keys: {

@@ -116,7 +116,10 @@ export interface StoredEntry {
   leaves: readonly string[];
 }
 
-type Origin = Pick<HistoryEntry, "id" | "sequence" | "at" | "parent" | "journal" | "cause" | "advanced_by">;
+type EntryContext = Pick<
+  HistoryEntry,
+  "id" | "sequence" | "at" | "parent" | "journal" | "cause" | "advanced_by"
+>;
 
 /** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
@@ -151,7 +154,7 @@ export class HistoryEntry {
   private refusal: string | undefined = undefined;
   private counts: Readonly<Record<string, ChangeCounts>> | undefined = undefined;
 
-  constructor(entry: EntryHead, origin: Origin, change: Change, states: BeforeAfter | undefined) {
+  constructor(entry: EntryHead, origin: EntryContext, change: Change, states: BeforeAfter | undefined) {
     this.entry = entry;
     this.id = origin.id;
     this.sequence = origin.sequence;

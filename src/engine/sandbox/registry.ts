@@ -1,7 +1,7 @@
 import { OutcomeCounts } from "./counters.ts";
 import type { StateRef } from "./history-entry.ts";
 import { Sandbox, type SandboxParts } from "./sandbox.ts";
-import type { LoadedFixture, Revival, SandboxOptions } from "./sandbox-value.ts";
+import type { LoadedFixture, SandboxOptions, SavedState } from "./sandbox-value.ts";
 import type { BlobStore } from "./snapshots.ts";
 
 export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -80,7 +80,7 @@ export class SandboxRegistry {
   }
 
   /** A saved sandbox; replaces an existing one of that name. */
-  revive(options: NewSandbox, fixture: LoadedFixture, revival: Revival): Sandbox {
+  revive(options: NewSandbox, fixture: LoadedFixture, revival: SavedState): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);
     sandbox.revive(revival);

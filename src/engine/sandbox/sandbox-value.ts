@@ -41,7 +41,7 @@ export interface SandboxReset {
 }
 
 /** A saved sandbox, from which another continues. */
-export interface Revival {
+export interface SavedState {
   created_at: number;
   resets: number;
   start: number;

@@ -15,10 +15,10 @@ import type {
   ClockSetting,
   FixtureSource,
   LoadedFixture,
-  Revival,
   SandboxOptions,
   SandboxReset,
   SandboxValue,
+  SavedState,
 } from "./sandbox-value.ts";
 import { type BlobStore, Snapshots } from "./snapshots.ts";
 import { Timeline } from "./timeline.ts";
@@ -225,7 +225,7 @@ export class Sandbox {
     return gone;
   }
 
-  revive({ created_at, resets, start, value, snapshots, history }: Revival): void {
+  revive({ created_at, resets, start, value, snapshots, history }: SavedState): void {
     this.created_at = created_at;
     this.resets = resets;
     this.start = start;

@@ -14,7 +14,7 @@ export type TimerHandler = (tx: Transaction, timer: Timer) => void | (() => Prom
 export type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
 
 /** The part of a world that its listeners use. */
-export interface ListenedWorld {
+export interface ObservedWorld {
   /** It has ended, or its sandbox has another world now. */
   readonly isClosed: boolean;
   readonly clock: Clock;
@@ -34,9 +34,9 @@ export interface WorldParts {
    */
   onEmit: (tx: Transaction, events: readonly EmittedEvent[]) => void | (() => Promise<void>);
   /** After every commit that changed something; must not throw. */
-  onCommit: (world: ListenedWorld, commit: Commit) => void;
+  onCommit: (world: ObservedWorld, commit: Commit) => void;
   /** A restore replaced the whole root, or the world has ended. Must not throw. */
-  onReplace?: (world: ListenedWorld) => void;
+  onReplace?: (world: ObservedWorld) => void;
   /** A handler threw: its changes are dropped and its timer with them. Must not throw. */
   onTimerError?: (error: unknown, timer: Timer) => void;
 }

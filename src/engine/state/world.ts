@@ -16,7 +16,7 @@ import { type PendingTimer, type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
 import type {
   Commit,
-  ListenedWorld,
+  ObservedWorld,
   RanTimer,
   TimerEffect,
   WorldOptions,
@@ -28,7 +28,7 @@ import type {
 const STEPS_PER_TURN = 200;
 
 /** The living state of one sandbox. Nothing here awaits while a transaction is open. */
-export class World implements ListenedWorld {
+export class World implements ObservedWorld {
   root: Root;
   clock: Clock;
   origin: number;

@@ -24,7 +24,7 @@ export interface AttemptExchange {
 }
 
 /** An attempt that was made, for the journal (interfaces 14). */
-export interface MadeAttempt {
+export interface CompletedAttempt {
   row: Outgoing;
   plan: AttemptPlan;
   outcome: AttemptOutcome;
@@ -53,7 +53,7 @@ export interface AttemptParts {
 /** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
 export async function makeAttempt(
   { outbound, settings, fault }: AttemptParts,
-  { row, plan }: Pick<MadeAttempt, "row" | "plan">,
+  { row, plan }: Pick<CompletedAttempt, "row" | "plan">,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const { service_name, webhook_timeout_seconds } = settings();

@@ -4,12 +4,12 @@ import type { Settings } from "../contract/settings.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
 import type { ChangeSource } from "../sandbox/history-entry.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
-import type { Commit, ListenedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";
+import type { Commit, ObservedWorld, TimerHandler, WorldParts } from "../state/world-parts.ts";
 import {
   type AttemptOutcome,
   type AttemptParts,
   type AttemptPlan,
-  type MadeAttempt,
+  type CompletedAttempt,
   makeAttempt,
   toChange,
 } from "./attempt.ts";
@@ -34,7 +34,7 @@ export interface DispatcherParts extends AttemptParts {
   rules: DeliveryRules;
   onError: (error: unknown) => void;
   /** Called once its outcome is recorded. */
-  onAttempt: (attempt: MadeAttempt) => void;
+  onAttempt: (attempt: CompletedAttempt) => void;
   /** Settles once the change that led to the attempt is saved as the server promises. */
   readyToSend: () => Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface DispatcherParts extends AttemptParts {
 export class Dispatcher {
   private readonly parts: DispatcherParts;
   /** The one world that commits to it; known from its first commit on. */
-  private world!: ListenedWorld;
+  private world!: ObservedWorld;
   private jobs = new Map<string, Job>();
   private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
@@ -61,7 +61,7 @@ export class Dispatcher {
   }
 
   /** After each commit: accepts the attempts that it queued, cancels those that it removed. */
-  onCommit(world: ListenedWorld, { before, after, written }: Commit): void {
+  onCommit(world: ObservedWorld, { before, after, written }: Commit): void {
     this.world = world;
     if (before.tables.get(outgoing.name) === after.tables.get(outgoing.name) || world.isClosed) return;
     const present = world.read();
@@ -75,7 +75,7 @@ export class Dispatcher {
   }
 
   /** After a restore, or at the world's end: cancels everything, and accepts the attempts of the new root. */
-  onReplace(world: ListenedWorld): void {
+  onReplace(world: ObservedWorld): void {
     this.world = world;
     const { jobs } = this;
     this.jobs = new Map();
@@ -232,7 +232,7 @@ export interface DeliveriesParts<S extends Sender> {
   fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once an attempt's outcome is recorded. */
-  onAttempt: (sandbox: S, attempt: MadeAttempt) => void;
+  onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
   /** Before an attempt leaves the server; at once unless given. */
   readyToSend?: (sandbox: S) => Promise<void>;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import type { AttemptOutcome, MadeAttempt } from "./attempt.ts";
+import type { AttemptOutcome, CompletedAttempt } from "./attempt.ts";
 import { findAttemptEntry, journaledAttempt } from "./journal-attempt.ts";
 
 const present = { absolute: (instant: number) => 1_000_000 + instant } as WorldReader;
@@ -64,7 +64,7 @@ describe("an attempt in the journal", () => {
   });
 
   it("an attempt's entry in the history is the newest, unless that is of something else [interfaces 10]", () => {
-    const attempt = { row: { delivery_id: "del_1" } } as MadeAttempt;
+    const attempt = { row: { delivery_id: "del_1" } } as CompletedAttempt;
     const newest = { kind: "delivery", subject: "del_1" } as HistoryEntry;
     expect(findAttemptEntry(attempt, newest)).toBe(newest);
     // The outcome could not be recorded: something else came before.

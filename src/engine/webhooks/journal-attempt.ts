@@ -2,7 +2,7 @@ import { toUtf8 } from "../bytes.ts";
 import type { HistoryEntry } from "../sandbox/history-entry.ts";
 import type { AnsweredRequest } from "../sandbox/journal-entry.ts";
 import type { WorldReader } from "../state/transaction.ts";
-import type { MadeAttempt } from "./attempt.ts";
+import type { CompletedAttempt } from "./attempt.ts";
 import { classify } from "./schedule.ts";
 
 /** Bytes of a receiver's answer that the journal stores. */
@@ -13,7 +13,7 @@ const MAX_ANSWER_BYTES = 4096;
  * `present` is the world with its outcome, `nextStep` says what happens next.
  */
 export function journaledAttempt(
-  made: MadeAttempt,
+  made: CompletedAttempt,
   { present, nextStep }: { present: WorldReader; nextStep: string },
 ): AnsweredRequest {
   const { row, plan, outcome, exchange } = made;
@@ -60,13 +60,13 @@ export function journaledAttempt(
 
 /** An attempt's entry in the history: the newest one, unless a restore has kept its outcome out of the world. */
 export function findAttemptEntry(
-  { row }: MadeAttempt,
+  { row }: CompletedAttempt,
   newest: HistoryEntry | undefined,
 ): HistoryEntry | undefined {
   return newest?.kind === "delivery" && newest.subject === row.delivery_id ? newest : undefined;
 }
 
-function failureReason({ outcome: { response_code, error } }: MadeAttempt): string {
+function failureReason({ outcome: { response_code, error } }: CompletedAttempt): string {
   if (response_code === 0) return `there was no answer: ${error ?? "the connection ended"}`;
   if (response_code >= 300 && response_code < 400)
     return `the receiver answered ${response_code}: redirects are not followed`;

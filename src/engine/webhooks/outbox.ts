@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Closed, Instant, Timestamp } from "../contract/schema.ts";
+import { ClosedObject, Instant, Timestamp } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 
@@ -34,7 +34,7 @@ export function sendEmail(tx: Transaction, email: { to: string; subject: string;
 }
 
 /** An e-mail as the outbox shows it. */
-export const EmailBody = Closed(
+export const EmailBody = ClosedObject(
   {
     to: Type.String(),
     subject: Type.String(),

@@ -19,7 +19,7 @@ export type FoundSandbox = Sandbox | undefined | "answered";
 export type FindSandbox = (name: string, connection?: Connection) => FoundSandbox | Promise<FoundSandbox>;
 
 /** Holds an answer back until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
-export interface BeforeAnswer {
+export interface DurabilityHook {
   /** Called before anything changes; `settled` takes what it returns. */
   mark(): number;
   /**

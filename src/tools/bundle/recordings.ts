@@ -8,7 +8,7 @@ import { writesTo } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
 
 /** How a sandbox was on its first day: all that a replay has to begin with. */
-export interface FirstDay {
+export interface InitialSandbox {
   fixture: LoadedFixture;
   seed: number;
   resets: number;
@@ -52,7 +52,7 @@ export interface AttemptEnd {
 }
 
 export interface Recording {
-  first: FirstDay;
+  first: InitialSandbox;
   calls: RecordedCall[];
   /** By delivery, in the order in which they ended: restores and deletions do not undo a call to a receiver. */
   attempts: Map<string, AttemptEnd[]>;

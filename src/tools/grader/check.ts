@@ -79,7 +79,7 @@ export function isDeferred(attempt: Attempt): boolean {
   return isRateLimited(attempt) || isOverloaded(attempt);
 }
 
-export function isGone(attempt: Attempt): boolean {
+export function isDisabledBy410(attempt: Attempt): boolean {
   return getStatus(attempt) === 410;
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { NOWHERE, type SampleContext, sampleData } from "../../engine/contract/event.ts";
+import { EMPTY_WORLD, type SampleContext, sampleData } from "../../engine/contract/event.ts";
 import { EVENTS, eventNamed } from "../../engine/resources/events.ts";
 import { type Payload, renderBody } from "../../engine/resources/webhooks/deliveries.ts";
 import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
@@ -117,7 +117,7 @@ export function drawEventData(
   const declared = event === webhookTest.name ? webhookTest : eventNamed(event);
   if (declared === undefined) return {};
   const random = new Random(randomInt(2 ** 31), "grader");
-  const data = sampleData(declared, { world: NOWHERE, at, random, known });
+  const data = sampleData(declared, { world: EMPTY_WORLD, at, random, known });
   // Some validators refuse the reserved domain of invented users, and none refuses this one; some accept an
   // address only once.
   const { email } = data;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fromHex, toBase64, toHex } from "../../engine/bytes.ts";
-import { type DigestOrigin, digestOrigins } from "../../engine/receivers/digest-origins.ts";
+import { type DigestCandidate, listDigestCandidates } from "../../engine/receivers/digest-candidates.ts";
 import { FIXES, type VerdictCode } from "../../engine/receivers/signature-mismatch.ts";
 import { sign } from "../../engine/webhooks/sign.ts";
 import { getStatus, isAccepted, isDeferred, isRefused } from "./check.ts";
@@ -63,7 +63,7 @@ function findGuess(index: number, secret: string, delivery: TestDelivery): Guess
   const forms = otherForms(delivery.signature!);
   if (index < forms.length) return forms[index];
   let left = index - forms.length;
-  for (const origin of digestOrigins({ secret, body: delivery.body })) {
+  for (const origin of listDigestCandidates({ secret, body: delivery.body })) {
     if (origin.mistake === "none") continue;
     if (origin.mistake === "key-and-bytes") return undefined;
     if (left === 0) return fromOrigin(origin);
@@ -79,7 +79,7 @@ const CODES = {
   bytes: "body-changed",
 } as const;
 
-function fromOrigin({ mistake, key, bytes, digest }: DigestOrigin): Guess {
+function fromOrigin({ mistake, key, bytes, digest }: DigestCandidate): Guess {
   const code = CODES[mistake as keyof typeof CODES];
   const cause =
     mistake === "hash"

@@ -4,10 +4,10 @@ import tls from "node:tls";
 import { readUserText } from "../../documents/files.ts";
 import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts";
 import {
-  createLocate,
   createOutbound,
-  type Locate,
+  createTargetResolver,
   type Outbound,
+  type ResolveTarget,
 } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import "../../hosts/node/platform.ts";
@@ -31,7 +31,7 @@ export interface SendLimits {
 export interface GraderNetwork {
   /** Closed when the grading ends. */
   outbound: Outbound;
-  locate: Locate;
+  locate: ResolveTarget;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface GraderNetwork {
 export function openNetwork(caFile?: string): GraderNetwork {
   const policy = createAddressPolicy({ mode: "local" });
   const ca = caFile === undefined ? {} : { ca: [...tls.rootCertificates, readUserText(caFile)] };
-  return { locate: createLocate({ policy }), outbound: createOutbound({ policy, ...ca }) };
+  return { locate: createTargetResolver({ policy }), outbound: createOutbound({ policy, ...ca }) };
 }
 
 /**
@@ -59,7 +59,7 @@ export async function sendRaw(
 }
 
 /** Opens a connection and closes it; null, or why that failed. */
-export async function tryConnect(url: URL, locate: Locate, timeoutMs: number): Promise<string | null> {
+export async function tryConnect(url: URL, locate: ResolveTarget, timeoutMs: number): Promise<string | null> {
   let socket: net.Socket | undefined;
   try {
     const { addresses, port = Number(url.port) || (url.protocol === "https:" ? 443 : 80) } =

@@ -3,7 +3,7 @@ import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html, htmlPage, instantHtml, proseHtml } from "../reports/html.ts";
 import { junit } from "../reports/junit.ts";
-import { isGrave, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
+import { failsReceiver, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
 
 type Paint = (code: number, text: string) => string;
 
@@ -72,7 +72,7 @@ export function receiverJunit({ url, checks, fail_on }: ReceiverReport): string 
       message: check.detail,
       detail: [check.detail, `Why: ${check.why}`, `Fix: ${check.advice}`, check.curl ?? ""].join("\n").trim(),
       output: check.note ?? undefined,
-      tolerated: isGrave(check, fail_on) ? undefined : `failed, below ${fail_on}`,
+      tolerated: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
     }),
   );
   return junit({ name: "receiver-test", suites: [{ name: url, cases }] });

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { Closed, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
 import { SEVERITIES } from "./report.ts";
 
 const Count = () => Type.Integer({ minimum: 0 });
 
-const RequestBody = Closed({
+const RequestBody = ClosedObject({
   method: Type.String(),
   url: Type.String(),
   headers: typed(
@@ -16,7 +16,7 @@ const RequestBody = Closed({
   body: Type.String({ description: "Long ones are abbreviated; `curl` rebuilds every byte" }),
   body_bytes: Count(),
 });
-const CheckBody = Closed(
+const CheckBody = ClosedObject(
   {
     id: Type.String(),
     title: Type.String(),
@@ -33,7 +33,7 @@ const CheckBody = Closed(
   { $id: "CheckReport" },
 );
 /** The result of grading a receiver. */
-export const ReceiverReportBody = Closed(
+export const ReceiverReportBody = ClosedObject(
   {
     url: Type.String(),
     probe: Nullable(Type.String()),
@@ -42,7 +42,7 @@ export const ReceiverReportBody = Closed(
     verdict: Words(["pass", "fail"]),
     fail_on: Words(SEVERITIES, { description: "The least severity whose failure fails the receiver" }),
     stopped: Nullable(Type.String({ description: "Why grading ended before the last check" })),
-    summary: Closed({
+    summary: ClosedObject({
       total: Count(),
       passed: Count(),
       failed: Count(),
@@ -51,7 +51,7 @@ export const ReceiverReportBody = Closed(
     }),
     checks: Type.Array(CheckBody),
     unseen: Type.Array(
-      Closed({
+      ClosedObject({
         what: Type.String(),
         how: Type.String({ description: "How to find it out in the receiver's code" }),
       }),

@@ -59,7 +59,7 @@ export type ReportedRequest = NonNullable<CheckReport["request"]>;
 export type ManualCheck = ReceiverReport["unseen"][number];
 
 /** Whether a failure of this severity fails the receiver. */
-export function isGrave({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
+export function failsReceiver({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn);
 }
 

@@ -8,7 +8,7 @@ import {
   type CheckDescription,
   type Finding,
   isAccepted,
-  isGone,
+  isDisabledBy410,
   staysOverloaded,
 } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
@@ -18,8 +18,8 @@ import { adviseOnCheck } from "./failure-kind.ts";
 import { type GraderNetwork, openNetwork } from "./network.ts";
 import { Probe, ProbeError } from "./probe.ts";
 import {
+  failsReceiver,
   type GradeReceiverOptions,
-  isGrave,
   MANUAL_CHECKS,
   NOT_RUN,
   ReceiverTestUsageError,
@@ -80,7 +80,7 @@ export async function gradeOver(
   }
   const { failOn = "minor", probe = null } = options;
   const fails = ({ outcome, severity }: CheckReport) =>
-    outcome === "error" || (outcome === "failed" && isGrave({ severity }, failOn));
+    outcome === "error" || (outcome === "failed" && failsReceiver({ severity }, failOn));
   const { differs: _, ...summary } = countOutcomes(checks);
   return {
     ...{ url, probe },
@@ -134,7 +134,7 @@ async function findReasonToStop(
   const isFirst = check === FIRST_CHECK;
   const isDown = !isFirst && (await staysOverloaded(session, session.attempts.slice(from)));
   const attempts = session.attempts.slice(from);
-  if (attempts.some((attempt) => attempt.genuine && isGone(attempt))) {
+  if (attempts.some((attempt) => attempt.genuine && isDisabledBy410(attempt))) {
     return "The receiver answered 410 to a genuine delivery: the service would have disabled the webhook and sent nothing more.";
   }
   if (isFirst && !attempts.some((attempt) => attempt.genuine && isAccepted(attempt))) return NOT_ACCEPTED;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { sign } from "../../engine/webhooks/sign.ts";
-import type { Locate } from "../../hosts/node/outbound/outbound.ts";
+import type { ResolveTarget } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import {
   type DeliveryShape,
@@ -38,7 +38,7 @@ export class WebhookGone extends Error {
 
 export interface SessionOptions extends SendLimits, DeliverySource {
   url: URL;
-  locate: Locate;
+  locate: ResolveTarget;
   serviceName: string;
   probe: Probe | null;
   /** How long a receiver may be busy with the same delivery, and a side effect may follow its answer; milliseconds. */

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync, constants as zlib } from "node:zlib";
 import Type, { type Static } from "typebox";
-import { Closed, Timestamp } from "../../engine/contract/schema.ts";
+import { ClosedObject, Timestamp } from "../../engine/contract/schema.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import { redactBrokenJson, redactHeader, redactJson, redactQuery, redactText } from "../redact.ts";
 
 /** One half of an exchange without secrets; fields for a schema that adds more. */
 export const SHOWN_MESSAGE = {
-  headers: Type.Array(Closed({ name: Type.String(), value: Type.String() }), {
+  headers: Type.Array(ClosedObject({ name: Type.String(), value: Type.String() }), {
     description: "As sent, secrets masked",
   }),
   body: Type.Optional(
@@ -16,7 +16,7 @@ export const SHOWN_MESSAGE = {
     }),
   ),
 };
-export const ShownMessage = Closed(SHOWN_MESSAGE);
+export const ShownMessage = ClosedObject(SHOWN_MESSAGE);
 export type ShownMessage = Static<typeof ShownMessage>;
 
 /** `flat` is name, value, name, value … as it went over the wire. */
@@ -73,7 +73,7 @@ export function decodeText(bytes: Uint8Array | string): string | undefined {
   }
 }
 
-const Pair = Closed({ name: Type.String(), value: Type.String() });
+const Pair = ClosedObject({ name: Type.String(), value: Type.String() });
 const None = Type.Array(Type.Object({}), { maxItems: 0 });
 const Comment = Type.Optional(Type.String({ description: "Why there is no text, or only a part of it" }));
 const common = {
@@ -88,20 +88,20 @@ const common = {
 export const HAR_ENTRY = {
   startedDateTime: Timestamp(),
   time: Type.Number(),
-  request: Closed({
+  request: ClosedObject({
     method: Type.String(),
     url: Type.String(),
     ...common,
     queryString: Type.Array(Pair),
     postData: Type.Optional(
-      Closed({ mimeType: Type.String(), text: Type.Optional(Type.String()), comment: Comment }),
+      ClosedObject({ mimeType: Type.String(), text: Type.Optional(Type.String()), comment: Comment }),
     ),
   }),
-  response: Closed({
+  response: ClosedObject({
     status: Type.Integer({ description: "0 where the client saw none" }),
     statusText: Type.String(),
     ...common,
-    content: Closed({
+    content: ClosedObject({
       size: Type.Integer(),
       mimeType: Type.String(),
       text: Type.Optional(Type.String()),
@@ -109,10 +109,10 @@ export const HAR_ENTRY = {
     }),
     redirectURL: Type.String(),
   }),
-  cache: Closed({}),
-  timings: Closed({ send: Type.Number(), wait: Type.Number(), receive: Type.Number() }),
+  cache: ClosedObject({}),
+  timings: ClosedObject({ send: Type.Number(), wait: Type.Number(), receive: Type.Number() }),
 };
-const HarEntry = Closed(HAR_ENTRY);
+const HarEntry = ClosedObject(HAR_ENTRY);
 export type HarEntry = Static<typeof HarEntry>;
 
 /** A body as it was sent, or as much of it as was kept. */

@@ -3,7 +3,7 @@ import { deliveryHeaders, sign } from "../../engine/webhooks/sign.ts";
 import {
   createListener,
   formatDelivery,
-  type HeardDelivery,
+  type ListenedDelivery,
   type Listener,
   type ListenerOptions,
 } from "./listen.ts";
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function listen(options: Partial<ListenerOptions> = {}) {
-  const heard: { delivery: HeardDelivery; text: string }[] = [];
+  const heard: { delivery: ListenedDelivery; text: string }[] = [];
   const listener = await createListener({
     port: 0,
     onDelivery: (delivery) => heard.push({ delivery, text: formatDelivery(delivery) }),

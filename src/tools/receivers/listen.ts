@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
 import { pluralize, printable } from "../../engine/contract/text.ts";
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
-import { type Judgement, judgeSignature } from "../../engine/receivers/judge-signature.ts";
+import { judgeSignature, type SignatureVerdict } from "../../engine/receivers/judge-signature.ts";
 import {
   answerTo,
   describeAnswer,
@@ -21,7 +21,7 @@ import { createOutbound, type Outbound } from "../../hosts/node/outbound/outboun
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 
 /** A delivery as `understudy listen` saw it. */
-export interface HeardDelivery {
+export interface ListenedDelivery {
   /** ISO 8601, wall clock: a listener has no sandbox. */
   at: string;
   method: string;
@@ -33,14 +33,14 @@ export interface HeardDelivery {
   /** The number of the request with this delivery id, from 1. */
   attempt: number;
   /** Undefined where no secret was given. */
-  judgement: Judgement | undefined;
+  judgement: SignatureVerdict | undefined;
   answer: string;
 }
 
 const MAX_SHOWN_BYTES = 4096;
 
 /** A few lines for the terminal; where the signature does not match, why, and the bytes that should be signed. */
-export function formatDelivery(delivery: HeardDelivery): string {
+export function formatDelivery(delivery: ListenedDelivery): string {
   const { at, method, path, event, delivery_id, attempt, judgement, answer, body, headers } = delivery;
   const what =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
@@ -60,7 +60,7 @@ export function formatDelivery(delivery: HeardDelivery): string {
   return lines.join("\n");
 }
 
-function describeVerdict(judgement: Judgement | undefined): string {
+function describeVerdict(judgement: SignatureVerdict | undefined): string {
   return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
 }
 
@@ -92,7 +92,7 @@ export interface ListenerOptions {
   /** Judges signatures; without it they are not checked. */
   secret?: string | undefined;
   /** For each request that has arrived in full. */
-  onDelivery: (delivery: HeardDelivery) => void;
+  onDelivery: (delivery: ListenedDelivery) => void;
 }
 
 export interface Listener {
@@ -161,7 +161,7 @@ class AttemptCounter {
   private readonly attempts = new Map<string, number>();
 
   /** @param headers of the request, with lower-case names */
-  count(headers: HeardDelivery["headers"]): Pick<HeardDelivery, "event" | "delivery_id" | "attempt"> {
+  count(headers: ListenedDelivery["headers"]): Pick<ListenedDelivery, "event" | "delivery_id" | "attempt"> {
     const event = text(headers["x-service-event"]);
     const delivery_id = text(headers["x-service-delivery"]);
     if (delivery_id === undefined) return { event, delivery_id, attempt: 1 };
@@ -178,7 +178,12 @@ function text(header: string | readonly string[] | undefined): string | undefine
 }
 
 /** A server forwards only signed deliveries. */
-const SIGNED: Judgement = { verdict: "valid", code: "match", reason: "the server has judged it", fix: "" };
+const SIGNED: SignatureVerdict = {
+  verdict: "valid",
+  code: "match",
+  reason: "the server has judged it",
+  fix: "",
+};
 
 /** A receiver on this machine that is called for a server that cannot reach it (interfaces 11). */
 export class LocalReceiver {
@@ -196,7 +201,7 @@ export class LocalReceiver {
   /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
-    heard: HeardDelivery;
+    heard: ListenedDelivery;
   }> {
     const at = new Date().toISOString();
     const body = Buffer.from(body_base64, "base64");

@@ -6,13 +6,13 @@ import {
   listSuccesses,
   METHODS,
 } from "../../engine/contract/operation.ts";
-import { Closed, Nullable, typed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Nullable, typed, Words } from "../../engine/contract/schema.ts";
 import type { OutcomeCounts } from "../../engine/sandbox/counters.ts";
 
 const Percent = Type.Number({ minimum: 0, maximum: 100, description: "With one decimal, rounded down" });
 const Count = Type.Integer({ minimum: 0 });
 
-const CoveredOutcome = Closed({
+const CoveredOutcome = ClosedObject({
   status: Type.Integer(),
   code: Nullable(
     typed("ErrorCode", Type.Unsafe<ErrorCode>({ type: "string", description: "Null for a success" })),
@@ -21,21 +21,21 @@ const CoveredOutcome = Closed({
 });
 type CoveredOutcome = Static<typeof CoveredOutcome>;
 
-const CoveredOperation = Closed({
+const CoveredOperation = ClosedObject({
   operation: Type.String(),
   section: Type.String(),
   method: Words(METHODS),
   path: Type.String(),
   percent: Percent,
   outcomes: Type.Array(CoveredOutcome, { description: "Those that are documented" }),
-  other: Type.Array(Closed({ outcome: Type.String(), hits: Count }), {
+  other: Type.Array(ClosedObject({ outcome: Type.String(), hits: Count }), {
     description: "Outcomes that are not documented: bare 5xx of faults, and `0` for no answer at all",
   }),
 });
 export type CoveredOperation = Static<typeof CoveredOperation>;
 
 /** Operations by their documented outcomes, with hits (interfaces 4). */
-export const CoverageMatrix = Closed(
+export const CoverageMatrix = ClosedObject(
   { percent: Percent, covered: Count, total: Count, operations: Type.Array(CoveredOperation) },
   { $id: "CoverageMatrix", examples: [{ percent: 12.5, covered: 1, total: 8, operations: [] }] },
 );

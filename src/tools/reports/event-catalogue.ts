@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import { type AnyEvent, dataSchema, samplePayload } from "../../engine/contract/event.ts";
-import { Closed } from "../../engine/contract/schema.ts";
+import { ClosedObject } from "../../engine/contract/schema.ts";
 
-export const CataloguedEvent = Closed(
+export const CataloguedEvent = ClosedObject(
   {
     name: Type.String(),
     section: Type.String(),

@@ -2,15 +2,15 @@ import Type, { type Static } from "typebox";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { type AssumedPart, assumedEndpoint, assumedParts } from "../../engine/contract/provenance.ts";
-import { Closed, Words } from "../../engine/contract/schema.ts";
+import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { listSettings } from "../../engine/contract/settings.ts";
 
 const Texts = Type.Array(Type.String());
 
-export const FidelityLedger = Closed(
+export const FidelityLedger = ClosedObject(
   {
     operations: Type.Array(
-      Closed({
+      ClosedObject({
         id: Type.String(),
         section: Type.String(),
         method: Type.String(),
@@ -19,14 +19,14 @@ export const FidelityLedger = Closed(
           description: "`assumed` where the reference shows no such endpoint",
         }),
         assumptions: Type.Array(Type.String(), { description: "Those that shaped it" }),
-        assumed: Type.Array(Closed({ part: Type.String(), assumption: Type.String() }), {
+        assumed: Type.Array(ClosedObject({ part: Type.String(), assumption: Type.String() }), {
           description: "What of it the reference does not show",
         }),
         error_codes: Texts,
       }),
     ),
     assumptions: Type.Array(
-      Closed({
+      ClosedObject({
         id: Type.String(),
         topic: Type.String({ description: "What is open in the reference" }),
         chosen: Type.String({ description: "What Understudy does" }),

@@ -130,7 +130,7 @@ class Relay {
   }
 
   private requestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
-    const sent = withHost(passedOn(rawHeaders), new URL(this.target).host);
+    const sent = withHost(proxied(rawHeaders), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
     // Node would announce pieces where the client announced nothing.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
@@ -141,7 +141,7 @@ class Relay {
   private passBack(answer: http.IncomingMessage, outgoing: http.ServerResponse): void {
     this.answer = answer;
     this.headAt = performance.now();
-    outgoing.writeHead(answer.statusCode!, answer.statusMessage, passedOn(answer.rawHeaders));
+    outgoing.writeHead(answer.statusCode!, answer.statusMessage, proxied(answer.rawHeaders));
     // An event stream may say nothing for a while.
     outgoing.flushHeaders();
     answer.on("data", (piece: Buffer) => this.answered.add(piece));
@@ -191,7 +191,7 @@ function hasBody({ headers }: http.IncomingMessage): boolean {
 }
 
 /** Name, value, name, value …, in their order and spelling. */
-function passedOn(raw: readonly string[]): string[] {
+function proxied(raw: readonly string[]): string[] {
   return toPairs(raw).flatMap(([name, value]) =>
     OF_THE_CONNECTION.has(name.toLowerCase()) ? [] : [name, value],
   );
@@ -202,7 +202,7 @@ function withHost(raw: readonly string[], host: string): string[] {
   return toPairs(raw).flatMap(([name, value]) => [name, name.toLowerCase() === "host" ? host : value]);
 }
 
-/** More of a body is passed on and not kept. */
+/** A longer body is forwarded, but not stored. */
 const MAX_KEPT_BYTES = 10 * 1024 * 1024;
 
 /** Captures a body for the archive while it passes. */

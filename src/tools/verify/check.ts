@@ -2,8 +2,8 @@ import type { Check as AnyCheck } from "../checks/frame.ts";
 import type { Contract } from "./contract.ts";
 import type { Call } from "./exchange.ts";
 import { judgeSuccess, succeeded } from "./judge-answer.ts";
-import { type Binding, describeMissing, type KnownObjects } from "./known-objects.ts";
-import type { Family, VerifyReport } from "./report.ts";
+import { describeMissing, type KnownObjects, type PathParams } from "./known-objects.ts";
+import type { CheckFamily, VerifyReport } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
@@ -17,7 +17,7 @@ export interface RunParts {
   readonly known: KnownObjects;
   readonly changes: Change[];
   /** Each reading operation's first success, with the ids in its path. */
-  readonly answered: Map<string, { params: Binding; exchange: Exchange }>;
+  readonly answered: Map<string, { params: PathParams; exchange: Exchange }>;
 }
 
 /** One check's view of the run: it sends requests and collects the findings. */
@@ -56,7 +56,7 @@ export class Context implements RunParts {
   }
 
   /** An operation's first success; undefined, and reported as not observable, where there was none. */
-  first(operation: string): { params: Binding; exchange: Exchange } | undefined {
+  first(operation: string): { params: PathParams; exchange: Exchange } | undefined {
     const found = this.answered.get(operation);
     if (found === undefined) this.verdict.notObservable(`${operation} has not answered`);
     return found;
@@ -99,7 +99,7 @@ export interface Observation {
 
 /** One thing that a service has to get right, such as `usage.retrieve_limits/month`. */
 export interface Check extends AnyCheck<Context, void> {
-  family: Family;
+  family: CheckFamily;
   /** Section of the reference, or the assumption that fills its gap. */
   section: string;
   /** Absent where the check needs requests of its own. */
@@ -107,12 +107,12 @@ export interface Check extends AnyCheck<Context, void> {
 }
 
 /** Observes the successes of one operation. */
-export function seenIn(operation: string, judge: ReturnType<Observation["begin"]>): Observation {
+export function observeOperation(operation: string, judge: ReturnType<Observation["begin"]>): Observation {
   return { operation, successes: true, begin: () => judge };
 }
 
 /** A check without requests of its own: live it judges the operation's first success. */
-export function looksAt(
+export function judgeSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,
   judge: ReturnType<Observation["begin"]>,
@@ -120,7 +120,7 @@ export function looksAt(
   return {
     ...about,
     family: "answers",
-    observe: seenIn(operation, judge),
+    observe: observeOperation(operation, judge),
     run(context) {
       const first = context.first(operation);
       if (first !== undefined) judge(context.verdict, first.exchange);

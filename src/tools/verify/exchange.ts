@@ -28,7 +28,7 @@ export interface Call {
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";
   if (readsOnly(operation)) return method === undefined || method === operation.method;
-  const namesNothing = Object.values(params ?? {}).every(isMadeUp) && query === undefined;
+  const namesNothing = Object.values(params ?? {}).every(isInventedId) && query === undefined;
   if (method === "GET") return true;
   return credential === "none" && body === undefined && namesNothing;
 }
@@ -36,14 +36,14 @@ export function changesNothing({ operation, method, credential, body, params, qu
 const MARK = "nobody0";
 
 /** An id of the right form that no service has given to anything. */
-export function madeUpId(prefix: string): string {
+export function inventId(prefix: string): string {
   const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(12)), (byte) =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
   return `${prefix}${MARK}${random}`;
 }
 
-export function isMadeUp(id: string): boolean {
+export function isInventedId(id: string): boolean {
   return id.includes(MARK);
 }
 

@@ -5,17 +5,17 @@ import { nearest } from "../../engine/contract/text.ts";
 import { readDocument, type Warn } from "../../engine/documents/read-document.ts";
 import { InputError } from "../har/har-file.ts";
 import type { ObjectNames } from "./contract.ts";
-import { isMadeUp, madeUpId } from "./exchange.ts";
+import { inventId, isInventedId } from "./exchange.ts";
 
 const MAX_SEEN = 20;
 
-export type Binding = Readonly<Record<string, string>>;
+export type PathParams = Readonly<Record<string, string>>;
 
 /** The objects that checks may ask for: given by the user, else found, else seen in some answer. */
 export class KnownObjects {
   private readonly names: ObjectNames;
   private readonly given: ReadonlyMap<string, readonly string[]>;
-  private readonly tuples: Binding[] = [];
+  private readonly tuples: PathParams[] = [];
   private readonly seen = new Map<string, Set<string>>();
 
   constructor(names: ObjectNames, given: ReadonlyMap<string, readonly string[]> = new Map()) {
@@ -24,7 +24,7 @@ export class KnownObjects {
   }
 
   /** Ids that belong together, such as a file and its store. */
-  found(binding: Binding): void {
+  found(binding: PathParams): void {
     this.tuples.push(binding);
   }
 
@@ -37,7 +37,7 @@ export class KnownObjects {
       }
       return;
     }
-    if (typeof value !== "string" || isMadeUp(value)) return;
+    if (typeof value !== "string" || isInventedId(value)) return;
     const name = this.names.ofId(value);
     if (name !== undefined) this.add(name, value);
   }
@@ -65,11 +65,11 @@ export class KnownObjects {
   }
 
   /** Values for all the parameters, the likeliest first: those known to belong together, then any. */
-  bindings(names: readonly string[], most = 6): Binding[] {
+  bindings(names: readonly string[], most = 6): PathParams[] {
     const together = this.tuples
       .filter((tuple) => names.every((name) => this.fits(tuple, name)))
       .map((tuple) => Object.fromEntries(names.map((name) => [name, this.valueIn(tuple, name)!])));
-    let any: Binding[] = [{}];
+    let any: PathParams[] = [{}];
     for (const name of names) {
       const values = this.candidates(name);
       any = any.flatMap((binding) => values.slice(0, most).map((value) => ({ ...binding, [name]: value })));
@@ -78,12 +78,12 @@ export class KnownObjects {
     return [...unique.values()].slice(0, most);
   }
 
-  private valueIn(tuple: Binding, name: string): string | undefined {
+  private valueIn(tuple: PathParams, name: string): string | undefined {
     const known = this.names.parameter(name);
     return known === "organization_id" ? this.one(known) : tuple[known];
   }
 
-  private fits(tuple: Binding, name: string): boolean {
+  private fits(tuple: PathParams, name: string): boolean {
     const value = this.valueIn(tuple, name);
     const given = this.given.get(this.names.parameter(name));
     return value !== undefined && (given === undefined || given.includes(value));
@@ -95,10 +95,10 @@ export function parameterNames({ params }: AnyOperation): string[] {
 }
 
 /** Invented ids for all path parameters except those given. */
-export function madeUpParams({ params }: AnyOperation, given: Binding = {}): Binding {
+export function inventParams({ params }: AnyOperation, given: PathParams = {}): PathParams {
   const schemas = (params?.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? madeUpId(getPrefix(schema) ?? "")]),
+    Object.entries(schemas).map(([name, schema]) => [name, given[name] ?? inventId(getPrefix(schema) ?? "")]),
   );
 }
 

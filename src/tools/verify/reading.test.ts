@@ -7,9 +7,9 @@ import { noContent } from "../../engine/contract/reply.ts";
 import { Id } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import { ObjectNames } from "./contract.ts";
-import { madeUpId } from "./exchange.ts";
+import { inventId } from "./exchange.ts";
 import { KnownObjects, readUses } from "./known-objects.ts";
-import { Pace } from "./target.ts";
+import { RequestPacer } from "./target.ts";
 import { Verdict } from "./verdict.ts";
 
 const NAMES = new ObjectNames(RESOURCES);
@@ -51,7 +51,7 @@ describe("objects", () => {
 
   it("ids that were made up are not taken for found ones [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
-    known.read({ details: { session_id: madeUpId("mbsess_") }, job_id: "4711" });
+    known.read({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
     expect(known.one("session_id")).toBeUndefined();
     expect(known.one("job_id")).toBe("4711");
   });
@@ -140,7 +140,7 @@ describe("pace", () => {
   });
 
   it("waits for the end of a window with nothing left [8]", () => {
-    const pace = new Pace();
+    const pace = new RequestPacer();
     pace.saw(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
     expect(pace.due()).toBe(0);
     pace.saw(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
@@ -153,7 +153,7 @@ describe("pace", () => {
   });
 
   it("repeats what was refused for its rate, and not for its price [G05]", () => {
-    const pace = new Pace();
+    const pace = new RequestPacer();
     expect(pace.retryAfter(answer(429, { "retry-after": "7" }))).toBe(7000);
     expect(pace.retryAfter(answer(429, { "retry-after": "99999" }))).toBe(120_000);
     expect(pace.retryAfter(answer(429, {}))).toBeGreaterThan(0);

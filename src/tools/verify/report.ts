@@ -14,7 +14,7 @@ import { type JunitCase, junit } from "../reports/junit.ts";
 /** `differs`: the reference is silent, and the service does something else than we assume; not a failure. */
 export type Outcome = Exclude<CheckOutcome, "error">;
 
-export type Family = "credentials" | "answers" | "refusals" | "headers" | "writes";
+export type CheckFamily = "credentials" | "answers" | "refusals" | "headers" | "writes";
 
 export interface SentRequest {
   method: string;
@@ -26,7 +26,7 @@ export interface SentRequest {
 }
 
 export interface CheckReport extends CheckResult<Outcome> {
-  family: Family;
+  family: CheckFamily;
   /** Section of the reference, or the assumption that fills its gap. */
   section: string;
   /** Departures from the reference. */
@@ -140,7 +140,7 @@ export function countAssumptions(
   })).filter((one) => one.confirmed + one.differs > 0);
 }
 
-const FAMILIES: Readonly<Record<Family, string>> = {
+const FAMILIES: Readonly<Record<CheckFamily, string>> = {
   credentials: "Credentials",
   answers: "Answers",
   refusals: "Refusals",
@@ -153,7 +153,7 @@ const FAMILIES: Readonly<Record<Family, string>> = {
  * differs from an assumption passes, with the difference in its output.
  */
 export function verifyJunit({ checks, target }: VerifyReport): string {
-  const suites = (Object.keys(FAMILIES) as Family[])
+  const suites = (Object.keys(FAMILIES) as CheckFamily[])
     .map((family) => ({ name: family, cases: checks.filter((one) => one.family === family).map(junitCase) }))
     .filter(({ cases }) => cases.length > 0);
   return junit({ name: `understudy verify ${target}`, suites });
@@ -236,15 +236,15 @@ function changesHtml({ write, changes }: VerifyReport): Html {
 }
 
 /** Families with failures first, then those with differences, then the others in their order. */
-function worstFirst(checks: readonly CheckReport[]): Family[] {
-  const rank = (family: Family) =>
+function worstFirst(checks: readonly CheckReport[]): CheckFamily[] {
+  const rank = (family: CheckFamily) =>
     WORST_FIRST.findIndex((outcome) =>
       checks.some((one) => one.family === family && one.outcome === outcome),
     );
-  return (Object.keys(FAMILIES) as Family[]).toSorted((a, b) => rank(a) - rank(b));
+  return (Object.keys(FAMILIES) as CheckFamily[]).toSorted((a, b) => rank(a) - rank(b));
 }
 
-function familyHtml(family: Family, { checks, console }: VerifyReport): Html {
+function familyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
   // Checks that need a look come first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),

@@ -151,7 +151,7 @@ class Run {
       if (stopped !== undefined) {
         this.stopped = stopped;
         verdict.notObservable(`not finished: ${stopped}`);
-      } else noteUnreadable(verdict, check, error);
+      } else recordUnreadable(verdict, check, error);
     }
     return verdict;
   }
@@ -194,7 +194,11 @@ class Run {
 }
 
 /** Most likely an answer of another shape, which its own check judges; this check must not pass either. */
-export function noteUnreadable(verdict: Verdict, { section }: Pick<Check, "section">, error: unknown): void {
+export function recordUnreadable(
+  verdict: Verdict,
+  { section }: Pick<Check, "section">,
+  error: unknown,
+): void {
   const isShape = error instanceof TypeError;
   const message = isShape ? "it has another shape" : error instanceof Error ? error.message : String(error);
   const gap = section.startsWith("G") ? section : undefined;

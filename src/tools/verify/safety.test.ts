@@ -5,7 +5,7 @@ import { RESOURCES } from "../../engine/resources/index.ts";
 import { InputError } from "../har/har-file.ts";
 import { checksFor } from "./checks/index.ts";
 import { Contract } from "./contract.ts";
-import { changesNothing, isMadeUp, madeUpId } from "./exchange.ts";
+import { changesNothing, inventId, isInventedId } from "./exchange.ts";
 import { runVerify } from "./run-verify.ts";
 import { Target } from "./target.ts";
 
@@ -129,12 +129,12 @@ describe("without --write", () => {
   it("a call without credentials names no existing object [interfaces 2]", () => {
     const operation = CONTRACT.operation("threads.delete");
     expect(
-      changesNothing({ operation, credential: "none", params: { thread_id: madeUpId("thread_") } }),
+      changesNothing({ operation, credential: "none", params: { thread_id: inventId("thread_") } }),
     ).toBe(true);
     expect(changesNothing({ operation, credential: "none", params: { thread_id: "thread_real" } })).toBe(
       false,
     );
-    expect(changesNothing({ operation, params: { thread_id: madeUpId("thread_") } })).toBe(false);
-    expect(isMadeUp("thread_real")).toBe(false);
+    expect(changesNothing({ operation, params: { thread_id: inventId("thread_") } })).toBe(false);
+    expect(isInventedId("thread_real")).toBe(false);
   });
 });

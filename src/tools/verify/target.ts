@@ -2,7 +2,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wireProblem } from "./exchange.ts";
 
 /** The parts of a request that judging its answer needs. */
-export interface Asked {
+export interface SentRequestParts {
   /** Decoded, as everything here. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface Exchange extends Answer {
   operation: AnyOperation | undefined;
   method: string;
   path: string;
-  asked: Asked;
+  asked: SentRequestParts;
   /** Whether the key went with it. */
   authenticated: boolean;
   /**
@@ -50,7 +50,7 @@ const MAX_RATE_WAITS = 3;
 export class Target {
   readonly exchanges: Exchange[] = [];
   readonly options: TargetOptions;
-  private readonly pace = new Pace();
+  private readonly pace = new RequestPacer();
   private undoing = 0;
 
   constructor(options: TargetOptions) {
@@ -144,7 +144,7 @@ export class Target {
   }
 }
 
-function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string, string>): Asked {
+function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string, string>): SentRequestParts {
   return {
     params,
     query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
@@ -183,7 +183,7 @@ const USUAL_WAIT = 5_000;
 const WINDOW = 60_000;
 
 /** Keeps within the key's rate limit (section 8), by what the service says of it. */
-export class Pace {
+export class RequestPacer {
   private resumeAt = 0;
 
   /** Milliseconds to wait before the next request with the key. */

@@ -222,7 +222,7 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "name-in-use": twice,
   "id-in-use": twice,
   "journal-incomplete": withLostEntries,
-  "state-let-go": withLostStates,
+  "state-evicted": withLostStates,
   "not-repeatable": async (example, { api }) => {
     await example.world.control("DELETE", "/journal");
     return send(api, example);

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, once, readOrGenerate } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, once, readOrGenerate } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
@@ -126,7 +126,7 @@ const record = fixtureRecord(Assistant, {
     ),
   },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const assistantsFixture: FixtureReader = {
   keys: { assistants: Type.Array(record.schema) },

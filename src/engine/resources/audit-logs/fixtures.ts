@@ -1,13 +1,13 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { departments } from "../departments/schema.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { users } from "../users/schema.ts";
 import { vectorStores } from "../vector-stores/schema.ts";
-import { generateLog, logId, type Present } from "./log-generator.ts";
+import { type FinalState, generateLog, logId } from "./log-generator.ts";
 import { auditActor } from "./rules.ts";
 import { AuditLog, auditLogs } from "./schema.ts";
 
@@ -37,7 +37,7 @@ export const auditLogFixture: FixtureReader = {
 interface Asked {
   base: BaseBuilder;
   organization_id: string;
-  entries: readonly EntryOf<typeof record>[];
+  entries: readonly FixtureEntry<typeof record>[];
   count: number;
 }
 
@@ -52,7 +52,7 @@ function makeEntries({ base, organization_id, entries, count }: Asked): AuditLog
   return [...given, ...log.generated];
 }
 
-function readPresent({ world }: BaseBuilder, organization_id: string): Present {
+function readPresent({ world }: BaseBuilder, organization_id: string): FinalState {
   return {
     organization_id,
     people: [...world.index(users, "by_organization", organization_id)],

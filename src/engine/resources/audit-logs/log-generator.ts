@@ -12,7 +12,7 @@ const MAX_GAP_MS = 3 * 3_600_000;
 const MAX_TRIES = 8;
 
 /** The organization as the fixture describes it, in which its log ends (G40). */
-export interface Present {
+export interface FinalState {
   organization_id: string;
   people: readonly User[];
   departments: readonly Department[];
@@ -49,7 +49,7 @@ interface Event {
  * only their instants are needed, in milliseconds of the sandbox's origin.
  */
 export function generateLog(
-  present: Present,
+  present: FinalState,
   context: FactoryContext,
   { count, given }: { count: number; given: number },
 ): { given: readonly number[]; generated: AuditLog[] } {
@@ -102,7 +102,7 @@ export function logId(organization_id: string, n: number): string {
 }
 
 /** Lists the events since an instant that the records of the present prove, in no order of time. */
-function presentEvents({ people, departments, stores }: Present, random: Random, since: number): Event[] {
+function presentEvents({ people, departments, stores }: FinalState, random: Random, since: number): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();
@@ -145,7 +145,7 @@ function pickActor(
 }
 
 /** Steps of one thing in their legal order, after which everything else is as it was before. */
-export interface Life<Step> {
+export interface Lifecycle<Step> {
   steps: Step[];
   /** Lives with the same key do not overlap in time. */
   key?: string;
@@ -155,7 +155,7 @@ export interface Life<Step> {
 const LANES = 4;
 const MAX_STEPS = 12;
 
-export interface LifePlace {
+export interface LifecycleContext {
   /** The oldest position at which the life can begin. */
   oldest: number;
   /** The maximum number of its steps. */
@@ -164,8 +164,11 @@ export interface LifePlace {
 }
 
 /** Gives steps, the newest first. Lives run beside each other, and each step is the next older one of a whole life. */
-export function interleave<Step>(count: number, nextLife: (place: LifePlace) => Life<Step>): Step[] {
-  const lanes: Life<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
+export function interleave<Step>(
+  count: number,
+  nextLife: (place: LifecycleContext) => Lifecycle<Step>,
+): Step[] {
+  const lanes: Lifecycle<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
   return Array.from({ length: count }, (_, position) => {
     const lane = position % LANES;
     if (lanes[lane]!.steps.length === 0) {
@@ -179,7 +182,7 @@ export function interleave<Step>(count: number, nextLife: (place: LifePlace) => 
   });
 }
 
-type Draw = (at: number) => Life<Change> | undefined;
+type Draw = (at: number) => Lifecycle<Change> | undefined;
 
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
@@ -187,7 +190,7 @@ const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
  * Draws one life after the other, each kind in turn: of things that are gone today, and of changes to things of today
  * that are reverted. `at` is an instant before the life begins.
  */
-function lifeDrawer(present: Present, context: FactoryContext) {
+function lifeDrawer(present: FinalState, context: FactoryContext) {
   const { random } = context;
   const { organization_id } = present;
   const departments = byAge(present.departments);
@@ -282,7 +285,7 @@ function lifeDrawer(present: Present, context: FactoryContext) {
     thing(["knowledge_composite", "kcomp_"]),
   ];
   let turn = 0;
-  return (at: number, { room, isFree }: Omit<LifePlace, "oldest">): Life<Change> => {
+  return (at: number, { room, isFree }: Omit<LifecycleContext, "oldest">): Lifecycle<Change> => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const life = kinds[turn++ % kinds.length]!(at);
       const isUsable = life?.key === undefined || isFree(life.key);

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../contract/fixture-record.ts";
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
-import { interleave, type Life, type LifePlace } from "../audit-logs/log-generator.ts";
+import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs/log-generator.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";
@@ -15,7 +15,7 @@ const GAP_MS = 4 * HOUR_MS;
 const Count = Type.Integer({ minimum: 0, maximum: 2_000_000 });
 
 const record = fixtureRecord(ChangeLog, { omit: ["organization_id", "user_name", "user_email"] });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const changeLogsFixture: FixtureReader = {
   keys: {
@@ -123,7 +123,7 @@ const EPISODES = [
 const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
 
 /** Draws the lives of things, of each type in turn: the first of each type has all episodes, a later one some. */
-function lifeDrawer(context: FactoryContext): (place: LifePlace) => Life<Step> {
+function lifeDrawer(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
   const { random } = context;
   let drawn = 0;
   return ({ room }) => {

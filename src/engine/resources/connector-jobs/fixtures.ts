@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord, referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -124,7 +124,7 @@ export const connectorJobsFixture: FixtureReader = {
   },
   seed(fixture, base) {
     const entries = readEntries(fixture, "connector_jobs", record);
-    const makeJob = (entry: EntryOf<typeof record>) =>
+    const makeJob = (entry: FixtureEntry<typeof record>) =>
       makeConnectorJob(record.given(entry, base), base.context("connector_jobs", entry.job_id));
     base.fill(connectorJobs, () => entries.map(makeJob));
     for (const entry of entries) {

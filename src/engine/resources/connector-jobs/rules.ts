@@ -126,7 +126,7 @@ export function runningJob(
 type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;
 
 /** How a job will run: its time in milliseconds, what it brings, and after how long it fails, if it does. */
-export interface Course {
+export interface JobPlan {
   length: number;
   totals: Totals;
   fails_after: number | null;
@@ -136,7 +136,7 @@ export interface Course {
 export function startJob(
   tx: Transaction,
   { job_id, organization_id, connection_id, job_type, start_time }: Started,
-  { length, totals, fails_after }: Course,
+  { length, totals, fails_after }: JobPlan,
 ): ConnectorJob {
   const due = start_time + length;
   const fails_at = fails_after === null ? null : start_time + fails_after;
@@ -245,7 +245,7 @@ function requireFree(tx: Transaction, job: ConnectorJob): void {
     throw invalidInput("connection_id", job.connection_id, `${other.job_id} is running already`);
 }
 
-function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): Course {
+function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: ConnectorJob): JobPlan {
   return {
     length: (due ?? start_time) - start_time,
     totals: { bytes_total, rows_total },

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor, SYSTEM_USER_ID } from "../organizations/access.ts";
@@ -73,7 +73,10 @@ export const dashboardsFixture: FixtureReader = {
 };
 
 /** Generates a link for each day from the dashboard's first day on. */
-function generateLinks({ id, share_links = [] }: EntryOf<typeof record>, base: BaseBuilder): ShareLink[] {
+function generateLinks(
+  { id, share_links = [] }: FixtureEntry<typeof record>,
+  base: BaseBuilder,
+): ShareLink[] {
   const { created_at } = base.world.get(dashboards, id)!;
   return share_links.map((entry, position) =>
     makeShareLink(

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -44,7 +44,7 @@ export const makeDepartment: Factory<Department> = (given, context) => {
 };
 
 const record = fixtureRecord(Department, { needs: ["id"], omit: ["path", "depth"] });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 /** Keys for the departments of one organization, which the reference world uses. */
 const SHORTHANDS = { globex_departments: "org_globex" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { InTurn } from "../../contract/services.ts";
+import type { RunQueued } from "../../contract/services.ts";
 import { examineUpload, textBytes } from "./examine-file.ts";
 import type { Upload } from "./schema.ts";
 
@@ -10,7 +10,7 @@ const upload = (mime_type: string, file_size = 8) =>
 /** Services that record their calls in order. */
 function recordServices(content: string) {
   const calls: string[] = [];
-  const inTurn: InTurn = async (kind, _signal, work) => {
+  const inTurn: RunQueued = async (kind, _signal, work) => {
     calls.push(`turn for ${kind}`);
     const found = await work();
     calls.push("turn ended");

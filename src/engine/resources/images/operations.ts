@@ -93,7 +93,7 @@ export const uncropImage = operation({
 
 type UncropCall = Call<unknown, unknown, UncropFields>;
 
-export interface MadeImage {
+export interface GeneratedImage {
   bytes: Uint8Array;
   /** Undefined for provider_b, which consumes none. */
   credits?: number;
@@ -111,7 +111,7 @@ function requireOwnFields({ body, files }: UncropCall): void {
 }
 
 /** A JPEG with a mirrored border whose tint follows from the seed. */
-async function extendImage({ body, files, world }: UncropCall, signal: AbortSignal): Promise<MadeImage> {
+async function extendImage({ body, files, world }: UncropCall, signal: AbortSignal): Promise<GeneratedImage> {
   const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
   const border = borderFor(body, image);
   // Without a seed each call gives another tint, and the same one again after a reset.
@@ -128,7 +128,7 @@ async function extendImage({ body, files, world }: UncropCall, signal: AbortSign
 }
 
 /** A PNG of the size; the tint of what the mask leaves open follows from the picture and the prompt. */
-async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Promise<MadeImage> {
+async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Promise<GeneratedImage> {
   const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
   const maskFile = files["mask_file"]!;
   const mask = await inspectImage(maskFile, { field: "mask_file", formats: ["png"] });

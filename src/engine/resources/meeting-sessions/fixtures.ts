@@ -1,6 +1,12 @@
 import Type from "typebox";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, once, readEntries, readListed } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  once,
+  readEntries,
+  readListed,
+} from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import type { Random } from "../../state/random.ts";
@@ -124,7 +130,7 @@ const record = fixtureRecord(MeetingSession, {
     ),
   },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const meetingSessionsFixture: FixtureReader = {
   keys: { meeting_sessions: Type.Array(record.schema) },

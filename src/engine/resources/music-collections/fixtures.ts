@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries, readListed } from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -52,7 +52,7 @@ const record = fixtureRecord(MusicCollection, {
     ),
   },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const musicCollectionsFixture: FixtureReader = {
   keys: { music_collections: Type.Array(record.schema) },

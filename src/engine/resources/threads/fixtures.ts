@@ -1,6 +1,11 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readListed, readOrGenerate } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  readListed,
+  readOrGenerate,
+} from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -73,7 +78,7 @@ const record = fixtureRecord(Thread, {
     ),
   },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const threadsFixture: FixtureReader = {
   keys: { threads: Type.Array(record.schema) },

@@ -1,6 +1,12 @@
 import Type from "typebox";
 import type { Factory, FactoryContext } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, once, readEntries, readListed } from "../../contract/fixture-record.ts";
+import {
+  type FixtureEntry,
+  fixtureRecord,
+  once,
+  readEntries,
+  readListed,
+} from "../../contract/fixture-record.ts";
 import { firstRecord } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
@@ -93,7 +99,7 @@ const record = fixtureRecord(Transcription, {
     ),
   },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const transcriptionsFixture: FixtureReader = {
   keys: { transcriptions: Type.Array(record.schema) },

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord } from "../../contract/fixture-record.ts";
 import { keysBelongTo } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { apiKeys } from "../api-keys/schema.ts";
@@ -62,7 +62,7 @@ const record = fixtureRecord(UsageRecord, {
     ),
   },
 });
-type Entries = Record<string, EntryOf<typeof record>>;
+type Entries = Record<string, FixtureEntry<typeof record>>;
 
 export const usageFixture: FixtureReader = {
   keys: {
@@ -84,7 +84,7 @@ export const usageFixture: FixtureReader = {
 };
 
 function makeRow(
-  entry: EntryOf<typeof record>,
+  entry: FixtureEntry<typeof record>,
   place: Pick<Usage, "organization_id" | "api_key_id">,
   base: BaseBuilder,
 ): Usage {

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { invalidInput } from "../../contract/errors.ts";
 import type { Factory, FactoryContext, RecordLookup } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { referred } from "../../contract/references.ts";
 import type { FixtureReader } from "../../contract/resource.ts";
 import { DEFAULT_SETTINGS } from "../../contract/settings.ts";
@@ -115,7 +115,7 @@ export const vectorStoresFixture: FixtureReader = {
   },
   seed(fixture, base) {
     const entries = readEntries(fixture, "vector_stores", record);
-    const generateFile = (store_id: string, entry: EntryOf<typeof fileRecord>) =>
+    const generateFile = (store_id: string, entry: FixtureEntry<typeof fileRecord>) =>
       makeStoreFile(
         { ...fileRecord.given(entry, base), store_id },
         base.context("store_files", store_id, entry.file_id),

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { Factory } from "../../contract/factory.ts";
-import { type EntryOf, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
+import { type FixtureEntry, fixtureRecord, readEntries } from "../../contract/fixture-record.ts";
 import { inventTeam } from "../../contract/invent.ts";
 import { belongsTo, firstRecord, referred } from "../../contract/references.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
@@ -101,7 +101,7 @@ const record = fixtureRecord(Webhook, {
   names: { webhook_id: "id" },
   more: { deliveries: Type.Optional(Type.Array(deliveryRecord.schema)) },
 });
-type Entry = EntryOf<typeof record>;
+type Entry = FixtureEntry<typeof record>;
 
 export const webhooksFixture: FixtureReader = {
   follows: ["locale"],

@@ -26,7 +26,7 @@ const MAX_PIECES = 500;
 const MAX_INTERIM_ANSWERS = 100;
 
 export type HttpUrl = URL & { protocol: "http:" | "https:" };
-export type Settled = Omit<OutboundResult, "duration_ms" | "reused">;
+export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface OpenRequest {
   /** Where it stands, for a message about a timeout; undefined while the request waits for its answer. */
@@ -48,7 +48,10 @@ export interface ConnectionOptions {
 }
 
 /** Sends one request and reports its end exactly once or not at all; deadlines are the caller's business. */
-export function startRequest(options: ConnectionOptions, settle: (result: Settled) => void): OpenRequest {
+export function startRequest(
+  options: ConnectionOptions,
+  settle: (result: RequestOutcome) => void,
+): OpenRequest {
   const outgoing = open(options);
   const limit = options.request.maxAnswerBytes ?? MAX_ANSWER_BYTES;
   const wire = watchWire(outgoing, { target: options.target, limit, onOverflow: () => overflow() });
@@ -208,7 +211,7 @@ function readInSlices(socket: net.Socket): void {
 }
 
 /** Reads an answer as far as the limit. A status whose body breaks off is no complete answer (G24). */
-function collect(incoming: http.IncomingMessage, limit: number, settle: (result: Settled) => void) {
+function collect(incoming: http.IncomingMessage, limit: number, settle: (result: RequestOutcome) => void) {
   const pieces = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];
   let length = 0;
@@ -243,7 +246,7 @@ function collect(incoming: http.IncomingMessage, limit: number, settle: (result:
   };
 }
 
-function toResult(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): Settled {
+function toResult(incoming: http.IncomingMessage, body: Buffer, truncated: boolean): RequestOutcome {
   return {
     response_code: incoming.statusCode!,
     headers: incoming.headers as Record<string, string | string[]>,

@@ -1,6 +1,6 @@
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
-import { type HttpUrl, type OpenRequest, type Settled, startRequest } from "./outbound-connection.ts";
+import { type HttpUrl, type OpenRequest, type RequestOutcome, startRequest } from "./outbound-connection.ts";
 import { describeFailure, failed } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import { createSystemLookup, type Lookup, type ResolvedAddress, resolveTarget } from "./resolve-target.ts";
@@ -10,23 +10,23 @@ export interface OutboundOptions {
   /** Replaces the system's resolver; for tests. */
   lookup?: Lookup;
   /** Where a URL of the sender's own server is reached from within; the policy is about others. */
-  own?: (url: URL) => OwnPlace | undefined;
+  own?: (url: URL) => LocalAddress | undefined;
   /** Certificates (PEM) to trust in place of Node's own; for tests. */
   ca?: string | string[];
 }
 
-export interface OwnPlace extends ResolvedAddress {
+export interface LocalAddress extends ResolvedAddress {
   port: number;
 }
 
 /** Where a URL is connected to; the port of the URL itself where none is named. */
-export interface Located {
+export interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
   port: number | undefined;
 }
 
 /** Resolves a name once; the addresses it gives are within the policy. @throws ForbiddenAddressError, Node's errors */
-export type Locate = (url: URL) => Promise<Located>;
+export type ResolveTarget = (url: URL) => Promise<ResolvedTarget>;
 
 export interface Outbound {
   /** Makes one request. Never rejects: whatever happens on the network is in the result. */
@@ -35,11 +35,11 @@ export interface Outbound {
   close(): void;
 }
 
-export function createLocate({
+export function createTargetResolver({
   policy,
   lookup = createSystemLookup(),
   own,
-}: Omit<OutboundOptions, "ca">): Locate {
+}: Omit<OutboundOptions, "ca">): ResolveTarget {
   return async (url) => {
     const place = own?.(url);
     if (place !== undefined) return { addresses: [place], port: place.port };
@@ -53,16 +53,16 @@ export function createLocate({
  * them, so a slow receiver delays no other; the caller bounds how many run at once.
  */
 export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
-  const locate = createLocate(places);
+  const locate = createTargetResolver(places);
   const agents = createAgents(ca);
-  const open = new Set<(result: Settled) => void>();
+  const open = new Set<(result: RequestOutcome) => void>();
   let closed = false;
 
   const send = (request: OutboundRequest): Promise<OutboundResult> =>
     new Promise((resolve) => {
       const startedAt = performance.now();
       let opened: OpenRequest | undefined;
-      const settle = (result: Settled) => {
+      const settle = (result: RequestOutcome) => {
         if (!open.delete(settle)) return;
         clearTimeout(timer);
         request.signal?.removeEventListener("abort", abort);

@@ -5,13 +5,13 @@ import {
   type Blob,
   crc32c,
   crc32cText,
+  type DiskUsage,
   digestFiles,
   dropBlob,
   EMPTY_BLOB,
-  holdBlob,
   readBlob,
+  retainBlob,
   Segment,
-  type Space,
 } from "./segment.ts";
 
 /** Folders for the files of a sandbox: those of forms for as long as a request needs them, and those of uploads. */
@@ -35,7 +35,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   /** The last result of `peek`, and its revision. */
   private seen: ReadonlyMap<string, Blob> | undefined;
   private seenAt = 0;
-  private readonly space: Space = { used: 0 };
+  private readonly space: DiskUsage = { used: 0 };
   private readonly folders: ByteFolders;
   private readonly limit: number;
 
@@ -106,7 +106,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
   /** Another request may remove the blob before this one has read it. */
   private async whileHeld<T>(blob: string, use: (value: Blob) => Promise<T>): Promise<T> {
     const value = this.live.get(blob)?.value ?? EMPTY_BLOB;
-    holdBlob(value);
+    retainBlob(value);
     try {
       return await use(value);
     } finally {
@@ -127,7 +127,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     if (this.live.size === 0) return undefined;
     const captured = new Map<string, Blob>();
     for (const [id, { value }] of this.live) {
-      holdBlob(value);
+      retainBlob(value);
       captured.set(id, value);
     }
     return captured;
@@ -149,7 +149,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     this.live = new Map();
     this.revision += 1;
     for (const [id, value] of captured ?? []) {
-      holdBlob(value);
+      retainBlob(value);
       this.live.set(id, { value, turn: Promise.resolve() });
     }
     for (const { value } of before.values()) dropBlob(value);
@@ -221,9 +221,9 @@ class SegmentWriter {
   private file: FileHandle | undefined;
   private isNew = false;
   private readonly folder: ByteFolders["uploads"];
-  private readonly space: Space;
+  private readonly space: DiskUsage;
 
-  constructor(before: Blob, folder: ByteFolders["uploads"], space: Space) {
+  constructor(before: Blob, folder: ByteFolders["uploads"], space: DiskUsage) {
     this.folder = folder;
     this.space = space;
     const last = before.parts.at(-1);

@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import type { FileDigest } from "../../../engine/contract/services.ts";
 
 /** Bytes that a sandbox has on disk. */
-export interface Space {
+export interface DiskUsage {
   used: number;
 }
 
@@ -15,7 +15,7 @@ export interface Space {
 export class Segment {
   readonly path: string;
   /** The sandbox that wrote it is charged for it until the last holder drops it. */
-  readonly space: Space;
+  readonly space: DiskUsage;
   written = 0;
   /** Number of its first bytes that are synced to disk. */
   private synced = 0;
@@ -23,7 +23,7 @@ export class Segment {
   busy = false;
   private holders = 0;
 
-  constructor(path: string, space: Space) {
+  constructor(path: string, space: DiskUsage) {
     this.path = path;
     this.space = space;
   }
@@ -79,7 +79,7 @@ export interface Part {
 
 export const EMPTY_BLOB: Blob = { parts: [], size: 0, crc: 0 };
 
-export function holdBlob({ parts }: Blob): void {
+export function retainBlob({ parts }: Blob): void {
   for (const { segment } of parts) segment.hold();
 }
 

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { BlobStore } from "../../../engine/sandbox/snapshots.ts";
 import { PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
-import { type Blob, crc32c, dropBlob, holdBlob, readBlob, Segment, syncBlob } from "./segment.ts";
+import { type Blob, crc32c, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
 type Captured = ReadonlyMap<string, Blob>;
 
@@ -113,7 +113,7 @@ export class UploadStore implements BlobStore {
       // A segment without holders has lost its file, and its length is 0.
       if (blob.parts.some(({ segment, length }) => segment.written < length)) gone.push(id);
       else {
-        holdBlob(blob);
+        retainBlob(blob);
         captured.set(id, blob);
       }
     }
@@ -121,7 +121,7 @@ export class UploadStore implements BlobStore {
   }
 
   hold(captured: unknown): void {
-    for (const blob of (captured as Captured | undefined)?.values() ?? []) holdBlob(blob);
+    for (const blob of (captured as Captured | undefined)?.values() ?? []) retainBlob(blob);
   }
 
   /** Syncs the bytes to disk. */
@@ -173,7 +173,7 @@ export class UploadStore implements BlobStore {
       }
       const size = found.reduce((sum, { length }) => sum + length, 0);
       const blob: Blob = { parts: found, size, crc };
-      holdBlob(blob);
+      retainBlob(blob);
       captured.set(id, blob);
     }
     return captured.size === 0 ? undefined : captured;
@@ -250,7 +250,7 @@ export class UploadStore implements BlobStore {
       await writeFile(segment.path, bytes, { mode: 0o600 });
       segment.wrote(bytes.length);
       const blob = { parts: [{ segment, length: bytes.length }], size: bytes.length, crc: crc32c(bytes) };
-      holdBlob(blob);
+      retainBlob(blob);
       captured.set(id, blob);
     }
     return captured;

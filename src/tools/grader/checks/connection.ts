@@ -5,7 +5,7 @@ import {
   getStatus,
   isAccepted,
   isDeferred,
-  isGone,
+  isDisabledBy410,
   judgeDeferred,
   notObservable,
   passed,
@@ -155,14 +155,14 @@ export const goneStopsDelivery: Check = {
   sendsNothing: true,
   run(session) {
     const answered = session.attempts.filter(({ result }) => result.error === undefined);
-    const disabling = answered.find((attempt) => attempt.genuine && isGone(attempt));
+    const disabling = answered.find((attempt) => attempt.genuine && isDisabledBy410(attempt));
     if (disabling) {
       return failed(
         "answered 410 to a genuine delivery: the webhook would now be disabled; nothing more was sent",
         disabling,
       );
     }
-    const refusal = answered.find((attempt) => attempt.delivery && isGone(attempt));
+    const refusal = answered.find((attempt) => attempt.delivery && isDisabledBy410(attempt));
     if (refusal) {
       return failed(
         "answered 410 to a forged delivery: after a change of secrets, genuine ones would get it too",

@@ -10,7 +10,7 @@ import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import { type Binding, describeMissing, parameterNames } from "../known-objects.ts";
+import { describeMissing, type PathParams, parameterNames } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
@@ -45,7 +45,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   const bindings = known.bindings(names);
   if (bindings.length === 0) return verdict.notObservable(describeMissing(known, names));
   let last: Exchange | undefined;
-  let best: { params: Binding; exchange: Exchange } | undefined;
+  let best: { params: PathParams; exchange: Exchange } | undefined;
   for (const params of bindings) {
     last = await ask(context, operation, params);
     if (succeeded(last)) {
@@ -68,7 +68,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   );
 }
 
-function ask({ target }: Context, operation: AnyOperation, params: Binding): Promise<Exchange> {
+function ask({ target }: Context, operation: AnyOperation, params: PathParams): Promise<Exchange> {
   const stream = listSuccesses(operation).some(({ content_types }) =>
     content_types?.includes("text/event-stream"),
   );

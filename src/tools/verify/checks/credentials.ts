@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeSuccess, judgeWire } from "../judge-answer.ts";
 import { judgeUnauthenticated } from "../judge-refusal.ts";
-import { madeUpParams, parameterNames } from "../known-objects.ts";
+import { inventParams, parameterNames } from "../known-objects.ts";
 
 /**
  * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
@@ -23,7 +23,7 @@ function withoutCredentials({ operations }: Contract): Check[] {
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   // Where only reading can happen, an object that exists tells most.
   const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
-  const params = madeUpParams(operation, known_objects);
+  const params = inventParams(operation, known_objects);
   const exchange = await target.send({ operation, params, credential: "none", firstEvents: true });
   judgeUnauthenticated(verdict, exchange);
 }

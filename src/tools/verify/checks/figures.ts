@@ -1,4 +1,4 @@
-import { type Check, looksAt, seenIn } from "../check.ts";
+import { type Check, judgeSuccesses, observeOperation } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -66,7 +66,7 @@ const usage: Check = {
   family: "answers",
   section: "3.6",
   title: "usage.retrieve_limits classifies what it counts",
-  observe: seenIn("usage.retrieve_limits", judgeUsage),
+  observe: observeOperation("usage.retrieve_limits", judgeUsage),
   async run(context) {
     const first = context.first("usage.retrieve_limits");
     if (first === undefined) return;
@@ -76,7 +76,7 @@ const usage: Check = {
   },
 };
 
-const processing = looksAt(
+const processing = judgeSuccesses(
   "store_files.retrieve_status",
   {
     id: "store_files.retrieve_status/progress",
@@ -96,7 +96,7 @@ const processing = looksAt(
   },
 );
 
-const models = looksAt(
+const models = judgeSuccesses(
   "models.list",
   { id: "models.list/order", section: "G21", title: "models.list is ordered, active and counted" },
   (verdict, { json: body }) => {
@@ -112,7 +112,7 @@ const models = looksAt(
   },
 );
 
-const webhooks = looksAt(
+const webhooks = judgeSuccesses(
   "webhooks.list",
   { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
   (verdict, { text }) => {
@@ -120,7 +120,7 @@ const webhooks = looksAt(
   },
 );
 
-const deliveries = looksAt(
+const deliveries = judgeSuccesses(
   "webhooks.list_deliveries",
   {
     id: "webhooks.list_deliveries/times",

@@ -1,11 +1,11 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import { type Check, looksAt, seenIn } from "../check.ts";
+import { type Check, judgeSuccesses, observeOperation } from "../check.ts";
 import { excerpt, getSent } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import { judgeFilters } from "./listings.ts";
 
-const noMetadata = looksAt(
+const noMetadata = judgeSuccesses(
   "change_logs.list",
   { id: "change_logs.list/no-metadata", section: "4.16", title: "change log entries carry no metadata" },
   (verdict, { json }) => {
@@ -53,7 +53,7 @@ const audit: Check = {
   family: "answers",
   section: "4.15",
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
-  observe: seenIn("audit_logs.export", judgeAudit),
+  observe: observeOperation("audit_logs.export", judgeAudit),
   async run(context) {
     const first = context.first("audit_logs.export");
     if (first === undefined) return;

@@ -3,7 +3,7 @@ import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { succeeded } from "../judge-answer.ts";
 import { judgeRefusal } from "../judge-refusal.ts";
-import { madeUpParams, parameterNames } from "../known-objects.ts";
+import { inventParams, parameterNames } from "../known-objects.ts";
 import type { Basis } from "../verdict.ts";
 import { judgeAnyPage } from "./listings.ts";
 
@@ -64,7 +64,7 @@ async function refuseAll(
 ): Promise<void> {
   const [binding] = known.bindings(parameterNames(operation), 1);
   // The shape is judged before existence (G04), so an id that does not exist is enough where none is known.
-  const params = answered.get(operation.id)?.params ?? binding ?? madeUpParams(operation);
+  const params = answered.get(operation.id)?.params ?? binding ?? inventParams(operation);
   for (const one of spoiled(operation)) {
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
@@ -140,7 +140,7 @@ function refusedBody(name: string, title: string, { body, type }: { body: string
     async run(context) {
       const known = context.need("organization_id");
       if (known === undefined) return;
-      const params = madeUpParams(context.contract.operation("change_logs.list"), known);
+      const params = inventParams(context.contract.operation("change_logs.list"), known);
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";

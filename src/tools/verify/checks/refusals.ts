@@ -3,9 +3,9 @@ import { type AnyOperation, listErrorCodes } from "../../../engine/contract/oper
 import type { Check, Context } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
-import { describeMissing, madeUpParams } from "../known-objects.ts";
+import { describeMissing, inventParams } from "../known-objects.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "../refusal-cases.ts";
-import type { Family } from "../report.ts";
+import type { CheckFamily } from "../report.ts";
 
 async function refuse({ contract, target, known, verdict }: Context, one: Case): Promise<void> {
   const operation = contract.operation(one.operation);
@@ -13,7 +13,7 @@ async function refuse({ contract, target, known, verdict }: Context, one: Case):
   const missing = wanted.map(([, use]) => use).filter((use) => known.one(use) === undefined);
   if (missing.length > 0) return verdict.notObservable(describeMissing(known, missing));
   const given = Object.fromEntries(wanted.map(([name, use]) => [name, known.one(use)!]));
-  const params = madeUpParams(operation, given);
+  const params = inventParams(operation, given);
   const { query, body, code, gap, codeGap, detailsGap } = one;
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
@@ -30,7 +30,7 @@ function asksForRole(operation: AnyOperation): boolean {
   return listErrorCodes(operation).includes("INSUFFICIENT_PERMISSIONS");
 }
 
-function refusals(contract: Contract, cases: readonly Case[], family: Family = "refusals"): Check[] {
+function refusals(contract: Contract, cases: readonly Case[], family: CheckFamily = "refusals"): Check[] {
   return cases.map((one) => ({
     id: `${one.operation}/${one.name}`,
     family,

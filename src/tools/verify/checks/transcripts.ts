@@ -1,5 +1,5 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
-import { type Check, type Context, looksAt, seenIn } from "../check.ts";
+import { type Check, type Context, judgeSuccesses, observeOperation } from "../check.ts";
 import { excerpt } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -70,7 +70,7 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   family: "answers",
   section: "4.1",
   title: `${EXPORT} writes ${format}`,
-  observe: seenIn(EXPORT, (verdict, exchange) => {
+  observe: observeOperation(EXPORT, (verdict, exchange) => {
     if ((exchange.asked.query["format"] ?? "txt") === format) judgeExport(verdict, exchange);
   }),
   run: (context) => exportIn(format, context),
@@ -90,7 +90,7 @@ const conditional: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences answers 304 to If-None-Match",
-  observe: seenIn(SENTENCES, judgeCaching),
+  observe: observeOperation(SENTENCES, judgeCaching),
   async run(context) {
     const { verdict } = context;
     const first = context.first(SENTENCES);
@@ -147,7 +147,7 @@ const counts: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences counts its sentences and links its pages",
-  observe: seenIn(SENTENCES, judgeCounts),
+  observe: observeOperation(SENTENCES, judgeCounts),
   async run(context) {
     const first = context.first(SENTENCES);
     if (first === undefined) return;
@@ -167,7 +167,7 @@ function judgeRedaction(verdict: Verdict, headers: Headers): void {
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
 }
 
-const times = looksAt(
+const times = judgeSuccesses(
   SENTENCES,
   { id: `${SENTENCES}/times`, section: "2.5", title: `${SENTENCES}: sentences end after they start` },
   (verdict, { json }) => {

@@ -8,12 +8,12 @@ import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import type { Contract } from "../contract.ts";
 import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
 import { TargetUnusable } from "../run-verify.ts";
-import type { Asked } from "../target.ts";
+import type { SentRequestParts } from "../target.ts";
 
 /** An exchange that is an operation's. */
 export interface OperationExchange extends RecordedExchange, Found {}
 
-export interface Seeing {
+export interface ExchangeVisitor {
   exchange(exchange: OperationExchange): void;
   /** An entry that is not: of another host, of a path that no operation has, or not to be used at all. */
   left(reason: string): void;
@@ -37,7 +37,7 @@ interface Archive {
  */
 export async function eachExchange(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
-  begin: (about: { base: string; complete: boolean }) => Seeing,
+  begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   const router = new Router(contract.operations);
   const { base, facts, complete } = await findBase(file, router, target);
@@ -161,7 +161,7 @@ function findOperation(
 interface RecordedExchange {
   method: string;
   url: URL;
-  asked: Omit<Asked, "params">;
+  asked: Omit<SentRequestParts, "params">;
   answer: Answer;
   /** Whether the answer's body was kept whole, and why not. */
   whole: boolean;

@@ -9,15 +9,15 @@ import type { Check, Observation } from "../check.ts";
 import type { Contract } from "../contract.ts";
 import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";
 import { judgeAnyRefusal, judgeStatusOfCode, refusalStatuses } from "../judge-refusal.ts";
-import type { Family } from "../report.ts";
-import type { Asked, Exchange } from "../target.ts";
+import type { CheckFamily } from "../report.ts";
+import type { Exchange, SentRequestParts } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
 
 type Judge = (verdict: Verdict, exchange: Exchange) => void;
 
-const CHECKS: readonly [name: string, family: Family, title: string, judge: Judge][] = [
+const CHECKS: readonly [name: string, family: CheckFamily, title: string, judge: Judge][] = [
   ["answer", "answers", "answers as documented", judgeAnswer],
   ["refusals", "refusals", "refuses in its envelope, with a code and details that it has", judgeRefusals],
   ["malformed", "refusals", "answers 422 to malformed values and names the field", judgeMalformed],
@@ -92,7 +92,7 @@ function judgeCredentials(verdict: Verdict, exchange: Exchange): void {
 }
 
 /** Names of what a request sends and its declaration does not allow (G08). */
-function malformedFields({ params, query, body }: AnyOperation, asked: Asked): string[] {
+function malformedFields({ params, query, body }: AnyOperation, asked: SentRequestParts): string[] {
   const search = new URLSearchParams(asked.query).toString();
   const sent = body?.kind === "json" && body.judged === undefined ? asked.body : undefined;
   return [

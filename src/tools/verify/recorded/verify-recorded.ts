@@ -13,10 +13,16 @@ import {
   summarize,
   type VerifyReport,
 } from "../report.ts";
-import { noteUnreadable, toCheckReport, toSentRequest } from "../run-verify.ts";
+import { recordUnreadable, toCheckReport, toSentRequest } from "../run-verify.ts";
 import type { Exchange } from "../target.ts";
 import { RecordedVerdict } from "../verdict.ts";
-import { eachExchange, type OperationExchange, OTHER_HOST, type Seeing, UNKNOWN_PATH } from "./archive.ts";
+import {
+  type ExchangeVisitor,
+  eachExchange,
+  type OperationExchange,
+  OTHER_HOST,
+  UNKNOWN_PATH,
+} from "./archive.ts";
 import { everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
 import { overTime } from "./over-time.ts";
 
@@ -38,10 +44,10 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const { contract, file, target } = options;
   const started = performance.now();
   const began = new Date();
-  let judging!: Judging;
+  let judging!: RecordingVerifier;
   const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
   const { base, creator, entries } = await eachExchange(wanted, ({ complete }) => {
-    judging = new Judging(contract, { complete });
+    judging = new RecordingVerifier(contract, { complete });
     return judging;
   });
   const checks = judging.reports();
@@ -73,7 +79,7 @@ interface Running {
 }
 
 /** Judges one recorded exchange after the other, and holds none of them. */
-export class Judging implements Seeing {
+export class RecordingVerifier implements ExchangeVisitor {
   organization_id: string | null = null;
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
   private readonly running: readonly Running[];
@@ -141,7 +147,7 @@ export class Judging implements Seeing {
       try {
         one.judge(one.verdict, exchange);
       } catch (error) {
-        noteUnreadable(one.verdict, one.check, error);
+        recordUnreadable(one.verdict, one.check, error);
       }
       if (one.verdict.found > before && one.requests.length < MAX_REQUESTS)
         one.requests.push(shownRequest(exchange));

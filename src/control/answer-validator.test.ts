@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { ApiError } from "../engine/contract/errors.ts";
 import type { AnyDeclaration } from "../engine/contract/operation.ts";
 import { noContent, RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import { Closed } from "../engine/contract/schema.ts";
-import { AnswerJudge, Undeclared } from "./answer-judge.ts";
+import { ClosedObject } from "../engine/contract/schema.ts";
+import { AnswerValidator, UndeclaredAnswer } from "./answer-validator.ts";
 import { Problem } from "./problem.ts";
 
-const Body = Closed({ name: Type.String() });
+const Body = ClosedObject({ name: Type.String() });
 const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   id: "things.show",
   section: "interfaces 4",
@@ -18,7 +18,7 @@ const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   success: { status: 200, schema: Body },
   ...more,
 });
-const judge = new AnswerJudge();
+const judge = new AnswerValidator();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
   judge.answer(declared(more), { kind: "round" }, value);
 
@@ -43,10 +43,16 @@ describe("every answer of the control API is held to its declaration", () => {
     [
       "the fields of another kind",
       { name: "a" },
-      { success: { status: 200, schema: Body, by: { parameter: "kind", schemas: { round: Closed({}) } } } },
+      {
+        success: {
+          status: 200,
+          schema: Body,
+          by: { parameter: "kind", schemas: { round: ClosedObject({}) } },
+        },
+      },
     ],
   ])("takes %s for a defect [interfaces 11]", (_what, value, more) => {
-    expect(() => answered(value, more)).toThrow(Undeclared);
+    expect(() => answered(value, more)).toThrow(UndeclaredAnswer);
   });
 
   it("judges a stream event by event [interfaces 11]", async () => {
@@ -60,16 +66,16 @@ describe("every answer of the control API is held to its declaration", () => {
       return chunks;
     };
     expect(await readChunks({ name: "a" })).toHaveLength(2);
-    await expect(readChunks({ nme: "a" })).rejects.toThrow(Undeclared);
+    await expect(readChunks({ nme: "a" })).rejects.toThrow(UndeclaredAnswer);
   });
 
   it("takes a refusal that is not declared for a defect [interfaces 11]", () => {
     const refusal = (error: unknown) => judge.refusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
-    expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(Undeclared);
+    expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);
     const odd = new Problem("unknown-record", { detail: "There is none.", extension: { size: 1 } as object });
-    expect(refusal(odd)).toBeInstanceOf(Undeclared);
+    expect(refusal(odd)).toBeInstanceOf(UndeclaredAnswer);
     // Any other error is a 500 already.
     expect(refusal(new TypeError("oh"))).toBeUndefined();
   });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import type { LoadedFixture, Revival } from "../engine/sandbox/sandbox-value.ts";
+import type { LoadedFixture, SavedState } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { type ReviverParts, SandboxReviver } from "./sandbox-reviver.ts";
+import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { rowsBetween } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
@@ -11,14 +11,14 @@ import type { Row } from "./store.ts";
 function stand(wall = 0) {
   const made = plainSandbox();
   const { uploads, held } = plainUploads();
-  const revived: { name: string; fixture: LoadedFixture; revival: Revival }[] = [];
+  const revived: { name: string; fixture: LoadedFixture; revival: SavedState }[] = [];
   const deleted: string[] = [];
   const said: string[] = [];
   const from: unknown[] = [];
   const restored: unknown[] = [];
   const parts = {
     sandboxes: {
-      revive(options: { name: string }, fixture: LoadedFixture, revival: Revival) {
+      revive(options: { name: string }, fixture: LoadedFixture, revival: SavedState) {
         revived.push({ ...options, fixture, revival });
         const faults = {
           ...made.plain.faults,
@@ -44,22 +44,22 @@ function stand(wall = 0) {
     wallClock: () => wall,
     log: { warn: (words: string) => said.push(words) },
   };
-  const reviver = new SandboxReviver(parts as unknown as ReviverParts);
+  const restorer = new SandboxRestorer(parts as unknown as RestorerParts);
   const rows = () =>
     [...rowsBetween(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
       (change): change is Row & { sandbox: string } => "section" in change,
     );
-  return { ...made, ...{ held, revived, deleted, said, from, restored, parts, reviver, rows } };
+  return { ...made, ...{ held, revived, deleted, said, from, restored, parts, restorer, rows } };
 }
 
 describe("a sandbox that is brought back", () => {
   it("has everything that was written down of it [interfaces 2]", async () => {
-    const { reviver, rows, write, remove, plain, revived, from, said, restored, held } = stand();
+    const { restorer, rows, write, remove, plain, revived, from, said, restored, held } = stand();
     write("n2", "new");
     remove("n1");
     plain.windows.count("key", 10, 500);
     plain.created_at = 1;
-    const image = await reviver.bringBack("default", rows(), "/folder");
+    const image = await restorer.bringBack("default", rows(), "/folder");
     const [{ name, revival, fixture }] = revived as [(typeof revived)[0]];
     expect([name, fixture, restored]).toEqual(["default", plain.source, [{ numbered: 0 }]]);
     const { root } = revival.value.world;
@@ -79,7 +79,7 @@ describe("a sandbox that is brought back", () => {
 
   it("its frozen clock stands, one that moves has moved on, and none goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
-      const { reviver, rows, plain, revived } = stand(now);
+      const { restorer, rows, plain, revived } = stand(now);
       plain.world.clock = {
         mode,
         at: 500,
@@ -90,7 +90,7 @@ describe("a sandbox that is brought back", () => {
         ...stand().plain.value(),
         world: { ...plain.world.value(), clock: plain.world.clock },
       });
-      await reviver.bringBack("default", rows());
+      await restorer.bringBack("default", rows());
       return revived[0]!.revival.value.world.clock;
     };
     expect(await clockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
@@ -100,14 +100,14 @@ describe("a sandbox that is brought back", () => {
   });
 
   it("keeps the order of its snapshots; those without one come last [interfaces 2]", async () => {
-    const { reviver, rows, plain, revived } = stand();
+    const { restorer, rows, plain, revived } = stand();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
     const given = rows().map((row) =>
       row.id === "about" && row.section === "sandbox"
         ? { ...row, text: row.text.replace('["z","m","a"]', '["z","gone","a"]') }
         : row,
     );
-    await reviver.bringBack("default", given);
+    await restorer.bringBack("default", given);
     expect([...revived[0]!.revival.snapshots.keys()]).toEqual(["z", "a", "m"]);
     expect(revived[0]!.revival.snapshots.get("m")).toMatchObject({ taken_at: 500 });
   });
@@ -120,43 +120,43 @@ describe("a sandbox that is brought back", () => {
       loaded.push(fixture);
       return present;
     };
-    await edited.reviver.bringBack("default", edited.rows());
+    await edited.restorer.bringBack("default", edited.rows());
     expect([loaded, edited.revived[0]!.fixture]).toEqual([["reference"], present]);
     const rows = edited.rows();
     present.document = () => ({ notes: ["another"] }) as never;
-    await edited.reviver.bringBack("default", rows);
+    await edited.restorer.bringBack("default", rows);
     expect(loaded.slice(1)).toEqual(["reference", { notes: [] }]);
     expect(edited.revived[1]!.fixture.name).toBe("reference");
     edited.parts.fixtures.load = (fixture) => {
       if (typeof fixture === "string") throw new Error("no such fixture");
       return present;
     };
-    await edited.reviver.bringBack("default", rows);
+    await edited.restorer.bringBack("default", rows);
     expect(edited.revived[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
   it("is none where its name, its rows or its world are unfit; nothing has changed then [interfaces 2]", async () => {
-    const { reviver, rows, parts, revived } = stand();
+    const { restorer, rows, parts, revived } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
-      await expect(reviver.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
+      await expect(restorer.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
     }
     parts.judge.shape = () => {
       throw new Error("about is missing");
     };
-    await expect(reviver.bringBack("default", rows())).rejects.toThrow("about is missing");
+    await expect(restorer.bringBack("default", rows())).rejects.toThrow("about is missing");
     parts.judge.shape = () => {};
     parts.judge.world = () => {
       throw new Error("a note is wrong");
     };
-    await expect(reviver.bringBack("default", rows())).rejects.toThrow("a note is wrong");
+    await expect(restorer.bringBack("default", rows())).rejects.toThrow("a note is wrong");
     expect(revived).toEqual([]);
-    expect(reviver.idFieldOf("notes")).toBe("id");
-    expect(reviver.idFieldOf("_timers")).toBe("id");
-    expect(reviver.idFieldOf("none")).toBeUndefined();
+    expect(restorer.idFieldOf("notes")).toBe("id");
+    expect(restorer.idFieldOf("_timers")).toBe("id");
+    expect(restorer.idFieldOf("none")).toBeUndefined();
   });
 
   it("names the scenarios that are not to be found any more; broken faults let it go again [interfaces 6]", async () => {
-    const { reviver, rows, parts, said, deleted, plain } = stand();
+    const { restorer, rows, parts, said, deleted, plain } = stand();
     const { revive } = parts.sandboxes;
     const restore = (restoreState: () => readonly string[]) => {
       parts.sandboxes.revive = (...given) => {
@@ -165,19 +165,19 @@ describe("a sandbox that is brought back", () => {
       };
     };
     restore(() => ["lost"]);
-    await reviver.bringBack("default", rows());
+    await restorer.bringBack("default", rows());
     expect(said).toContain("The scenario lost was on in sandbox default and is not to be found any more.");
     expect(deleted).toEqual([]);
     restore(() => {
       throw new Error("no rules");
     });
-    await expect(reviver.bringBack("default", rows())).rejects.toThrow("no rules");
+    await expect(restorer.bringBack("default", rows())).rejects.toThrow("no rules");
     expect(deleted).toEqual(["default"]);
   });
 
   it("a sandbox saved without faults or uploads is brought back [interfaces 2]", async () => {
-    const { reviver, rows, restored, from } = stand();
-    await reviver.bringBack(
+    const { restorer, rows, restored, from } = stand();
+    await restorer.bringBack(
       "default",
       rows().filter(({ id }) => id !== "faults" && id !== "uploads"),
     );

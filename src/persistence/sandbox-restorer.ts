@@ -12,10 +12,10 @@ import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { SandboxImage } from "./sandbox-image.ts";
-import { parseSavedSandbox, type SavedSandbox, type SavedWorld, UnfitSandbox } from "./sandbox-rows.ts";
+import { InvalidSandboxRows, parseSavedSandbox, type SavedSandbox, type SavedWorld } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
 
-export interface ReviverParts {
+export interface RestorerParts {
   sandboxes: SandboxRegistry;
   fixtures: FixtureSource;
   collections: readonly AnyCollection[];
@@ -32,11 +32,11 @@ export interface ReviverParts {
 }
 
 /** Makes sandboxes of what a store holds of them. */
-export class SandboxReviver {
-  private readonly parts: ReviverParts;
+export class SandboxRestorer {
+  private readonly parts: RestorerParts;
   private readonly idFields: ReadonlyMap<string, string>;
 
-  constructor(parts: ReviverParts) {
+  constructor(parts: RestorerParts) {
     this.parts = parts;
     this.idFields = new Map([...parts.collections, timers].map(({ name, idField }) => [name, idField]));
   }
@@ -77,7 +77,7 @@ export class SandboxReviver {
     folder?: string,
   ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
     const { judge, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
-    if (!SANDBOX_NAME.test(name)) throw new UnfitSandbox("no sandbox can have this name");
+    if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
     judge.shape(saved);
     const { about, present, faults, history } = saved;
     const fixture = sameFixture(fixtures, saved.fixture);

@@ -2,7 +2,7 @@ import { concatBytes, equalBytes, fromHex, fromLooseBase64, fromUtf8, toBase64, 
 import { type DigestAlgorithm, digest as hash, hmac } from "../platform.ts";
 import { bodyVariants } from "./body-variants.ts";
 
-export interface Ingredients {
+export interface DigestInputs {
   secret: string;
   body: Uint8Array;
   /** A timestamp that may have been signed along with the body, as other services do. */
@@ -12,7 +12,7 @@ export interface Ingredients {
 }
 
 /** One way to arrive at a digest: the right one, or a known mistake with the key, the bytes or the hash. */
-export interface DigestOrigin {
+export interface DigestCandidate {
   mistake: "none" | "hash" | "swapped" | "key" | "bytes" | "key-and-bytes";
   /** A noun, such as `the secret without its whsec_ prefix`; never a secret itself. */
   key: string;
@@ -27,10 +27,10 @@ const WHOLE_SECRET = "the secret";
 const WHOLE_BODY = "the body";
 
 /** From the most to the least likely; lazy, since most callers stop early. */
-export function* digestOrigins(
-  ingredients: Ingredients,
+export function* listDigestCandidates(
+  ingredients: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
-): Generator<DigestOrigin> {
+): Generator<DigestCandidate> {
   const { secret, body, candidates } = ingredients;
   const sign = (key: string | Uint8Array, bytes: Uint8Array) => hmac(algorithm, key, bytes);
   const right = { key: WHOLE_SECRET, bytes: WHOLE_BODY };
@@ -69,12 +69,12 @@ function plainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes:
 }
 
 /** How a digest was made, as far as known mistakes go. */
-export function findOrigin(
+export function findMatchingDigest(
   digest: Uint8Array,
-  ingredients: Ingredients,
+  ingredients: DigestInputs,
   algorithm: DigestAlgorithm = "sha256",
-): DigestOrigin | undefined {
-  for (const origin of digestOrigins(ingredients, algorithm)) {
+): DigestCandidate | undefined {
+  for (const origin of listDigestCandidates(ingredients, algorithm)) {
     if (equalBytes(origin.digest, digest)) return origin;
   }
   return undefined;

@@ -6,47 +6,48 @@ import { toValidator } from "../engine/contract/validator.ts";
 import { asProblem } from "./problem.ts";
 
 /** An answer of the control API that is not what its operation declares: a defect of ours. */
-export class Undeclared extends Error {
-  override readonly name = "Undeclared";
+export class UndeclaredAnswer extends Error {
+  override readonly name = "UndeclaredAnswer";
 }
 
 /**
  * Validates every answer of the control API, refusals included, against its declaration. It runs in tests
  * (`UNDERSTUDY_JUDGE_ANSWERS`) and answers 500 for a mismatch. It is off for users: a call's changes cannot be undone by then.
  */
-export class AnswerJudge {
-  /** Returns the value itself, or a stream that is validated event by event. @throws Undeclared */
+export class AnswerValidator {
+  /** Returns the value itself, or a stream that is validated event by event. @throws UndeclaredAnswer */
   answer(operation: AnyDeclaration, params: Readonly<Record<string, string>>, value: unknown): unknown {
     const reply = value instanceof Reply ? value : new Reply(listSuccesses(operation)[0]!.status, value);
     const success = listSuccesses(operation).find(({ status }) => status === reply.status);
-    if (success === undefined) throw new Undeclared(`${operation.id} answered the status ${reply.status}`);
+    if (success === undefined)
+      throw new UndeclaredAnswer(`${operation.id} answered the status ${reply.status}`);
     const { body } = reply;
     if (body instanceof RawBody || body instanceof StreamBody) {
       const [essence] = body.content_type.split(";");
       if (!success.content_types?.includes(essence!))
-        throw new Undeclared(`${operation.id} answered ${essence}`);
+        throw new UndeclaredAnswer(`${operation.id} answered ${essence}`);
     }
     if (body instanceof RawBody) return value;
     if (body instanceof StreamBody)
       return new Reply(reply.status, judged(operation, success, body), { ...reply.headers });
     const schema = success.by?.schemas[params[success.by.parameter]!] ?? success.schema;
     if (schema === undefined ? body !== undefined : body === undefined)
-      throw new Undeclared(`${operation.id} answered ${body === undefined ? "no body" : "a body"}`);
+      throw new UndeclaredAnswer(`${operation.id} answered ${body === undefined ? "no body" : "a body"}`);
     if (schema !== undefined) requireFit(operation, schema, JSON.parse(JSON.stringify(body)));
     return value;
   }
 
   /** Returns the defect if the operation does not declare this refusal; undefined for any other error. */
-  refusal(operation: AnyDeclaration, error: unknown): Undeclared | undefined {
+  refusal(operation: AnyDeclaration, error: unknown): UndeclaredAnswer | undefined {
     const problem = asProblem(error);
     if (problem === undefined) return undefined;
     try {
       if (!listProblemKinds(operation).includes(problem.kind))
-        throw new Undeclared(`${operation.id} refused with ${problem.kind}: ${problem.message}`);
+        throw new UndeclaredAnswer(`${operation.id} refused with ${problem.kind}: ${problem.message}`);
       requireFit(operation, ProblemBody, JSON.parse(JSON.stringify(problem.body)));
       return undefined;
     } catch (defect) {
-      return defect as Undeclared;
+      return defect as UndeclaredAnswer;
     }
   }
 }
@@ -57,7 +58,9 @@ function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): voi
   const said = validate.errors!.map(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   );
-  throw new Undeclared(`${id} answered a body that does not fit its schema: ${said.slice(0, 5).join("; ")}`);
+  throw new UndeclaredAnswer(
+    `${id} answered a body that does not fit its schema: ${said.slice(0, 5).join("; ")}`,
+  );
 }
 
 /** The same stream, cut where an event does not fit. */
@@ -70,7 +73,7 @@ function judged(
     for await (const chunk of chunks(signal)) {
       const [, data] = /^data: (.*)$/m.exec(String(chunk)) ?? [];
       if (data !== undefined) {
-        if (events === undefined) throw new Undeclared(`${operation.id} declares no events`);
+        if (events === undefined) throw new UndeclaredAnswer(`${operation.id} declares no events`);
         requireFit(operation, events, JSON.parse(data));
       }
       yield chunk;
