@@ -30,11 +30,14 @@ export async function throughput({ what, call, goals, extra = [], run }) {
   }
 }
 
+/** Node compiles for some seconds under load, the longer the more code a subject has. */
+const WARM_UP_SECONDS = 8;
+
 /** Drops subjects that refuse the load at its warm-up, so that one broken peer does not cost the others their rows. */
 async function turnsOfWorking({ targets, started, failed, run }) {
   for (let index = targets.length - 1; index >= 0; index--) {
     try {
-      await takeTurns([targets[index]], { ...run, rounds: 0 });
+      await takeTurns([targets[index]], { ...run, rounds: 0, warmUpSeconds: WARM_UP_SECONDS });
     } catch (error) {
       failed.push({ subject: started[index].subject, error });
       await started[index].server.stop();

@@ -66,7 +66,9 @@ export class UndoLog {
   release(version: number): void {
     const count = Math.min(version - this.oldest, this.steps.length);
     if (count <= 0) return;
-    this.steps.splice(0, count);
+    // `splice` moves all other steps, `shift` none.
+    if (count === 1) this.steps.shift();
+    else this.steps.splice(0, count);
     this.oldest += count;
   }
 
