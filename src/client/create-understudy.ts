@@ -1,6 +1,8 @@
 import { checkSettings } from "../control/check-input.ts";
 import { assemble } from "../understudy.ts";
-import { connect, type UnderstudyClient } from "./connect.ts";
+import { connect, UnderstudyClient } from "./connect.ts";
+import { ControlHttp } from "./http.ts";
+import { withinProcess } from "./node-transport.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
 type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
@@ -51,7 +53,8 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
     clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });
   const url = await understudy.listen(port, "127.0.0.1");
-  return Object.assign(connect(url), { close: () => understudy.close() });
+  const http = new ControlHttp(url, options.shared?.token, withinProcess(understudy.server));
+  return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
 
 /** The server that a suite or `UNDERSTUDY_URL` names, else a new one in this process. */

@@ -1,4 +1,5 @@
 import { readHttpUrl } from "../engine/contract/http-url.ts";
+import { overFetch, type Reply, type Transport } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` where something else than the control API answered. */
@@ -29,12 +30,14 @@ export class UnreachableError extends Error {
 }
 
 function whyUnreachable(url: string, cause: unknown): string {
-  const { code = "", message = "" } = (cause as { cause?: NodeJS.ErrnoException } | undefined)?.cause ?? {};
+  // fetch wraps what Node reports.
+  const thrown = cause as (NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) | undefined;
+  const { code = "", message = "" } = thrown?.cause ?? thrown ?? {};
   if (message === "bad port")
     return ": its port is one of those that fetch and browsers refuse. Start it on another.";
-  if (/WRONG_VERSION|PACKET_LENGTH/.test(code))
+  if (/WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code))
     return ": that port speaks plain HTTP. Write http:// instead.";
-  if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET/.test(code))
+  if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
     return ": the connection was closed without an answer. If that port speaks TLS, write https://.";
   return ". Start one with `understudy start`, or name another with --url.";
 }
@@ -69,15 +72,24 @@ function toAddress(given: string): string {
 /** One that runs answers this at once; a machine may be busy. */
 const HEALTH_MS = 8_000;
 
+let usualTransport: Transport = overFetch;
+
+/** Node has one that no mock of a test's process sees (`node-transport.ts`). */
+export function provideTransport(transport: Transport): void {
+  usualTransport = transport;
+}
+
 /** The control API of one server. Every call rejects with ControlError or UnreachableError. */
 export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
+  private readonly transport: Transport;
 
   /** @throws AddressError */
-  constructor(url: string, token?: string) {
+  constructor(url: string, token?: string, transport = usualTransport) {
     this.url = toAddress(url);
     this.token = token;
+    this.transport = transport;
   }
 
   /**
@@ -88,7 +100,7 @@ export class ControlHttp {
     const response = await this.request(method, path, { body, sandbox });
     if (response.status === 204) return undefined as T;
     try {
-      return (await response.json()) as T;
+      return JSON.parse(await response.text()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw new UnreachableError(this.url, error);
       throw new ForeignServerError(this.url, `it answered ${response.status} with what is no JSON`);
@@ -102,9 +114,9 @@ export class ControlHttp {
 
   /** The data of a stream of events, behind the one at a position where that is given; ends with its signal's reason. */
   async *events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
-    const { body } = await this.request("GET", path, { after, signal });
+    const response = await this.request("GET", path, { after, signal });
     try {
-      yield* eventData<T>(body as ReadableStream<Uint8Array>);
+      yield* eventData<T>(response.chunks());
     } catch (error) {
       throw signal?.aborted ? signal.reason : new UnreachableError(this.url, error);
     }
@@ -120,7 +132,7 @@ export class ControlHttp {
       const response = await this.request("GET", "/_control/health", { signal });
       const found = parseHealth(await response.text());
       if (found !== undefined) return found;
-      const type = response.headers.get("content-type") ?? "no content type";
+      const type = response.contentType || "no content type";
       throw new ForeignServerError(this.url, `it answered ${response.status}, ${type}`);
     } catch (error) {
       if (signal.aborted)
@@ -136,10 +148,10 @@ export class ControlHttp {
     method: string,
     path: string,
     { body, after, signal, sandbox }: Sent = {},
-  ): Promise<Response> {
-    let response: Response;
+  ): Promise<Reply> {
+    let response: Reply;
     try {
-      response = await fetch(this.url + path, {
+      response = await this.transport(this.url + path, {
         method,
         headers: {
           accept: "application/json",
@@ -155,7 +167,8 @@ export class ControlHttp {
       if (signal?.aborted) throw signal.reason;
       throw new UnreachableError(this.url, error);
     }
-    if (!response.ok) throw new ControlError(response.status, await readProblem(response));
+    if (response.status < 200 || response.status > 299)
+      throw new ControlError(response.status, await readProblem(response));
     return response;
   }
 }
@@ -177,18 +190,19 @@ function parseHealth(text: string): Health | undefined {
   }
 }
 
-async function readProblem(response: Response): Promise<Answered> {
-  const { status, headers } = response;
-  if (headers.get("content-type")?.startsWith("application/problem+json"))
-    return (await response.json()) as ProblemDocument;
+async function readProblem(response: Reply): Promise<Answered> {
+  const { status, statusText: title } = response;
+  // Read in any case, so that the connection is free.
+  const text = await response.text();
+  if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
   const detail = `The server answered ${status}, and not as a control API does.`;
-  return { type: "about:blank", title: response.statusText, status, detail };
+  return { type: "about:blank", title, status, detail };
 }
 
 /** The data of server-sent events as they come, parsed as JSON; ends with the stream. */
-export async function* eventData<T>(body: ReadableStream<Uint8Array>): AsyncIterableIterator<T> {
+export async function* eventData<T>(chunks: AsyncIterable<string>): AsyncIterableIterator<T> {
   let text = "";
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of chunks) {
     text += chunk;
     const blocks = text.split("\n\n");
     text = blocks.pop()!;

@@ -40,6 +40,36 @@ describe("understudy-sandbox/msw", () => {
     }
   });
 
+  it("a wire fault, a server that is gone and an aborted request are network errors, and quiet [interfaces 13]", async () => {
+    const sandbox = await understudy.sandbox();
+    const complain = vi.spyOn(console, "error").mockReturnValue(undefined);
+    const handlers = (url: string, origin: string) => handlersFor({ url }, { origin });
+    const network = setupServer(
+      ...handlers(sandbox.url, API),
+      ...handlers("http://127.0.0.1:9", "https://gone.example.com"),
+    );
+    network.listen();
+    try {
+      const headers = { "api-key": sandbox.credentials["usr_ada"]! };
+      const ask = (init: RequestInit = {}) => fetch(`${API}/v1/models`, { headers, ...init });
+      for (const wire of ["reset", "empty", "garbage"] as const) {
+        await sandbox.faults.add({ match: { operation: "models.list" }, times: 1, effect: { wire } });
+        await expect(ask(), wire).rejects.toThrow("Failed to fetch");
+      }
+      await expect(fetch("https://gone.example.com/v1/models")).rejects.toThrow("Failed to fetch");
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "hang" } });
+      const leaving = new AbortController();
+      const asked = ask({ signal: leaving.signal });
+      await vi.waitFor(async () => expect((await sandbox.journal.list()).entries).toHaveLength(4));
+      leaving.abort();
+      await expect(asked).rejects.toThrow(/aborted/);
+      expect(complain).not.toHaveBeenCalled();
+    } finally {
+      network.close();
+      complain.mockRestore();
+    }
+  });
+
   it("leaves what is the page's alone where the API has its origin, and takes a base path [interfaces 13]", () => {
     vi.stubGlobal("location", { origin: API });
     const paths = (origin: string) =>

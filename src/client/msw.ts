@@ -11,11 +11,14 @@ export interface HandlersOptions {
   origin: string;
 }
 
+// As it is when this is imported: a test that counts calls of its own has not made these.
+const { fetch } = globalThis;
+
 /** Where the page has the same origin, only these paths are the API's. */
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 /**
- * Handlers for MSW 2's `setupServer` and `setupWorker` (interfaces 13): what is sent to the origin is answered by the
+ * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): what is sent to the origin is answered by the
  * sandbox, headers, body and all. Place them last: the first handler that matches answers.
  * @throws TypeError for what is no sandbox, no origin, or an option that does not exist
  */
@@ -33,12 +36,17 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
   return [...forwarding, direct];
 }
 
-/** The body as bytes: a browser streams a request's body over HTTP/2 alone. */
+/**
+ * The body as bytes: a browser streams a request's body over HTTP/2 alone. A connection that breaks, an unreachable
+ * server and a request that its caller aborts are network errors, as they are in production.
+ */
 async function forwarded(request: Request, { base, to }: { base: string; to: string }): Promise<Response> {
   const { method, headers, redirect, signal } = request;
   const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
-  return fetch(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) });
+  return fetch(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>
+    Response.error(),
+  );
 }
 
 function checked(sandbox: unknown, options: unknown): { from: URL; to: URL } {

@@ -3,6 +3,7 @@ import { handleRequest } from "./pipeline/engine.ts";
 import type { EngineParts } from "./pipeline/engine-parts.ts";
 import { type PlainAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
 import { Router } from "./pipeline/router.ts";
+import { platform } from "./platform.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { listDeletedKeys } from "./resources/api-keys/rules.ts";
 import { explainCredentials, identify } from "./resources/auth/credentials.ts";
@@ -56,7 +57,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { log, uploads, recordings, replay } = options;
   const tally = new RequestCounter();
-  const wallClock = forwardClock(Date.now);
+  const wallClock = forwardClock(platform().timers.now);
   const timerHandlers = combineTimers(RESOURCES);
   const faults = new Faults({
     scenarios: options.scenarios,

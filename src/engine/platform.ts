@@ -12,6 +12,8 @@ export interface Platform {
   randomBytes(size: number): Uint8Array;
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
+  /** The wall clock's, whatever a test puts in the place of the global ones: it moves its own time, not the sandboxes'. */
+  timers: Pick<typeof globalThis, "setTimeout" | "clearTimeout"> & { now(): number };
   /** Loads the library for images when the first image is processed. */
   images(): Promise<ImageTools>;
   /**
@@ -118,7 +120,7 @@ export function hmac(
 /** Wall milliseconds. In Node the timer alone does not keep the process alive. */
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer: { unref?: () => void } | number = setTimeout(resolve, ms);
+    const timer: { unref?: () => void } | number = platform().timers.setTimeout(resolve, ms);
     if (typeof timer === "object") timer.unref?.();
   });
 }

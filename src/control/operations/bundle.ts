@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers";
 import { Bundle, BundleRefusal } from "../../tools/bundle/bundle.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { conflict } from "../problem.ts";

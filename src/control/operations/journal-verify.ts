@@ -73,13 +73,13 @@ export const checkJournal = operation({
   async handle({ body, sandbox, server, signal }) {
     const verify = createVerifier(body, knownWords(server, sandbox));
     const { journal } = sandbox;
-    const deadline = performance.now() + parseWait(body.within);
+    const wait = parseWait(body.within);
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(wait)]);
     for (;;) {
       requireWhole(journal);
       const { hopeless, ...verification } = verify(journal.entries());
-      const left = deadline - performance.now();
-      if (verification.ok || hopeless || left <= 0 || signal.aborted || journal.isClosed) return verification;
-      await untilChanged([journal], AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(left))]));
+      if (verification.ok || hopeless || wait === 0 || ended.aborted || journal.isClosed) return verification;
+      await untilChanged([journal], ended);
     }
   },
 });

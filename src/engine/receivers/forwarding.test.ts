@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
 import type { World } from "../state/world.ts";
 import { Forwarding } from "./forwarding.ts";
 
+let useRealTimers: () => void;
 beforeEach(() => {
-  vi.useFakeTimers();
+  useRealTimers = fakeEngineTimers();
 });
-afterEach(() => {
-  vi.useRealTimers();
-});
+afterEach(() => useRealTimers());
 
 const world = {
   isClosed: false,

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
+import { platform } from "../platform.ts";
 import {
   type AdvanceTarget,
   endOfAdvance,
@@ -79,7 +81,7 @@ describe("the wake-up [interfaces 4]", () => {
   const longest = 2 ** 31 - 1;
 
   it("fires once, after the delay that was set last, and not after it was cleared", () => {
-    vi.useFakeTimers();
+    const useRealTimers = fakeEngineTimers();
     try {
       const rung: string[] = [];
       const wakeUp = new WakeUp();
@@ -102,13 +104,13 @@ describe("the wake-up [interfaces 4]", () => {
       vi.advanceTimersByTime(1);
       expect(rung).toEqual(["second", "early"]);
     } finally {
-      vi.useRealTimers();
+      useRealTimers();
     }
   });
 
   it("does not keep the process alive", () => {
     const unref = vi.fn();
-    const set = vi.spyOn(globalThis, "setTimeout").mockReturnValue({ unref } as never);
+    const set = vi.spyOn(platform().timers, "setTimeout").mockReturnValue({ unref } as never);
     new WakeUp().set(10, () => {});
     set.mockRestore();
     expect(unref).toHaveBeenCalledOnce();

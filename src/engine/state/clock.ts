@@ -1,3 +1,5 @@
+import { platform } from "../platform.ts";
+
 /**
  * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's now.
  * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance bears its due time).
@@ -85,13 +87,13 @@ export class WakeUp {
   set(delay: number, wake: () => void): void {
     this.clear();
     if (delay === Number.POSITIVE_INFINITY) return;
-    this.timer = setTimeout(wake, Math.min(Math.ceil(delay), MAX_TIMEOUT_MS));
+    this.timer = platform().timers.setTimeout(wake, Math.min(Math.ceil(delay), MAX_TIMEOUT_MS));
     // Only Node's timers have it.
     (this.timer as { unref?: () => void }).unref?.();
   }
 
   clear(): void {
-    clearTimeout(this.timer);
+    platform().timers.clearTimeout(this.timer);
     this.timer = undefined;
   }
 }

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { fakeEngineTimers } from "../../../test/support/fake-timers.ts";
 import { makeClock } from "./clock.ts";
 import { collection } from "./collection.ts";
 import { Tables } from "./tables.ts";
@@ -147,8 +148,7 @@ describe("the clock [interfaces 4]", () => {
   });
 
   it("a clock that begins to run waits for what is due, and one that stops no longer does [interfaces 4]", async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
+    onTestFinished(fakeEngineTimers());
     const ran: string[] = [];
     const { world, wall } = makeWorld({
       timerHandlers: { lease: (_tx, { subject }) => void ran.push(subject) },

@@ -1,5 +1,6 @@
 import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
+import { platform } from "../platform.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
 import type { Change } from "../sandbox/history-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
@@ -136,6 +137,7 @@ export async function simulateReceiver(
 
 /** Resolves early, without an error, when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { setTimeout, clearTimeout } = platform().timers;
   return new Promise((resolve) => {
     const wake = () => {
       clearTimeout(timer);

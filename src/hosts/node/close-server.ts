@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 
 /** A response that has not ended by then (a fault that hangs, a client that does not read) is cut. */
 const GRACE_MS = 10_000;

@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
+import { clearTimeout, setTimeout } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import { faker as english } from "@faker-js/faker/locale/en";
 import { providePlatform } from "../../engine/platform.ts";
@@ -11,6 +12,7 @@ providePlatform({
   createDigest: (algorithm) => createHash(algorithm),
   hmac: (algorithm, key, data) => createHmac(algorithm, key).update(data).digest(),
   randomBytes: (size) => randomBytes(size),
+  timers: { setTimeout, clearTimeout, now: Date.now },
   nextTurn: () => setImmediate(),
   images: () => import("./images.ts"),
   // Every start with the reference fixture needs English. Jest cannot load an ES module with `require`, so it has no other locale.

@@ -93,7 +93,8 @@ export async function followed(
   const { body } = await fetch(api.url + path, { signal: leaving.signal });
   const events: object[] = [];
   void (async () => {
-    for await (const event of eventData<object>(body!)) events.push(event);
+    for await (const event of eventData<object>(body!.pipeThrough(new TextDecoderStream())))
+      events.push(event);
   })().catch(() => {});
   return { events, upTo: (count) => until(() => events.length >= count), leave: () => leaving.abort() };
 }

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from "node:timers";
 import type { AddressPolicy } from "./address-policy.ts";
 import { createAgents } from "./outbound-agents.ts";
 import { type HttpUrl, type OpenRequest, type RequestOutcome, startRequest } from "./outbound-connection.ts";

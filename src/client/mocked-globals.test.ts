@@ -1,0 +1,92 @@
+import http from "node:http";
+import { Socket } from "node:net";
+import { setupServer } from "msw/node";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createUnderstudy } from "./create-understudy.ts";
+import { testSandboxes } from "./test-sandbox.ts";
+
+const OWN = ["fetch", "Response", "Headers", "TextDecoderStream"];
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+/** The work of a fixture: start, arm, ask, judge, delete, end. */
+async function tryFixture(url?: string): Promise<void> {
+  const sandboxes = testSandboxes();
+  vi.stubEnv("UNDERSTUDY_URL", url ?? "");
+  try {
+    await sandboxes.with(async (sandbox) => {
+      await sandbox.faults.add({
+        match: { operation: "models.list" },
+        probability: 0,
+        effect: { wire: "reset" },
+      });
+      await sandbox.clock.advance("6h");
+      expect((await sandbox.journal.verify({ match: { operation: "models.list" }, count: 0 })).ok).toBe(true);
+    })();
+  } finally {
+    await sandboxes.close();
+    vi.unstubAllEnvs();
+  }
+}
+
+/** In this process, and on a server that is reached over the network. */
+async function tryBoth(): Promise<void> {
+  const remote = await createUnderstudy();
+  await tryFixture();
+  await tryFixture(remote.url);
+  await remote.close();
+}
+
+describe("calls of the library do not depend on what the test mocks", () => {
+  it("globals that the test stubs and leaves so [interfaces 13]", async () => {
+    for (const name of OWN)
+      vi.stubGlobal(name, () => {
+        throw new Error(`the library used the test's ${name}`);
+      });
+    await expect(tryBoth()).resolves.toBeUndefined();
+  });
+
+  it("a spy on fetch and on node:http counts none [interfaces 13]", async () => {
+    const spies = [vi.spyOn(globalThis, "fetch"), vi.spyOn(http, "request"), vi.spyOn(http, "get")];
+    await tryBoth();
+    expect(spies.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 0]);
+  });
+
+  it("a replaced connect of sockets, as of MSW 3 and nock, sees none [interfaces 13]", async () => {
+    const connect = vi.spyOn(Socket.prototype, "connect");
+    await tryBoth();
+    expect(connect).not.toHaveBeenCalled();
+  });
+
+  it("MSW that refuses what it does not know sees none [interfaces 13]", async () => {
+    const network = setupServer();
+    const seen: string[] = [];
+    network.events.on("request:start", ({ request }) => void seen.push(request.url));
+    network.listen({ onUnhandledRequest: "error" });
+    try {
+      await tryBoth();
+    } finally {
+      network.close();
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it("fake timers and a set date hold up no call, no delay and no end, and leave the sandbox's clock [interfaces 13]", async () => {
+    const before = Date.now();
+    vi.useFakeTimers({ now: 0 });
+    await tryBoth();
+    const understudy = await createUnderstudy();
+    const sandbox = await understudy.sandbox();
+    await sandbox.faults.add({ match: { operation: "models.list" }, effect: { delay: "20ms" } });
+    const headers = { "api-key": sandbox.credentials["usr_ada"]! };
+    expect((await fetch(`${sandbox.url}/v1/models`, { headers })).status).toBe(200);
+    const { ok } = await sandbox.journal.verify({ match: { status: 500 }, count: 1, within: "50ms" });
+    expect(ok).toBe(false);
+    expect(Date.parse((await sandbox.clock.show()).now)).toBeGreaterThanOrEqual(before);
+    await understudy.close();
+  });
+});

@@ -1,0 +1,61 @@
+import { type IncomingMessage, type RequestOptions, request, type Server } from "node:http";
+import { request as requestTls } from "node:https";
+import { Socket, type SocketConnectOpts } from "node:net";
+import { duplexPair } from "node:stream";
+import { provideTransport } from "./http.ts";
+import type { Call, Reply, Transport } from "./transport.ts";
+
+// As they are when this is imported: MSW, nock and others replace `fetch`, `http.request` and this method.
+const { connect } = Socket.prototype as { connect(this: Socket, options: SocketConnectOpts): Socket };
+
+// Importing this file is enough.
+provideTransport((url, call) =>
+  send(url, call, (options) => connect.call(new Socket(), options as SocketConnectOpts)),
+);
+
+/** Calls of a server in this process, which need no socket at all. */
+export function withinProcess(server: Server): Transport {
+  return (url, call) =>
+    send(url, call, () => {
+      const [ours, theirs] = duplexPair();
+      server.emit("connection", theirs);
+      return ours;
+    });
+}
+
+function send(
+  url: string,
+  { signal, body, ...call }: Call,
+  createConnection: RequestOptions["createConnection"],
+): Promise<Reply> {
+  signal?.throwIfAborted();
+  // MSW lets such calls pass where it began before this was imported.
+  const headers = { ...call.headers, accept: `${call.headers["accept"]}, msw/passthrough` };
+  const options = { ...call, headers };
+  const sent = url.startsWith("https:")
+    ? requestTls(url, options)
+    : request(url, { ...options, createConnection });
+  const abort = () => sent.destroy(signal!.reason as Error);
+  signal?.addEventListener("abort", abort);
+  sent.once("close", () => signal?.removeEventListener("abort", abort));
+  return new Promise((resolve, reject) => {
+    sent.once("response", (response) => resolve(toReply(response)));
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+function toReply(response: IncomingMessage): Reply {
+  response.setEncoding("utf8");
+  return {
+    status: response.statusCode!,
+    statusText: response.statusMessage!,
+    contentType: response.headers["content-type"] ?? "",
+    async text() {
+      let text = "";
+      for await (const chunk of response) text += chunk;
+      return text;
+    },
+    chunks: () => response,
+  };
+}

@@ -1,0 +1,35 @@
+/** One call of the control API. */
+export interface Call {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The parts of an answer that the library reads. The global `Response` is not used: a test may replace it. */
+export interface Reply {
+  status: number;
+  statusText: string;
+  /** Empty if there is none. */
+  contentType: string;
+  text(): Promise<string>;
+  /** The body as it comes. */
+  chunks(): AsyncIterable<string>;
+}
+
+/** Sends a call; rejects if no answer comes. */
+export type Transport = (url: string, call: Call) => Promise<Reply>;
+
+// As it is when this is imported: a test may replace it later.
+const { fetch } = globalThis;
+
+export const overFetch: Transport = async (url, call) => {
+  const response = await fetch(url, { ...call, headers: { ...call.headers } });
+  return {
+    status: response.status,
+    statusText: response.statusText,
+    contentType: response.headers.get("content-type") ?? "",
+    text: () => response.text(),
+    chunks: () => response.body!.pipeThrough(new TextDecoderStream()),
+  };
+};
