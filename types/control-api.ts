@@ -1141,7 +1141,7 @@ export interface FaultRule {
     over?: Duration;
     wire?: "reset" | "hang" | "empty" | "truncate" | "garbage" | "drip";
   };
-  /** How often it has struck */
+  /** How often it was triggered */
   hits: number;
   lease: {
     ttl?: string | number;
@@ -1150,13 +1150,13 @@ export interface FaultRule {
     /** On the sandbox's clock */
     ends_at?: string;
   } | null;
-  /** It will not strike again */
+  /** It will not trigger again */
   spent: boolean;
 }
 export interface ExplainInput {
   /** Instead of method and path */
   operation?: OperationId;
-  /** With `operation`: the parameters of its path. Steps that depend on a missing one are not judged */
+  /** With `operation`: the parameters of its path. Steps that depend on a missing one are skipped */
   params?: {
     [k: string]: string | number | boolean;
   };
@@ -1183,10 +1183,10 @@ export interface Explanation {
   principal: string | null;
   /** All steps, in the order in which a request passes them */
   steps: {
-    /** As in `X-Sandbox-Decision`; a fault strikes before the change or after it */
+    /** As in `X-Sandbox-Decision`; a fault triggers before the change or after it */
     step: string;
-    /** `decides`: the request ends here; `not judged`: the step depends on something that was not given */
-    outcome: "passes" | "decides" | "not judged" | "not reached";
+    /** `decides`: the request ends here; `skipped`: the step depends on something that was not given */
+    outcome: "passes" | "decides" | "skipped" | "not reached";
     /** The outcome in words; empty if the step is not reached */
     says: string;
   }[];
@@ -1195,8 +1195,8 @@ export interface Explanation {
     /** `<scenario | inline>/<rule id>` */
     rule: string;
     phase: "before" | "after";
-    strikes: boolean;
-    /** Why it would strike, or why not */
+    triggers: boolean;
+    /** Why it would trigger, or why not */
     why: string;
   }[];
 }
@@ -1285,7 +1285,7 @@ export interface JournalEntry {
   api_key: string | null;
   /** What decided the answer, as in `X-Sandbox-Decision` */
   decision: string;
-  /** Which rule struck or came nearest; of a refusal the last says why */
+  /** The triggered rule, or the nearest one; the last reason of a refusal says why it was refused */
   reasons: string[];
   request: {
     query: string;

@@ -33,7 +33,7 @@ const FAULTS = {
 };
 
 let failed = false;
-for (const [number, [fault, strike]] of Object.entries(FAULTS).entries()) {
+for (const [number, [fault, trigger]] of Object.entries(FAULTS).entries()) {
   const names = Array.from({ length: SANDBOXES }, (_, i) => `f${number}-${i}`);
   const written = new Map(names.map((name) => [name, []]));
   for (const name of names) await must(ask(owner, "POST", "/_control/sandboxes", { name }), 201);
@@ -60,7 +60,7 @@ for (const [number, [fault, strike]] of Object.entries(FAULTS).entries()) {
     }
   });
   await pause(1000);
-  await strike();
+  await trigger();
   endedAt = performance.now();
   const end = endedAt + 30_000;
   while (back.size < SANDBOXES && performance.now() < end) await pause(10);

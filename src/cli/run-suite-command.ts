@@ -82,7 +82,7 @@ function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
   );
   return [
     ...scenarios.filter(({ outcome }) => MARKS[outcome] === "FAIL").map(failureText),
-    table(["", "scenario", "exit", "rules struck", "expectations", "requests", "time"], rows),
+    table(["", "scenario", "exit", "rules triggered", "expectations", "requests", "time"], rows),
     "",
     `coverage: ${coverageText(coverage)}`,
     `${passed} passed, ${failed} failed, ${skipped === 0 ? "" : `${skipped} skipped, `}${(duration_ms / 1000).toFixed(1)} s`,

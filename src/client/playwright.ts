@@ -8,7 +8,7 @@ import { runInSandbox, TestServers } from "./test-sandbox.ts";
 
 /**
  * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the option
- * `understudy` says; its evidence attached to the report when the test fails; and a failure when a rule never struck.
+ * `understudy` says; its evidence attached to the report when the test fails; and a failure when a rule never triggered.
  */
 export const test = base.extend<
   { understudy: TestOptions; sandbox: SandboxClient },

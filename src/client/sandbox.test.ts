@@ -53,8 +53,8 @@ describe("the library gives and takes what the control API declares [interfaces 
       method: "DELETE",
       headers: { "api-key": sandbox.credentials["usr_ada"]! },
     });
-    const [struck] = (await sandbox.faults.list()).items;
-    expect(struck).toMatchObject({ id: rule.id, hits: 1, lease: null, spent: true });
+    const [triggered] = (await sandbox.faults.list()).items;
+    expect(triggered).toMatchObject({ id: rule.id, hits: 1, lease: null, spent: true });
     const { ok, nearest } = await sandbox.journal.verify({ match: { code: "INVALID_INPUT" }, count: 1 });
     expect([ok, nearest[0]?.differences]).toEqual([
       false,

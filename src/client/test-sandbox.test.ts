@@ -6,15 +6,15 @@ const rule = (given: Partial<FaultRule>) =>
   ({ id: "fault_1", named: "fault_1 {}", hits: 0, spent: false, ...given }) as FaultRule & { named: string };
 
 describe("rules that have proven nothing [interfaces 13]", () => {
-  it("a fault that never struck is reported, one that is off is not [interfaces 8]", () => {
+  it("a fault that was never triggered is reported, one that is off is not [interfaces 8]", () => {
     expect(describeUntriggered([rule({ probability: 0 })])).toBeUndefined();
-    expect(describeUntriggered([rule({})])).toBe("armed but never struck: fault_1 {}");
+    expect(describeUntriggered([rule({})])).toBe("armed but never triggered: fault_1 {}");
     expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
   });
 
   it("a rule whose `times` were not used up is reported, one that is used up is not [interfaces 13]", () => {
     expect(describeUntriggered([rule({ times: 3, hits: 2 })])).toBe(
-      "armed but not used up: fault_1 {} struck 2 of 3 times",
+      "armed but not used up: fault_1 {} triggered 2 of 3 times",
     );
     expect(describeUntriggered([rule({ times: 3, hits: 3 })])).toBeUndefined();
     expect(describeUntriggered([rule({ times: 3, hits: 1, spent: true })])).toBeUndefined();

@@ -13,7 +13,7 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
   scenariosFolder?: string;
-  /** Rules that never struck, or less often than their `times` say, do not fail the test. */
+  /** Rules that never triggered, or less often than their `times` say, do not fail the test. */
   allowUnstruck?: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface RunnerTest {
  * Runs a test in a fresh sandbox; in a suite in one like the suite's own, with its scenario, which stays, since the suite
  * still has questions to it.
  * @throws TypeError for options that do not exist; ControlError for values that the server refuses; Error if a rule never
- * struck
+ * triggered
  */
 export async function runInSandbox(
   servers: TestServers,
@@ -98,26 +98,26 @@ export async function runInSandbox(
   });
   // The newest inline rule goes first (interfaces 6), so the last of the scenario is armed first.
   for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
-  let unstruck: string | undefined;
-  const hasFailed = () => unstruck !== undefined || test.hasFailed();
+  let untriggered: string | undefined;
+  const hasFailed = () => untriggered !== undefined || test.hasFailed();
   try {
     await test.run(sandbox);
     if (!hasFailed() && !allowUnstruck) {
       const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      unstruck = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
+      untriggered = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
     }
   } finally {
     if (hasFailed()) await test.onFailure(sandbox);
     suite?.note({ name: test.name, sandbox: sandbox.name, outcome: hasFailed() ? "failed" : "passed" });
     if (suite === undefined) await sandbox.delete();
   }
-  if (unstruck !== undefined) throw new Error(unstruck);
+  if (untriggered !== undefined) throw new Error(untriggered);
 }
 
 /** A rule with its name for messages. */
 type Armed = FaultRule & { named: string };
 
-/** Inline rules, and those of scenarios in force; whether the suite's strike is the suite's to judge. */
+/** Inline rules, and those of scenarios in force; the suite itself checks its own rules. */
 async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): Promise<Armed[]> {
   const [inline, scenarios] = await Promise.all([sandbox.faults.list(), sandbox.scenarios.list()]);
   const inForce = scenarios.items.filter(({ name, active }) => active && !except.has(name));
@@ -131,15 +131,15 @@ async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): 
   ];
 }
 
-/** A rule that never struck, or less often than it was meant to, proves nothing. Probability 0 is off. */
+/** A rule that was never triggered, or less often than it was meant to, proves nothing. Probability 0 is off. */
 export function describeUntriggered(rules: readonly Armed[]): string | undefined {
   const armed = rules.filter(({ probability }) => probability !== 0);
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
   const left = armed
     .filter(({ hits, times, spent }) => hits > 0 && !spent && times !== undefined && hits < times)
-    .map(({ named, hits, times }) => `${named} struck ${hits} of ${times} times`);
+    .map(({ named, hits, times }) => `${named} triggered ${hits} of ${times} times`);
   const said = [
-    ...(never.length > 0 ? [`armed but never struck: ${never.join("; ")}`] : []),
+    ...(never.length > 0 ? [`armed but never triggered: ${never.join("; ")}`] : []),
     ...(left.length > 0 ? [`armed but not used up: ${left.join("; ")}`] : []),
   ];
   return said.length === 0 ? undefined : said.join(". ");
@@ -148,7 +148,7 @@ export function describeUntriggered(rules: readonly Armed[]): string | undefined
 export interface TestSandboxes {
   /**
    * For a runner without a fixture of ours: what its `test` is to run. The body has a fresh sandbox; a failure shows its
-   * journal on standard error, and a rule that never struck is one.
+   * journal on standard error, and a rule that was never triggered is one.
    */
   with(body: (sandbox: SandboxClient) => unknown, more?: TestOptions): (...given: unknown[]) => Promise<void>;
   /** For the runner's `after` or `afterAll`: ends the server, where it is one of the tests' own. */

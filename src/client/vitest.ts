@@ -27,7 +27,7 @@ const servers = new TestServers();
 
 /**
  * `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the fixture `understudy`
- * says; its journal shown and its evidence attached when the test fails; and a failure when a rule never struck.
+ * says; its journal shown and its evidence attached when the test fails; and a failure when a rule never triggered.
  */
 export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClient }>({
   understudy: [{}, { injected: true }],

@@ -25,7 +25,7 @@ export const RuleBody = ClosedObject(
   {
     id: Type.String(),
     ...written,
-    hits: Type.Integer({ minimum: 0, description: "How often it has struck" }),
+    hits: Type.Integer({ minimum: 0, description: "How often it was triggered" }),
     lease: Nullable(
       ClosedObject({
         ttl: Type.Optional(Type.Unsafe<string | number>({ type: ["string", "number"] })),
@@ -34,7 +34,7 @@ export const RuleBody = ClosedObject(
         ends_at: Type.Optional(Timestamp({ description: "On the sandbox's clock" })),
       }),
     ),
-    spent: Type.Boolean({ description: "It will not strike again" }),
+    spent: Type.Boolean({ description: "It will not trigger again" }),
   },
   {
     $id: "Rule",

@@ -36,7 +36,7 @@ export interface EngineOptions
   };
   /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
   readyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
-  /** For a replay: called before each change looks at the clock; deliveries are answered as they were, so no fault strikes. */
+  /** For a replay: called before each change looks at the clock; deliveries are answered as they were, so no fault applies. */
   replay: { beforeChange: () => void } | undefined;
 }
 

@@ -89,7 +89,7 @@ describe("commands against a running server", () => {
     expect(stdout).toMatch(/^spending +not reached$/m);
     await run("scenario", "on", "models-list-rate-limited");
     const told = await json("explain", "GET", "/v1/models", "--header", `api-key=${KEYS.dan}`);
-    expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ strikes: true }] });
+    expect(told).toMatchObject({ status: 429, principal: "usr_dan", rules: [{ triggers: true }] });
     await run("scenario", "off", "models-list-rate-limited");
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([

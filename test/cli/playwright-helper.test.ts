@@ -49,10 +49,10 @@ it("understudy-sandbox/playwright takes options, fails what has proven nothing, 
     "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
   );
   expect(messageOf("arms in vain")).toContain(
-    'armed but never struck: fault_1 {"operation":"threads.delete"}',
+    'armed but never triggered: fault_1 {"operation":"threads.delete"}',
   );
   expect(messageOf("leaves its scenario alone")).toContain(
-    "armed but never struck: models-list-rate-limited/",
+    "armed but never triggered: models-list-rate-limited/",
   );
   expect(messageOf("is refused")).toContain(
     'understudy has no option "sead"; its options are fixture, seed, clock',

@@ -52,7 +52,7 @@ describe("a suite whose command uses the runner fixtures", () => {
     passing = await suite(SCENARIO);
   });
 
-  it("strikes its scenario in every test, and adds up what they saw [interfaces 13]", () => {
+  it("applies its scenario in every test, and adds up their hits [interfaces 13]", () => {
     expect([passing.code, passing.stdout]).toEqual([
       0,
       expect.stringMatching(/ok {2}busy +0 +1\/2 +1\/1 +3/),
@@ -67,8 +67,8 @@ describe("a suite whose command uses the runner fixtures", () => {
     const values = [`coverage ${coverage}`, ...facts.split("\n").filter((line) => FACT.test(line))];
     expect(values).toEqual([
       expect.stringMatching(/^coverage 1 of \d+ documented outcomes/),
-      "rule: models: struck 3 times",
-      "rule: threads: never struck",
+      "rule: models: triggered 3 times",
+      "rule: threads: never triggered",
       "expectation: met: Models are asked for (exactly 3); found 3",
       "test: passed: is told to wait",
       "test: passed: in the past &gt; is told to wait, too",
@@ -77,14 +77,14 @@ describe("a suite whose command uses the runner fixtures", () => {
     ]);
   });
 
-  it("names the failed test, the rule that never struck and the expectation that is not met [interfaces 13]", async () => {
+  it("names the failed test, the rule that never triggered and the expectation that is not met [interfaces 13]", async () => {
     const scenario = SCENARIO.replace("    probability: 0\n", "").replace("count: 3", "count: 9");
     const { code, stdout, junit } = await suite(scenario, [], { FAILING: "1" });
     expect(code).toBe(1);
     for (const said of [
       "the command exited with 1",
       "the test failed: expects an answer",
-      "the rule threads never struck",
+      "the rule threads was never triggered",
       "expected Models are asked for (exactly 9), found 4",
     ]) {
       expect(stdout).toContain(said);

@@ -25,8 +25,8 @@ function place(files: Record<string, string>) {
 const CALM = "name: calm\nrules: []\n";
 /** Most commands are of the shell, which starts in no time. */
 const CALL = 'curl -s -H "api-key: ak_danMemberAcme00000000000000000000000000"';
-const UNSTRUCK =
-  "name: unstruck\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
+const UNTRIGGERED =
+  "name: untriggered\nrules:\n  - id: never\n    match: { operation: threads.delete }\n    effect: { error: INSUFFICIENT_PERMISSIONS }\n";
 
 describe("suite", () => {
   it("suite runs the example application once per scenario and reports each [interfaces 2]", async () => {
@@ -121,7 +121,7 @@ describe("suite", () => {
   it("suite gives each run its own sandbox by the environment, and leaves none behind [interfaces 2]", async () => {
     const token = "token-of-the-whole-team";
     const { url, close } = await startReference({ shared: { token } });
-    const cwd = place({ "a.yaml": CALM, "b.yaml": UNSTRUCK.replace("unstruck", "other") });
+    const cwd = place({ "a.yaml": CALM, "b.yaml": UNTRIGGERED.replace("untriggered", "other") });
     const { stdout } = await runCommand(
       [
         ...["suite", "a.yaml", "b.yaml", "--url", url, "--token", token, "--json"],
@@ -155,10 +155,10 @@ describe("suite", () => {
     await close();
   });
 
-  it("suite fails on a rule that never struck, but not on one that is off [interfaces 2]", async () => {
+  it("suite fails on a rule that was never triggered, but not on one that is off [interfaces 2]", async () => {
     const cwd = place({
-      "a.yaml": UNSTRUCK,
-      "b.yaml": UNSTRUCK.replace("unstruck", "off").replace(
+      "a.yaml": UNTRIGGERED,
+      "b.yaml": UNTRIGGERED.replace("untriggered", "off").replace(
         "  - id: never",
         "  - id: never\n    probability: 0",
       ),
@@ -166,26 +166,28 @@ describe("suite", () => {
     const { code, stdout } = await runCommand(["suite", "*.yaml", "--json", "--", "true"], { cwd });
     expect(code).toBe(1);
     const { scenarios } = JSON.parse(stdout);
-    expect(scenarios[0].failures).toEqual(["the rule never never struck"]);
+    expect(scenarios[0].failures).toEqual(["the rule never was never triggered"]);
     expect(scenarios[1]).toMatchObject({ name: "off", outcome: "passed" });
   });
 
-  it("suite fails where a reset took the rules of its scenario away before they struck [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": UNSTRUCK });
+  it("suite fails where a reset took the rules of its scenario away before they triggered [interfaces 2]", async () => {
+    const cwd = place({ "a.yaml": UNTRIGGERED });
     const reset = 'curl -s -X POST "$UNDERSTUDY_CONTROL_URL/reset"';
     const args = ["suite", "a.yaml", "--json", "--url", api.url, "--", "sh", "-c", reset];
     const { code, stdout } = await runCommand(args, { cwd });
     expect(code).toBe(1);
-    expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never never struck"]);
+    expect(JSON.parse(stdout).scenarios[0].failures).toEqual(["the rule never was never triggered"]);
   });
 
   it("the report of a failed run says of each request why it was answered so, in plain text [interfaces 2]", async () => {
-    const cwd = place({ "a.yaml": UNSTRUCK });
+    const cwd = place({ "a.yaml": UNTRIGGERED });
     const red = `${CALL} -o /dev/null -X DELETE "$UNDERSTUDY_BASE_URL/v1/threads/thread_long"; printf '\\033[31mred\\033[0m\\n'; exit 3`;
     const report = ["--report", "junit=j.xml,html=h.html"];
     await runCommand(["suite", "a.yaml", ...report, "--", "sh", "-c", red], { cwd });
     const html = readFileSync(join(cwd, "h.html"), "utf8");
-    expect(html).toContain("fault:unstruck/never<br><small>unstruck/never struck: it strikes every call");
+    expect(html).toContain(
+      "fault:untriggered/never<br><small>untriggered/never triggered: it triggers on every call",
+    );
     expect(html).toContain('<pre tabindex="0">red\n</pre>');
     expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n");
   });
@@ -238,7 +240,7 @@ describe("suite", () => {
     expect(stdout).toMatch(/skip +second/);
     expect(stdout).toContain("the suite was interrupted");
     // What had not come yet might have come.
-    expect(stdout).not.toMatch(/found 0|never struck/);
+    expect(stdout).not.toMatch(/found 0|never triggered/);
     const xml = readFileSync(join(cwd, "out.xml"), "utf8");
     expect(xml).toMatch(/tests="3" failures="1" errors="0" skipped="2"/);
     expect(xml).toMatch(/name="third"[^>]*>\s*<skipped message="the suite was interrupted before it began"/);
@@ -298,7 +300,7 @@ describe("suite", () => {
     [["suite", "a.yaml", "--report", "pdf=x", "--", "true"], "--report"],
     [["suite", "a.yaml", "--", "no-such-command-anywhere"], "not found"],
   ])("suite, wrong usage %j is exit 2 [interfaces 2]", async (args, message) => {
-    const wrong = UNSTRUCK.replace("threads.delete", "threads.delet").replace(
+    const wrong = UNTRIGGERED.replace("threads.delete", "threads.delet").replace(
       "  - id: never\n    match",
       "  - match",
     );

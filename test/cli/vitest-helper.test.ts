@@ -57,13 +57,13 @@ describe("understudy-sandbox/vitest", () => {
       ["names the nearest", "failed"],
     ]);
     expect(messageOf("arms in vain")).toContain(
-      'armed but never struck: fault_1 {"operation":"threads.delete"}',
+      'armed but never triggered: fault_1 {"operation":"threads.delete"}',
     );
     expect(messageOf("uses up too little")).toContain(
-      'armed but not used up: fault_1 {"operation":"models.list"} struck 1 of 2 times',
+      'armed but not used up: fault_1 {"operation":"models.list"} triggered 1 of 2 times',
     );
     expect(messageOf("leaves its scenario alone")).toMatch(
-      /armed but never struck: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
+      /armed but never triggered: models-list-rate-limited\/[\w-]+ \{"operation":"models.list"/,
     );
     expect(messageOf("are refused")).toContain(
       'understudy has no option "fixtur"; its options are fixture, seed, clock,',

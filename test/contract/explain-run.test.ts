@@ -54,7 +54,7 @@ async function compare(
   expect(told.operation).toBe(id);
   // What it does with what it was sent is beyond a rehearsal.
   if (prepare !== undefined && told.decision === null) {
-    expect(told.steps.find(({ outcome }: { outcome: string }) => outcome === "not judged").step).toBe("rule");
+    expect(told.steps.find(({ outcome }: { outcome: string }) => outcome === "skipped").step).toBe("rule");
     return;
   }
   expect([told.decision, told.status, told.code, told.principal]).toEqual([
@@ -71,7 +71,7 @@ async function compare(
 describe.each(API.operations.map((operation) => [operation.id, operation] as const))(
   "%s",
   (id, operation) => {
-    it(`explain foretells what ${id} answers when it succeeds [interfaces 11]`, async () => {
+    it(`explain predicts what ${id} answers when it succeeds [interfaces 11]`, async () => {
       let asked = 0;
       for (const recipe of RECIPES[id]!) {
         const world = await FreshWorld.create(api);
@@ -96,12 +96,12 @@ describe.each(API.operations.map((operation) => [operation.id, operation] as con
         params,
         principal: "usr_ada",
       });
-      expect([body.decision, body.steps[4].outcome]).toEqual([null, "not judged"]);
+      expect([body.decision, body.steps[4].outcome]).toEqual([null, "skipped"]);
       await world.delete();
     });
 
     const codes = listErrorCodes(operation).filter((code) => refusalFor(operation, code));
-    it.each(codes)(`explain foretells %s of ${id} [interfaces 11]`, async (code) => {
+    it.each(codes)(`explain predicts %s of ${id} [interfaces 11]`, async (code) => {
       const world = await FreshWorld.create(api);
       const good = await RECIPES[id]![0]!.request(world);
       const spoiled = await refusalFor(operation, code)!({ world, operation, good });

@@ -62,30 +62,30 @@ describe("faults/explain", () => {
       code: "AUTHENTICATION_REQUIRED",
       principal: "usr_ada",
     });
-    const word = (rule: string, strikes: boolean, why: string, phase = "before") => ({
+    const word = (rule: string, triggers: boolean, why: string, phase = "before") => ({
       rule,
       phase,
-      strikes,
+      triggers,
       why,
     });
     expect(body.rules).toEqual([
-      word("inline/wait", true, "it strikes every call"),
+      word("inline/wait", true, "it triggers on every call"),
       word("inline/page", false, 'query page is not "2"'),
       word("inline/hook", false, "it matches deliveries of events, not requests"),
       word("inline/never", false, "its probability is 0"),
       word("inline/dans", false, "principal is not usr_dan"),
-      word("inline/late", false, "it strikes after the change, which the request does not reach", "after"),
+      word("inline/late", false, "it triggers after the change, which the request does not reach", "after"),
       word("inline/other", false, "its match does not fit models.list"),
-      word("models-list-signed-out/signed-out", true, "it strikes every call"),
+      word("models-list-signed-out/signed-out", true, "it triggers on every call"),
     ]);
     const [route, fault, auth] = body.steps;
     expect(route).toEqual({ step: "route", outcome: "passes", says: "GET /v1/models is models.list" });
     expect([fault.step, fault.outcome]).toEqual(["fault", "decides"]);
-    expect(fault.says).toContain("inline/wait delays by 5 ms; models-list-signed-out/signed-out struck");
+    expect(fault.says).toContain("inline/wait delays by 5 ms; models-list-signed-out/signed-out triggered");
     expect(auth).toEqual({ step: "auth", outcome: "not reached", says: "" });
   });
 
-  it("foretells schedules and draws, and counts nothing [interfaces 11]", async () => {
+  it("predicts schedules and draws, and counts nothing [interfaces 11]", async () => {
     const name = await fresh();
     await arm(name, { id: "sequence", match: { operation: "models.list" }, sequence: [503, "pass", 401] });
     await arm(name, {
@@ -106,7 +106,10 @@ describe("faults/explain", () => {
     expect(foretold).toEqual(came);
     expect(new Set(came).size).toBeGreaterThan(2);
     const { body } = await explain(name, MODELS);
-    expect(body.rules[1]).toMatchObject({ rule: "inline/sequence", why: "it is spent: it struck 2 times" });
+    expect(body.rules[1]).toMatchObject({
+      rule: "inline/sequence",
+      why: "it is used up: it was triggered 2 times",
+    });
     expect((await control("GET", `/${name}/journal`)).body.total).toBe(5);
   });
 
@@ -127,7 +130,7 @@ describe("faults/explain", () => {
     );
   });
 
-  it("takes overrides, wire faults and rules that strike after the change [interfaces 11]", async () => {
+  it("takes overrides, wire faults and rules that trigger after the change [interfaces 11]", async () => {
     const name = await fresh();
     const own = await explain(name, { ...MODELS, headers: { "X-Sandbox-Fault": "RATE_LIMIT_EXCEEDED" } });
     expect(own.body).toMatchObject({ decision: "fault:header/RATE_LIMIT_EXCEEDED", status: 429 });
@@ -152,7 +155,7 @@ describe("faults/explain", () => {
       says: "the operation answers 200",
     });
     expect(body.rules).toEqual([
-      { rule: "inline/cut", phase: "after", strikes: true, why: "it strikes every call" },
+      { rule: "inline/cut", phase: "after", triggers: true, why: "it triggers on every call" },
     ]);
     expect((await control("GET", `/${name}/state/threads/thread_long`)).status).toBe(200);
   });
@@ -163,7 +166,7 @@ describe("faults/explain", () => {
     expect([body.decision, body.status]).toEqual([null, null]);
     expect(body.steps[4]).toEqual({
       step: "validation",
-      outcome: "not judged",
+      outcome: "skipped",
       says: "it depends on thread_id, which was not given",
     });
     expect(body.steps[3].outcome).toBe("passes");

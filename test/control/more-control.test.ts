@@ -63,11 +63,11 @@ describe("rules on paths outside the contract", () => {
     const { body } = await control("POST", `/${name}/faults/explain`, { method: "GET", path: "/v1/tools" });
     expect(body).toMatchObject({ operation: null, decision: "fault:inline/tools", status: 418 });
     expect(body.rules).toEqual([
-      { rule: "inline/tools", phase: "before", strikes: true, why: "it strikes every call" },
+      { rule: "inline/tools", phase: "before", triggers: true, why: "it triggers on every call" },
     ]);
     const other = await control("POST", `/${name}/faults/explain`, { method: "GET", path: "/v1/others" });
     expect(other.body).toMatchObject({ operation: null, decision: "route", status: 404 });
-    expect(other.body.rules[0]).toMatchObject({ strikes: false, why: "path does not match /v1/tools" });
+    expect(other.body.rules[0]).toMatchObject({ triggers: false, why: "path does not match /v1/tools" });
   });
 
   it.each([
@@ -86,7 +86,7 @@ describe("rules on paths outside the contract", () => {
       { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
       "is no path of an operation",
     ],
-  ])("one that could never strike is refused: %j [interfaces 11]", async (rule, sentence) => {
+  ])("one that could never trigger is refused: %j [interfaces 11]", async (rule, sentence) => {
     const { status, body } = await arm("default", rule);
     expect([status, body.detail]).toEqual([422, expect.stringContaining(sentence)]);
   });
@@ -186,7 +186,7 @@ describe("start --delay", () => {
     const { body } = await slow.call(undefined, "POST", "/_control/sandboxes/default/faults/explain", {
       operation: "models.list",
     });
-    expect(body.rules.at(-1)).toMatchObject({ rule: "start/delay", strikes: false });
+    expect(body.rules.at(-1)).toMatchObject({ rule: "start/delay", triggers: false });
     await slow.close();
   });
 

@@ -86,6 +86,14 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     request: ({ request }) => request.path.endsWith("/coverage"),
     reason: "Two operations answer INVALID_DIGEST (G43).",
   },
+  {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes(" struck: "),
+    reason: "A rule is triggered; it no longer strikes.",
+    compare: (...answers) =>
+      answers.map((answer) =>
+        withoutText(answer, /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call/g),
+      ) as [Answer, Answer],
+  },
   ...[257, 267].map((request) => ({
     request,
     reason: "The name and the e-mail address that a state call left out come from faker (G44).",

@@ -75,7 +75,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(code).toBe(1);
     const said = stdout + stderr;
     expect(said).toMatch(
-      /not ok \d+ - in vain[\s\S]*armed but never struck: fault_1 \{"operation":"models.list"\}/,
+      /not ok \d+ - in vain[\s\S]*armed but never triggered: fault_1 \{"operation":"models.list"\}/,
     );
     expect(said).toMatch(
       /wrong\n(# )?Journal of sandbox [\s\S]*GET \/v1\/models -> 401 AUTHENTICATION_REQUIRED \(auth\)/,
@@ -100,7 +100,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     const { code, stderr } = await stage.run(command, { jest: 1 });
     expect(code).toBe(0);
     expect(stderr).toContain("PASS ./models.test.mjs");
-    expect(stderr).toMatch(/armed but never struck: fault_1 \{"operation":"models.list"\}/);
+    expect(stderr).toMatch(/armed but never triggered: fault_1 \{"operation":"models.list"\}/);
     expect(stderr).toContain("3 failed, 2 passed");
   });
 
@@ -115,7 +115,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     const command = `UNDERSTUDY_URL=${url} python3 -m pytest -q -p no:cacheprovider test_failing.py`;
     const { code, stdout } = await stage.run(command);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/armed but never struck: \[\{'operation': 'models.list'\}\]/);
+    expect(stdout).toMatch(/armed but never triggered: \[\{'operation': 'models.list'\}\]/);
     expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
     expect(stdout).toContain('"model.list" is no operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
@@ -138,7 +138,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
       { test: 1 },
     );
     expect(code).toBe(0);
-    expect(stdout).toMatch(/armed but never struck: .*"operation":"models.list"/);
+    expect(stdout).toMatch(/armed but never triggered: .*"operation":"models.list"/);
     expect(stdout).toContain('did you mean \\"models.list\\"?');
     expect(stdout).toContain("not received as often as 1");
     expect(stdout).toContain("3 tests failed");

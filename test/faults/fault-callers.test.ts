@@ -24,8 +24,8 @@ describe("callers that are going to be refused", () => {
     ["an expired key by organization", KEYS.expired, { organization: "org_acme" }],
   ])("a rule sees %s [interfaces 6]", async (_who, key, match) => {
     await arm(api, { id: "seen", match, effect: { status: 503 } });
-    const struck = await send({ "api-key": key });
-    expect([struck.status, decisionOf(struck)]).toEqual([503, "fault:inline/seen"]);
+    const triggered = await send({ "api-key": key });
+    expect([triggered.status, decisionOf(triggered)]).toEqual([503, "fault:inline/seen"]);
   });
 
   it("a rule sees who sent a session token that has expired [interfaces 6]", async () => {

@@ -46,7 +46,7 @@ describe("overrides of one request", () => {
     ["x-sandbox-fault", "RATE_LIMIT_EXCEDED", "RATE_LIMIT_EXCEEDED"],
     ["x-sandbox-fault", "restt", "reset"],
     ["x-sandbox-fault", "slow-netwrk", "slow-network"],
-    ["x-sandbox-fault", "receiver-down", "has no rule that strikes threads.delete"],
+    ["x-sandbox-fault", "receiver-down", "has no rule for threads.delete"],
     ["x-sandbox-delay", "5 secs", "5s"],
     ["x-sandbox-delay", "soon", "must be a duration"],
     ["x-sandbox-delay", "-1s", "must be a duration"],
@@ -116,7 +116,7 @@ describe("overrides of one request", () => {
     expect(decisionOf(answer)).toBe("access");
   });
 
-  it("a scenario's name strikes one request, whatever its schedule says [interfaces 3]", async () => {
+  it("a scenario's name applies its rule to one request, whatever its schedule says [interfaces 3]", async () => {
     const header = { "x-sandbox-fault": "flaky-ten-percent" };
     for (let i = 0; i < 3; i++) {
       const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, header);
@@ -126,7 +126,7 @@ describe("overrides of one request", () => {
     expect((await api.call("dan", "DELETE", "/v1/threads/thread_welcome")).status).toBe(200);
   });
 
-  it("a scenario named by a request strikes after the commit where it says so [interfaces 3]", async () => {
+  it("a scenario named by a request triggers after the commit where it says so [interfaces 3]", async () => {
     const answer = await api.call(
       "ada",
       "POST",
@@ -281,7 +281,7 @@ describe("answers of faults", () => {
     expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
   });
 
-  it("a fault strikes before credentials are judged [G04]", async () => {
+  it("a fault triggers before credentials are judged [G04]", async () => {
     await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
     expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
   });
@@ -304,7 +304,7 @@ describe("phases", () => {
     expect(retry.body.parent_id).toBe("dept_ops");
   });
 
-  it("after: a request that was refused has committed nothing and is not struck [interfaces 6]", async () => {
+  it("after: a request that was refused has committed nothing, and the rule does not apply [interfaces 6]", async () => {
     await arm(api, { phase: "after", effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ml" })).status).toBe(422);
     const { body } = await api.call(undefined, "GET", `${CONTROL}/faults`);
@@ -380,7 +380,7 @@ describe("inline rules over the control API", () => {
     await api.call("ada", "DELETE", "/v1/threads/thread_none");
     const { body } = await api.call(undefined, "GET", `${CONTROL}/journal`);
     expect(body.entries[1]).toMatchObject({ status: 503, code: "HTTP_503", decision: "fault:inline/p" });
-    expect(body.entries[1].reasons[0]).toMatch(/^inline\/p struck: draw 0\.\d{4} is below 1$/);
+    expect(body.entries[1].reasons[0]).toMatch(/^inline\/p triggered: draw 0\.\d{4} is below 1$/);
     expect(body.entries[0]).toMatchObject({ status: 404, decision: "access" });
     expect(body.entries[0].reasons).toEqual([
       "nearest rule inline/p did not match: principal is not usr_dan",

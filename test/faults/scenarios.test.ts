@@ -39,7 +39,7 @@ describe("scenarios over the control API", () => {
     expect(decisionOf(await call())).toBe("access");
   });
 
-  it("the list says which are in force and how often each rule has struck [interfaces 4]", async () => {
+  it("the list says which are in force and how often each rule has been triggered [interfaces 4]", async () => {
     await activate(api, "mine");
     await call();
     const { body } = await control("GET", "/scenarios");
@@ -192,12 +192,12 @@ describe("editing a scenario's file", () => {
     const path = "/_control/sandboxes";
     await api.call(undefined, "POST", path, { name: "sc", scenarios: ["mine"] });
     rmSync(join(folder, "mine.yaml"));
-    const struck = async () => decisionOf(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
+    const triggered = async () => decisionOf(await api.call("dan", "DELETE", `/_s/sc${THREAD}`));
     const names = ["mine", "slow-network"];
     expect((await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names })).status).toBe(200);
-    expect(await struck()).toBe("fault:mine/a");
+    expect(await triggered()).toBe("fault:mine/a");
     expect((await api.call(undefined, "POST", `${path}/sc/reset`)).status).toBe(200);
-    expect(await struck()).toBe("fault:mine/a");
+    expect(await triggered()).toBe("fault:mine/a");
     await api.call(undefined, "PUT", `${path}/sc/scenarios/active`, { names: [] });
     expect((await control("PUT", "/scenarios/active", { names: ["mine"] })).status).toBe(422);
   });
@@ -297,15 +297,15 @@ describe("reset and fork", () => {
     };
     await api.call(undefined, "POST", "/_control/sandboxes", made);
     const S = "/_control/sandboxes/sa";
-    const strike = () => api.call("dan", "DELETE", `/_s/sa${THREAD}`);
+    const trigger = () => api.call("dan", "DELETE", `/_s/sa${THREAD}`);
     await api.call(undefined, "POST", `${S}/clock/advance`, { by: "2m" });
-    expect(decisionOf(await strike())).toBe("access");
+    expect(decisionOf(await trigger())).toBe("access");
     await api.call(undefined, "PUT", `${S}/scenarios/active`, { names: ["mine"] });
     await api.call(undefined, "POST", `${S}/faults`, { id: "inline", effect: { status: 500 } });
     const reset = await api.call(undefined, "POST", `${S}/reset`);
     expect(reset.body.scenarios).toEqual(["outage-with-recovery"]);
     expect((await api.call(undefined, "GET", `${S}/faults`)).body.total).toBe(0);
-    expect(decisionOf(await strike())).toBe("fault:outage-with-recovery/outage");
+    expect(decisionOf(await trigger())).toBe("fault:outage-with-recovery/outage");
     const pending = (await api.call(undefined, "GET", `${S}/clock/pending`)).body;
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });

@@ -34,7 +34,7 @@ describe("JUnit reports in Jenkins", () => {
 
   it.each([
     [
-      "a suite whose faults never strike",
+      "a suite whose faults are never triggered",
       ["suite", "slow-network", "models-list-rate-limited", "--", "true"],
     ],
     ["verify", ["verify", "--target", "URL", "--key", "ak_adaOwnerAcme000000000000000000000000000"]],

@@ -63,7 +63,7 @@ describe("a rule that serves a path outside the contract", () => {
   ])("does not answer a request with another %s [interfaces 11]", async (_condition, match, hit, miss) => {
     const lab = await arm({ match });
     expect((await lab.explain(hit)).status).toBe(200);
-    expect(await lab.explain(miss)).toMatchObject({ status: 404, rules: [{ strikes: false }] });
+    expect(await lab.explain(miss)).toMatchObject({ status: 404, rules: [{ triggers: false }] });
     expect(await lab.status(miss)).toBe(404);
     expect(await lab.status(hit)).toBe(200);
   });

@@ -137,11 +137,11 @@ describe("causes [interfaces 10]", () => {
     const idOf = ({ headers }: { headers: Headers }) => headers.get("x-request-id");
     const passed = await api.call("dan", "GET", "/v1/models");
     await history.ok("POST", "/faults", { match: { operation: "models.list" }, effect: { status: 503 } });
-    const struck = await api.call("dan", "GET", "/v1/models");
-    expect(struck.status).toBe(503);
+    const triggered = await api.call("dan", "GET", "/v1/models");
+    expect(triggered.status).toBe(503);
     const rule = await history.newest("?kind=scenario");
     expect(rule.journal_position).toBe(await sequenceOf(idOf(passed)));
-    expect(rule.journal_position).toBeLessThan(await sequenceOf(idOf(struck)));
+    expect(rule.journal_position).toBeLessThan(await sequenceOf(idOf(triggered)));
     const deleted = await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const own = await history.newest("?kind=request");
     expect(own.journal_position).toBe((await sequenceOf(idOf(deleted))) - 1);

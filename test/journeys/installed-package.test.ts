@@ -98,12 +98,12 @@ describe("journey 1 the package in an empty folder", () => {
 const understudy = await createUnderstudy();
 const sandbox = await understudy.sandbox({ scenarios: ["models-list-rate-limited"] });
 const headers = { "api-key": sandbox.credentials.usr_dan };
-const struck = await fetch(sandbox.url + "/v1/models", { headers });
+const triggered = await fetch(sandbox.url + "/v1/models", { headers });
 const bundle = await sandbox.bundle();
 const { items } = await sandbox.scenarios.list();
 const { file, origin } = items.find(({ active }) => active);
 const ofFiles = items.filter(({ origin }) => origin === "shipped").length;
-console.log(JSON.stringify([struck.status, ofFiles, file, origin, bundle.scenarios.length]));
+console.log(JSON.stringify([triggered.status, ofFiles, file, origin, bundle.scenarios.length]));
 await understudy.close();
 `,
     );

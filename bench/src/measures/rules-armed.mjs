@@ -4,7 +4,7 @@ import { median, medianRatio } from "../statistics.mjs";
 import { asEve, LIMITS, startUnderstudy } from "../subjects/understudy.mjs";
 import { takeTurns } from "../turns.mjs";
 
-export const about = "throughput with 0, 10 and 1,000 rules armed that never strike";
+export const about = "throughput with 0, 10 and 1,000 rules armed that never trigger";
 
 /** So fine a goal is decided by chance in fewer. */
 const FEWEST_TURNS = 9;
@@ -67,6 +67,6 @@ async function checkArmed(api) {
   for (const { count } of CASES) {
     const { items, total } = await api.get(`/sandboxes/rules-${count}/faults`);
     if (total !== count) throw new Error(`${total} rules are armed, not ${count}`);
-    if (items.some(({ hits }) => hits > 0)) throw new Error("a rule struck that should not have");
+    if (items.some(({ hits }) => hits > 0)) throw new Error("a rule triggered that should not have");
   }
 }

@@ -51,7 +51,7 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
     if (failed) System.err.println("Journal of the sandbox, newest first: " + sandbox.control("GET", "/journal?limit=50", null));
     String faults = sandbox.control("GET", "/faults", null);
     if (sandbox.isOwn) sandbox.control("DELETE", "", null);
-    if (!failed && faults.contains("\"hits\":0")) throw new AssertionError("armed but never struck: " + faults);
+    if (!failed && faults.contains("\"hits\":0")) throw new AssertionError("armed but never triggered: " + faults);
   }
 
   /** {@code url} is the base URL for your application; the rest acts on the sandbox, as the control API does. */

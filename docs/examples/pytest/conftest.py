@@ -106,9 +106,9 @@ def sandbox(request, understudy):
     yield sandbox
     faults = sandbox.control("GET", "/faults")["items"]
     sandbox.control("DELETE")
-    unstruck = [one["match"] for one in faults if one["hits"] == 0]
-    if unstruck and not getattr(request.node, "has_failed", False):
-        pytest.fail(f"armed but never struck: {unstruck}", pytrace=False)
+    untriggered = [one["match"] for one in faults if one["hits"] == 0]
+    if untriggered and not getattr(request.node, "has_failed", False):
+        pytest.fail(f"armed but never triggered: {untriggered}", pytrace=False)
 
 
 @pytest.hookimpl(hookwrapper=True)

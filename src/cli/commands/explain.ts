@@ -16,7 +16,7 @@ export const explainCommand = sandboxCommand({
   },
   examples: [
     ["$0 explain threads.delete --param thread_id=thread_ada --as usr_cleo", "Is it allowed?"],
-    ["$0 explain GET /v1/models --as usr_ada", "Which rule would strike?"],
+    ["$0 explain GET /v1/models --as usr_ada", "Which rule would trigger?"],
   ],
   async run({ request, path, as, param, header, query, body }, sandbox) {
     if (path !== undefined && param !== undefined)
@@ -40,9 +40,9 @@ function explanationText({ operation, decision, status, code, steps, rules }: Ex
       ? "The outcome cannot be known: a step depends on what was not given."
       : `${status === 0 ? "no answer" : status}${code === null ? "" : ` ${code}`}, decided by: ${decision}`;
   const stepRows = steps.map(({ step, outcome, says }) => [step, outcome, says]);
-  const ruleRows = rules.map(({ rule, phase, strikes, why }) => [rule, phase, strikes ? "yes" : "no", why]);
+  const ruleRows = rules.map(({ rule, phase, triggers, why }) => [rule, phase, triggers ? "yes" : "no", why]);
   return [
     ...[`${operation ?? "no operation"}: ${outcome}`, "", table(["step", "", ""], stepRows)],
-    ...(rules.length > 0 ? ["", table(["rule", "phase", "strikes", ""], ruleRows)] : []),
+    ...(rules.length > 0 ? ["", table(["rule", "phase", "triggers", ""], ruleRows)] : []),
   ].join("\n");
 }

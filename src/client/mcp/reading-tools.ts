@@ -36,7 +36,7 @@ const TOOLS: readonly Tool[] = [
     name: "explain_request",
     title: "Explain a request",
     description:
-      "What would happen to a request, without it happening or anything being counted: each step's word, and of each rule whether it would strike and why.",
+      "What would happen to a request, without it happening or anything being counted: the outcome of each step, and for each rule whether it would trigger and why.",
   }),
   forwarding("journal.list", {
     name: "list_journal",

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { canNeverStrike } from "../../engine/faults/rule.ts";
+import { canNeverTrigger } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
@@ -179,13 +179,13 @@ function listFailures(
   const command = commandFailure(made, timeoutMs);
   // A test that failed in a command that did not was tried again, and passed.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const off = new Set(scenario.rules.filter(canNeverStrike).map(({ id }) => id));
-  // A rule that never struck proves nothing about the application.
-  const unstruck = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
+  const off = new Set(scenario.rules.filter(canNeverTrigger).map(({ id }) => id));
+  // A rule that was never triggered proves nothing about the application.
+  const untriggered = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
-    ...unstruck.map(({ id }) => `the rule ${id} never struck`),
+    ...untriggered.map(({ id }) => `the rule ${id} was never triggered`),
     ...expectations.flatMap(({ why }) => why ?? []),
   ];
 }

@@ -43,14 +43,14 @@ export function suiteHtml(suite: SuiteResult): string {
     suite.scenarios.filter((one) => one.outcome === outcome),
   );
   const title = headline(suite);
-  const head = ["Scenario", "Result", "Exit", "Rules struck", "Expectations met", "Requests", "Time"];
+  const head = ["Scenario", "Result", "Exit", "Rules triggered", "Expectations met", "Requests", "Time"];
   const numeric = new Set(["Exit", "Requests", "Time"]);
   return htmlPage({
     title,
     style: STYLE,
     body: html`<h1 class="${suite.ok ? "all-passed" : "some-failed"}">${title}</h1>
 <p><code>${command.join(" ")}</code>, ${seconds(duration_ms)}</p>
-<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario struck at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
+<p class="quiet">The command ran once per scenario, each time in a fresh sandbox. A run passes when the command exits with 0, every rule of its scenario triggered at least once, and every expectation is met. Together they saw ${coverageText(coverage)}.</p>
 <div class="scroll" role="region" aria-label="Scenarios" tabindex="0"><table class="runs stacks">
 <thead><tr>${head.map((text) => (numeric.has(text) ? html`<th scope="col" class="number">${text}</th>` : html`<th scope="col">${text}</th>`))}</tr></thead>
 <tbody>
@@ -71,14 +71,14 @@ function rowHtml(result: ScenarioResult, position: number): Html {
   const { name, outcome, exit_code, signal, rules, expectations, requests, duration_ms } = result;
   const exit = signal ?? exit_code ?? "–";
   const met = countText(expectations, ({ ok }) => ok);
-  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules struck">${countText(rules, struck)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
+  return html`<tr><th scope="row"><a href="#s${position + 1}">${name}</a></th><td>${badge(outcome)}</td><td class="number" data-head="Exit">${exit}</td><td data-head="Rules triggered">${countText(rules, triggered)}</td><td data-head="Expectations met">${met}</td><td class="number" data-head="Requests">${requests}</td><td class="number" data-head="Time">${seconds(duration_ms)}</td></tr>\n`;
 }
 
 function badge(outcome: ScenarioResult["outcome"]): Html {
   return html`<span class="badge ${outcome}">${outcome}</span>`;
 }
 
-function struck({ hits }: { hits: number }): boolean {
+function triggered({ hits }: { hits: number }): boolean {
   return hits > 0;
 }
 
@@ -95,7 +95,7 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
 <p>${description}</p>
 <p class="quiet"><code>${file}</code></p>
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
-${listHtml(`Rules, ${countText(rules, struck)} struck`, rules.map(ruleText), open)}
+${listHtml(`Rules, ${countText(rules, triggered)} triggered`, rules.map(ruleText), open)}
 ${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
 ${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
 ${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}

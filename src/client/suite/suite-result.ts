@@ -76,7 +76,7 @@ export function journalLine(entry: SuiteRequest): string {
 
 /** The same words in every report. */
 export function ruleText({ id, hits }: RuleOutcome): string {
-  return `${id}: ${hits === 0 ? "never struck" : `struck ${hits === 1 ? "once" : `${hits} times`}`}`;
+  return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
 }
 
 export function expectationText({ what, ok, found }: ExpectationOutcome): string {

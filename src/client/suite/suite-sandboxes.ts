@@ -32,7 +32,7 @@ export class SuiteSandboxes {
     return new SuiteSandboxes(server, scenario, [own, ...opened]);
   }
 
-  /** How often each rule has struck, wherever. */
+  /** How often each rule was triggered, wherever. */
   async hits(): Promise<RuleOutcome[]> {
     const hits = this.all.map((sandbox) => this.server.hits(sandbox, this.scenario));
     const each = (await Promise.all(hits)).flat();
@@ -142,12 +142,12 @@ export class SuiteServer {
     }
   }
 
-  /** How often each rule has struck. */
+  /** How often each rule was triggered. */
   async hits(sandbox: SandboxClient, { name, rules }: Scenario): Promise<RuleOutcome[]> {
     const armed = this.hasFiles
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
       : (await sandbox.faults.list()).items;
-    // A reset by the application takes inline rules away: one that is gone has not struck since.
+    // A reset by the application takes inline rules away: one that is gone has not triggered since.
     return rules.map(({ id }) => ({ id, hits: armed?.find((rule) => rule.id === id)?.hits ?? 0 }));
   }
 }

@@ -9,7 +9,7 @@ import { conflict, type Problem, readRuleField } from "../problem.ts";
 import { RemoteSandbox, type WireRequest } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
-/** Marks the repeated request, so that its rule strikes no other and its answer is found. */
+/** Marks the repeated request, so that its rule applies to no other request and its answer is found. */
 const MARK = "x-sandbox-repeat";
 /** Headers that belong to the connection or choose the sandbox. */
 const NOT_SENT_AGAIN = new Set([

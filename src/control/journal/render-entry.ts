@@ -41,7 +41,8 @@ export const JournalEntryBody = ClosedObject(
     api_key: Nullable(Type.String({ description: "The id of the key" })),
     decision: Type.String({ description: "What decided the answer, as in `X-Sandbox-Decision`" }),
     reasons: Type.Array(Type.String(), {
-      description: "Which rule struck or came nearest; of a refusal the last says why",
+      description:
+        "The triggered rule, or the nearest one; the last reason of a refusal says why it was refused",
     }),
     request: ClosedObject({ query: Type.String(), ...SHOWN_MESSAGE }),
     response: ShownMessage,

@@ -20,7 +20,7 @@ export const ExplainInput = ClosedObject(
     params: Type.Optional(
       Type.Record(Type.String(), Scalar, {
         description:
-          "With `operation`: the parameters of its path. Steps that depend on a missing one are not judged",
+          "With `operation`: the parameters of its path. Steps that depend on a missing one are skipped",
       }),
     ),
     method: OptionalText("In any case", { minLength: 1 }),
@@ -45,11 +45,11 @@ const StepWordBody = ClosedObject({
     "route" | "fault" | "auth" | "rate-limit" | "validation" | "access" | "spending" | "rule" | "fault-after"
   >({
     type: "string",
-    description: "As in `X-Sandbox-Decision`; a fault strikes before the change or after it",
+    description: "As in `X-Sandbox-Decision`; a fault triggers before the change or after it",
   }),
-  outcome: Words(["passes", "decides", "not judged", "not reached"], {
+  outcome: Words(["passes", "decides", "skipped", "not reached"], {
     description:
-      "`decides`: the request ends here; `not judged`: the step depends on something that was not given",
+      "`decides`: the request ends here; `skipped`: the step depends on something that was not given",
   }),
   says: Type.String({ description: "The outcome in words; empty if the step is not reached" }),
 });
@@ -57,8 +57,8 @@ const StepWordBody = ClosedObject({
 const RuleWordBody = ClosedObject({
   rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
   phase: Words(["before", "after"]),
-  strikes: Type.Boolean(),
-  why: Type.String({ description: "Why it would strike, or why not" }),
+  triggers: Type.Boolean(),
+  why: Type.String({ description: "Why it would trigger, or why not" }),
 });
 
 export const ExplanationBody = ClosedObject(
@@ -89,8 +89,8 @@ export const ExplanationBody = ClosedObject(
         status: 429,
         code: "RATE_LIMIT_EXCEEDED",
         principal: "usr_ada",
-        steps: [{ step: "fault", outcome: "decides", says: "inline/lost-answer struck: hit 1 of 2" }],
-        rules: [{ rule: "inline/lost-answer", phase: "before", strikes: true, why: "hit 1 of 2" }],
+        steps: [{ step: "fault", outcome: "decides", says: "inline/lost-answer triggered: hit 1 of 2" }],
+        rules: [{ rule: "inline/lost-answer", phase: "before", triggers: true, why: "hit 1 of 2" }],
       },
     ],
   },
@@ -102,7 +102,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     section: "interfaces 11",
     route: "POST S/faults/explain",
     summary: "Explain how a request would be answered, without running or counting it",
-    description: "Returns the outcome of each step, and for each active rule why it would strike or not.",
+    description: "Returns the outcome of each step, and for each active rule why it would trigger or not.",
     reads: true,
     body: { kind: "json", schema: ExplainInput },
     success: { status: 200, schema: ExplanationBody },

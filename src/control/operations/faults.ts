@@ -52,7 +52,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.retrieve",
     route: "GET S/faults/{id}",
-    summary: "Show an inline rule and how often it has struck",
+    summary: "Show an inline rule and how often it was triggered",
     params: OfRule,
     errors: ["unknown-inline-rule"],
     success: { status: 200, schema: RuleBody },

@@ -29,7 +29,7 @@ describe("matching", () => {
     [{ query: { tag: "b" } }, { query: "tag=a&tag=b" }, { query: "tag=a&tag=c" }],
     [{ query: { limit: null } }, { query: "offset=1" }, { query: "limit=10" }],
     [{ method: "DELETE" }, {}, undefined],
-  ])("%j strikes what it describes alone [interfaces 6]", async (match, hit, miss) => {
+  ])("%j matches only the described request [interfaces 6]", async (match, hit, miss) => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation: "threads.delete", ...match }, effect: EFFECT });
     expect(await ask(faults, "threads.delete", hit)).toBe("fault:inline/f");
@@ -163,7 +163,7 @@ describe("the journal's reasons", () => {
     ]);
     faults.add({ id: "p", probability: 0.000001, effect: EFFECT });
     const [reason] = (await verdictOf(faults, "threads.delete")).reasons;
-    expect(reason).toMatch(/^inline\/p matched and let it pass: draw 0\.\d{4} is not below 0\.000001$/);
+    expect(reason).toMatch(/^inline\/p matched, but did not trigger: draw 0\.\d{4} is not below 0\.000001$/);
   });
 
   it("a request that nothing comes near allocates no reasons [interfaces 6]", async () => {

@@ -22,7 +22,7 @@ export interface RuleObserver {
   /** Called with a rule that matched and has counted the call. */
   onCounted(rule: ArmedRule): void;
   /** Called with the outcome of each rule that was evaluated. */
-  onEvaluated?(rule: ArmedRule, strikes: boolean, why: string): void;
+  onEvaluated?(rule: ArmedRule, triggers: boolean, why: string): void;
 }
 
 const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
@@ -54,7 +54,7 @@ export class RequestFaults {
       return this.byHeader(facts, fault, delay_ms ?? 0);
     } catch (error) {
       if (error instanceof RefusedOverride) return refuse(error.message);
-      // A scenario whose file is broken cannot strike; the request must say so rather than succeed.
+      // A scenario whose file is broken cannot trigger; the request must say so rather than succeed.
       if (error instanceof DocumentError) return refuse(error.format());
       throw error;
     }
@@ -111,7 +111,7 @@ export class RequestFaults {
   }
 
   /**
-   * interfaces 3: the first rule of the scenario that matches strikes this one request, whatever its schedule and lease
+   * interfaces 3: the first rule of the scenario that matches applies to this one request, whatever its schedule and lease
    * are; the rules in force are not evaluated.
    * @throws RefusedOverride
    */
@@ -124,7 +124,7 @@ export class RequestFaults {
       .get(name)
       .rules.filter(({ operations }) => operations?.has(facts.operation));
     if (matching.length === 0)
-      throw new RefusedOverride(`The scenario ${name} has no rule that strikes ${facts.operation.id}.`);
+      throw new RefusedOverride(`The scenario ${name} has no rule for ${facts.operation.id}.`);
     const rules = matching
       .filter((rule) => rule.phase === phase)
       .map((rule) => new ArmedRule(withoutSchedule(rule), "header"));
@@ -221,12 +221,12 @@ class Evaluation {
     const { operation } = this.facts;
     const decision = armed.decide(observer.seed, operation.id, operation);
     observer.onCounted(armed);
-    observer.onEvaluated?.(armed, decision.strikes, decision.why);
+    observer.onEvaluated?.(armed, decision.triggers, decision.why);
     this.reasons ??= [];
     this.reasons.push(
-      `${armed.key} ${decision.strikes ? "struck" : "matched and let it pass"}: ${decision.why}`,
+      `${armed.key} ${decision.triggers ? "triggered" : "matched, but did not trigger"}: ${decision.why}`,
     );
-    if (!decision.strikes) return undefined;
+    if (!decision.triggers) return undefined;
     const { effect } = armed.rule;
     if (effect.delay !== undefined && this.delay_ms === undefined) {
       this.delay_ms = decision.delay_ms;

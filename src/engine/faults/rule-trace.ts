@@ -2,14 +2,14 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type { FaultFacts, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
-import { ArmedRule, canNeverStrike } from "./rule.ts";
+import { ArmedRule, canNeverTrigger } from "./rule.ts";
 
-/** Whether one rule would strike a request, and why (interfaces 11). */
+/** Whether one rule would trigger a request, and why (interfaces 11). */
 export interface RuleReport {
   /** `<scenario | inline>/<rule id>`. */
   rule: string;
   phase: "before" | "after";
-  strikes: boolean;
+  triggers: boolean;
   why: string;
 }
 
@@ -18,7 +18,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   readonly seed: number;
   private readonly rules: readonly ArmedRule[];
   private readonly requests: RequestFaults;
-  private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "strikes" | "why">>();
+  private readonly outcomes = new Map<ArmedRule, Pick<RuleReport, "triggers" | "why">>();
   private facts: FaultFacts | undefined;
   private isAfter = false;
 
@@ -32,8 +32,8 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
 
   onCounted(): void {}
 
-  onEvaluated(rule: ArmedRule, strikes: boolean, why: string): void {
-    this.outcomes.set(rule, { strikes, why });
+  onEvaluated(rule: ArmedRule, triggers: boolean, why: string): void {
+    this.outcomes.set(rule, { triggers, why });
   }
 
   before(facts: FaultFacts): Verdict | Promise<Verdict> {
@@ -49,11 +49,11 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   /** Every rule in force, in order of precedence; call it when the dry run is over. */
   report(): RuleReport[] {
     return this.rules.map((armed) => {
-      const { strikes, why } = this.outcomes.get(armed) ?? {
-        strikes: false,
+      const { triggers, why } = this.outcomes.get(armed) ?? {
+        triggers: false,
         why: this.explainSkipped(armed),
       };
-      return { rule: armed.key, phase: armed.rule.phase, strikes, why };
+      return { rule: armed.key, phase: armed.rule.phase, triggers, why };
     });
   }
 
@@ -70,15 +70,15 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     if (headers["x-sandbox-fault"] !== undefined)
       return "the request asks for a fault of its own, which goes first";
     if (rule.phase === "after" && !this.isAfter)
-      return "it strikes after the change, which the request does not reach";
+      return "it triggers after the change, which the request does not reach";
     return "an earlier rule decided, or set the delay";
   }
 }
 
 function explainSpent({ rule, progress: { expired, hits } }: ArmedRule): string {
-  if (canNeverStrike(rule)) return "its probability is 0";
+  if (canNeverTrigger(rule)) return "its probability is 0";
   if (expired) return "its lease has ended";
-  return `it is spent: it struck ${hits === 1 ? "once" : `${hits} times`}`;
+  return `it is used up: it was triggered ${hits === 1 ? "once" : `${hits} times`}`;
 }
 
 function explainMismatch({ rule: { document, effect } }: ArmedRule, operation: AnyOperation): string {

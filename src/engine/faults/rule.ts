@@ -17,7 +17,7 @@ import {
 } from "./match.ts";
 import type { RuleDocument } from "./rule-document.ts";
 
-/** When a rule that matches strikes; a sequence's `undefined` is `pass`. */
+/** When a matching rule is triggered; a sequence's `undefined` is `pass`. */
 type Schedule =
   | { kind: "always" }
   | { kind: "times"; times: number }
@@ -43,8 +43,8 @@ export interface Rule {
   delivers: (event: string, webhook_id: string) => boolean;
 }
 
-/** A rule that can never strike is off; it costs a request nothing (interfaces 6: probability 0). */
-export function canNeverStrike({ schedule }: Rule): boolean {
+/** A rule that can never trigger is off; it costs a request nothing (interfaces 6: probability 0). */
+export function canNeverTrigger({ schedule }: Rule): boolean {
   return schedule.kind === "probability" && schedule.probability === 0;
 }
 
@@ -112,7 +112,7 @@ interface Progress {
 
 /** The schedule's decision on one call. */
 export interface Decision {
-  strikes: boolean;
+  triggers: boolean;
   /** For a sequence: what its entry answers. */
   entry: AnswerPlan | undefined;
   /** For the journal. */
@@ -126,7 +126,7 @@ export class ArmedRule {
   /** The scenario's name, or `inline`. */
   readonly source: string;
   readonly key: string;
-  /** Made once, since a request that nothing strikes must cost nothing. */
+  /** Made once, since a request to which no rule applies must cost nothing. */
   private readonly misses = new Map<string, readonly string[]>();
   readonly progress: Progress;
 
@@ -141,7 +141,7 @@ export class ArmedRule {
 
   get spent(): boolean {
     const { progress, rule } = this;
-    if (progress.expired || canNeverStrike(rule)) return true;
+    if (progress.expired || canNeverTrigger(rule)) return true;
     if (rule.lease.hits !== undefined && progress.hits >= rule.lease.hits) return true;
     const { schedule } = rule;
     if (schedule.kind === "times") return progress.hits >= schedule.times;
@@ -154,7 +154,7 @@ export class ArmedRule {
     return effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
   }
 
-  /** Counts a call that matched, of this operation or event, and says whether it is struck. */
+  /** Counts a call that matched, of this operation or event, and decides whether the rule is triggered. */
   decide(seed: number, subject: string, operation?: AnyOperation): Decision {
     const { rule, progress } = this;
     const { delay } = rule.effect;
@@ -164,8 +164,8 @@ export class ArmedRule {
     const number = progress.counted[subject] ?? progress.calls;
     const random = (label: string) => new Random(seed, "fault", this.key, subject, number, label);
     const decision = this.askSchedule(() => random("strike").float());
-    const strikes = decision.strikes && (operation === undefined || answers(operation, decision.entry));
-    if (!strikes) return { ...decision, strikes, delay_ms: 0 };
+    const triggers = decision.triggers && (operation === undefined || answers(operation, decision.entry));
+    if (!triggers) return { ...decision, triggers, delay_ms: 0 };
     progress.hits += 1;
     return { ...decision, delay_ms: delay === undefined ? 0 : drawDelay(delay, () => random("delay")) };
   }
@@ -185,23 +185,23 @@ export class ArmedRule {
     const { calls, hits } = this.progress;
     switch (schedule.kind) {
       case "always":
-        return { strikes: true, entry: undefined, why: "it strikes every call" };
+        return { triggers: true, entry: undefined, why: "it triggers on every call" };
       case "times":
-        return { strikes: true, entry: undefined, why: `hit ${hits + 1} of ${schedule.times}` };
+        return { triggers: true, entry: undefined, why: `hit ${hits + 1} of ${schedule.times}` };
       case "every": {
-        const strikes = calls % schedule.every === 0;
-        return { strikes, entry: undefined, why: `call ${calls}, every ${schedule.every} struck` };
+        const triggers = calls % schedule.every === 0;
+        return { triggers, entry: undefined, why: `call ${calls}, triggers on every ${schedule.every}` };
       }
       case "probability": {
         const drawn = draw();
-        const strikes = drawn < schedule.probability;
-        const why = `draw ${drawn.toFixed(4)} is ${strikes ? "" : "not "}below ${schedule.probability}`;
-        return { strikes, entry: undefined, why };
+        const triggers = drawn < schedule.probability;
+        const why = `draw ${drawn.toFixed(4)} is ${triggers ? "" : "not "}below ${schedule.probability}`;
+        return { triggers, entry: undefined, why };
       }
       case "sequence": {
         const entry = schedule.entries[calls - 1];
         const why = `entry ${calls} of ${schedule.entries.length}: ${schedule.words[calls - 1]}`;
-        return { strikes: entry !== undefined, entry, why };
+        return { triggers: entry !== undefined, entry, why };
       }
     }
   }

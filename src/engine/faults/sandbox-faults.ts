@@ -208,14 +208,14 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
       const { delivers, effect } = armed.rule;
       if (armed.spent || !delivers(event, webhook_id) || (armed.onlyDelays && fault !== undefined)) continue;
       const decision = armed.decide(this.seed, event);
-      if (!decision.strikes) continue;
+      if (!decision.triggers) continue;
       const { wire } = effect;
       const delay_ms = fault?.holds_ms ?? decision.delay_ms;
       fault = {
         decision: `fault:${armed.key}`,
         holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
         answer: toReceiverAnswer(effect, decision),
-        reasons: [...(fault?.reasons ?? []), `${armed.key} struck: ${decision.why}`],
+        reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
       };
       if (fault.answer !== undefined || wire !== undefined) break;
     }

@@ -43,10 +43,10 @@ describe("schedules", () => {
     expect(codes).toEqual(["HTTP_503", "RATE_LIMIT_EXCEEDED", undefined, "RESOURCE_NOT_FOUND", "HTTP_418"]);
   });
 
-  it("a probability of a tenth strikes about a tenth of the calls [interfaces 6]", async () => {
-    const struck = (await run({ effect, probability: 0.1 }, 5000)).replaceAll(".", "").length;
-    expect(struck).toBeGreaterThan(420);
-    expect(struck).toBeLessThan(580);
+  it("a probability of a tenth triggers about a tenth of the calls [interfaces 6]", async () => {
+    const triggered = (await run({ effect, probability: 0.1 }, 5000)).replaceAll(".", "").length;
+    expect(triggered).toBeGreaterThan(420);
+    expect(triggered).toBeLessThan(580);
   });
 
   it("seeds, rules and operations draw apart [interfaces 6]", async () => {

@@ -21,14 +21,14 @@ export interface DryRunRequest {
   headers: Readonly<Record<string, string>>;
   /** Empty for none. */
   body: string;
-  /** Why the path is not complete; the steps that depend on it are not judged then. */
+  /** Why the path is not complete; the steps that depend on it are then skipped. */
   incomplete: string | undefined;
 }
 
 export interface StageReport {
   step: Stage;
-  /** `decides` ends the request; `not judged`: it depends on something that a dry run does not have. */
-  outcome: "passes" | "decides" | "not judged" | "not reached";
+  /** `decides` ends the request; `skipped`: it depends on something that a dry run does not have. */
+  outcome: "passes" | "decides" | "skipped" | "not reached";
   says: string;
 }
 
@@ -95,7 +95,7 @@ async function runToEnd(
     return exchange.answer!.status;
   } catch (error) {
     if (error instanceof Undecidable) {
-      report("not judged", error.message);
+      report("skipped", error.message);
       return null;
     }
     if (error instanceof EarlyResponse) {
@@ -129,7 +129,7 @@ function describePassed(stage: Stage, exchange: Exchange): string {
     case "fault":
       return describeFaults(
         exchange,
-        operation ? "no rule strikes before the change" : "no rule answers there",
+        operation ? "no rule triggers before the change" : "no rule answers there",
       );
     case "auth": {
       const byBody = call !== undefined && operation?.identify !== undefined;
@@ -155,7 +155,7 @@ function describePassed(stage: Stage, exchange: Exchange): string {
       return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${then}`;
     }
     case "fault-after":
-      return describeFaults(exchange, "no rule strikes after the change");
+      return describeFaults(exchange, "no rule triggers after the change");
   }
 }
 

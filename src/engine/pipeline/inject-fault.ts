@@ -32,7 +32,7 @@ export function hasOverride(headers: RequestHeaders): boolean {
 
 /**
  * Asks the sandbox's faults. A delay alone only waits (on the wall clock, frozen or not). Synchronous if no rule
- * strikes, which is the usual case with a thousand rules armed.
+ * triggers, which is the usual case with a thousand rules armed.
  * @throws EarlyResponse if a fault answers in place of the operation
  */
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {

@@ -92,7 +92,7 @@ export interface Injection {
 /** The decision of the sandbox's faults on one request. */
 export interface Verdict {
   readonly injection: Injection | undefined;
-  /** For the journal: the rule that struck and its draw, else the nearest rule and why it did not. */
+  /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */
   readonly reasons: readonly string[];
 }
 
@@ -138,7 +138,7 @@ export interface FaultInjector {
   readonly inForce: string;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
-  /** For the sender of webhooks; undefined when nothing strikes this attempt. */
+  /** For the sender of webhooks; undefined when no rule applies to this attempt. */
   delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
    * Puts exactly these scenarios in force; with `first`, a reset comes back to them.

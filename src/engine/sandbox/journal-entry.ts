@@ -23,7 +23,7 @@ export interface AnsweredRequest {
   readonly principal: string | null;
   readonly api_key: string | null;
   readonly decision: string;
-  /** Why: the rule that struck, its draw, the nearest rule that did not match. */
+  /** Why: the rule that triggered, its draw, the nearest rule that did not match. */
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
   /** Name, value, name, value … as received. */

@@ -150,7 +150,7 @@ const MAX_PROBLEMS = 5;
 
 /**
  * Judges a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
- * replaces a secret is not judged.
+ * replaces a secret is not checked.
  */
 export function judgeBody(
   verdict: Verdict,

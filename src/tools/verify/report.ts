@@ -59,7 +59,7 @@ export interface RecordedReport {
   other_hosts: number;
   /** Entries below the base URL that match no operation. */
   unknown_paths: number;
-  /** Entries of operations that were not judged: the number for each reason. */
+  /** The number of unchecked entries for each reason. */
   not_judged: Record<string, number>;
   /** Judged entries without the answer's body, or a part of it: the number for each reason. */
   judged_in_part: Record<string, number>;
@@ -113,7 +113,7 @@ export function describeRecorded({ file, entries, judged, ...counts }: RecordedR
   const parts = list(judged_in_part);
   return [
     `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(operations.length, "operation")}`,
-    ...(left.length === 0 ? [] : [`not judged: ${left.join(", ")}`]),
+    ...(left.length === 0 ? [] : [`not checked: ${left.join(", ")}`]),
     ...(parts.length === 0 ? [] : [`judged in part: ${parts.join(", ")}`]),
   ].join("; ");
 }

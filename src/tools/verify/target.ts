@@ -20,7 +20,7 @@ export interface Exchange extends Answer {
   authenticated: boolean;
   /**
    * For a recorded exchange: whether the answer's body is complete, when it was asked and how long it took, in
-   * milliseconds; NaN where the recording does not say. Values masked in a recording are not judged.
+   * milliseconds; NaN where the recording does not say. Values that are masked in a recording are not checked.
    */
   recorded?: { whole: boolean; at: number; duration: number };
 }

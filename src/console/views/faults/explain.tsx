@@ -78,7 +78,7 @@ type Step = Explanation["steps"][number];
 const STEPS: Readonly<Record<Step["outcome"], readonly [Outcome, string]>> = {
   passes: ["ok", "passes"],
   decides: ["refused", "decides the response"],
-  "not judged": ["waiting", "not evaluated"],
+  skipped: ["waiting", "not evaluated"],
   "not reached": ["off", "not reached"],
 };
 
@@ -104,9 +104,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
       </Section>
       <Section title={rules.length === 0 ? "No active rules" : "Rules, in order of evaluation"}>
         <ul className="lines" aria-label="Rules">
-          {rules.map(({ rule, strikes, why }) => (
+          {rules.map(({ rule, triggers, why }) => (
             <li key={rule} className="line">
-              <Badge outcome={strikes ? "fault" : "off"}>{strikes ? "applies" : "skipped"}</Badge>
+              <Badge outcome={triggers ? "fault" : "off"}>{triggers ? "applies" : "skipped"}</Badge>
               <span>
                 <code>{rule}</code> <span className="quiet">{why}</span>
               </span>

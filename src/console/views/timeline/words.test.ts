@@ -82,7 +82,7 @@ describe("explainDecision", () => {
   });
 
   it("reports a delayed success as a success", () => {
-    const reasons = ["slow/r1 struck: every call", "slow/r1 delays by 700 ms"];
+    const reasons = ["slow/r1 triggered: every call", "slow/r1 delays by 700 ms"];
     expect(explain({ decision: "fault:slow/r1", reasons })).toBe(
       "models.list succeeded for usr_dan, delayed by 700 ms (rule r1 of scenario slow).",
     );
