@@ -91,7 +91,10 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason: "A rule is triggered; it no longer strikes.",
     compare: (...answers) =>
       answers.map((answer) =>
-        withoutText(answer, /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call/g),
+        withoutText(
+          answer,
+          /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call|"(strikes|triggers)":true/g,
+        ),
       ) as [Answer, Answer],
   },
   ...[257, 267].map((request) => ({
