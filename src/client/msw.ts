@@ -20,7 +20,7 @@ const API_PATHS = ["/v1", "/v2", "/webhooks"];
 /**
  * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): what is sent to the origin is answered by the
  * sandbox, headers, body and all. Place them last: the first handler that matches answers.
- * @throws TypeError for what is no sandbox, no origin, or an option that does not exist
+ * @throws TypeError for an invalid sandbox or origin, or an option that does not exist
  */
 export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): HttpHandler[] {
   const { from, to } = checked(sandbox, options);

@@ -97,6 +97,12 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
         ),
       ) as [Answer, Answer],
   },
+  {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes("it is no image"),
+    reason: "The message about a broken image is worded plainly.",
+    compare: (...answers) =>
+      answers.map((answer) => withoutText(answer, /it is (no|not an) image/g)) as [Answer, Answer],
+  },
   ...[257, 267].map((request) => ({
     request,
     reason: "The name and the e-mail address that a state call left out come from faker (G44).",
