@@ -24,7 +24,9 @@ import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outb
 import { findOwnReceiver, listen, ownAddress, ownUrl } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
+import { SandboxOrigins } from "./hosts/node/sandbox-origins.ts";
 import { answerRequests, createClasses, createNodeServer } from "./hosts/node/server.ts";
+import { Sites } from "./hosts/node/sites.ts";
 import { LOCAL_UPLOAD_BYTES, UploadStore } from "./hosts/node/storage/upload-store.ts";
 import { LocalPersistence } from "./persistence/local-persistence.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
@@ -41,9 +43,11 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const classes = createClasses();
   const server = createNodeServer(classes);
   const connections = new Connections(server);
+  const origins = new SandboxOrigins(server, connections);
+  const sites = new Sites(server, origins);
   const network = {
     policy: createAddressPolicy({ mode: shared ? "shared" : "local", allow: shared?.allowAddresses }),
-    own: findOwnReceiver(server, guard.isOwn),
+    own: findOwnReceiver(sites, guard.isOwn),
   };
   const outbound = replay?.outbound ?? createOutbound(network);
   const uploads = new UploadStore(limits?.upload_bytes ?? LOCAL_UPLOAD_BYTES, (sandbox) =>
@@ -79,11 +83,13 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     readyToSend: durable && ((sandbox) => durable.readyToSend(sandbox)),
     durability: durable && { mark: durable.mark, settle: settleOrUnsaved(durable) },
     refuseGrowth: recordsRefusal(limits),
+    refuseDefault: options.refuseDefault === true,
+    onDelete: ({ name }) => origins.close(name),
   });
   const { sandboxes, wallClock } = engine;
 
   const control: ControlServer = {
-    ...{ sandboxes, scenarios, recordings, limits, version, log },
+    ...{ sandboxes, scenarios, recordings, limits, version, log, sites },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     ...{ resources: RESOURCES, operations: API.operations },
     address: () => ownAddress(server),
@@ -105,8 +111,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     engine: engine.parts,
     findSandbox: fleet?.findSandbox ?? ((name) => sandboxes.get(name)),
     refuses: createBrowserGate(guard),
-    application: new ExpressServer(classes, (app) => addMounts(app, { mounts, guard, log })),
-    wires,
+    application: new ExpressServer(classes, (app) => addMounts(app, { mounts, guard, origins, log })),
+    ...{ wires, sites },
   });
 
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
@@ -133,7 +139,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
       await connections.close(() => {
         wires.close();
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
-      });
+      }, origins.closeAll());
       try {
         await persistence?.close();
         await fleet?.end();

@@ -573,6 +573,8 @@ export interface SandboxOptions {
   /** Names of the scenarios that are active from the start */
   scenarios?: ScenarioName[];
   settings?: SettingsChange;
+  /** Whether a port is opened that serves this sandbox alone, as `origin` */
+  origin?: boolean;
 }
 export interface ClockChange {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
@@ -725,8 +727,10 @@ export interface SettingsChange {
 export interface SandboxState {
   /** The sandbox's name */
   name: string;
-  /** A complete base URL of the emulated API for any client */
+  /** A base URL of the emulated API; it has a path, which clients must keep */
   base_url: string;
+  /** A base URL without a path, whose port serves this sandbox alone; null if it has none */
+  origin: string | null;
   /** The fixture's name, or `inline` */
   fixture: string;
   seed: number;
@@ -1570,8 +1574,10 @@ export interface RewindOptions {
 export interface Rewound {
   /** The sandbox's name */
   name: string;
-  /** A complete base URL of the emulated API for any client */
+  /** A base URL of the emulated API; it has a path, which clients must keep */
   base_url: string;
+  /** A base URL without a path, whose port serves this sandbox alone; null if it has none */
+  origin: string | null;
   /** The fixture's name, or `inline` */
   fixture: string;
   seed: number;
@@ -1944,6 +1950,7 @@ export interface Bundle {
           method: string;
           target: string;
           headers: string[][];
+          base_url?: string;
           body?:
             | {
                 text: string;
@@ -2060,6 +2067,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:not-repeatable"
     | "urn:understudy:problem:not-replayable"
     | "urn:understudy:problem:limit-reached"
+    | "urn:understudy:problem:misdirected"
     | "urn:understudy:problem:payload-too-large"
     | "urn:understudy:problem:unsupported-media-type"
     | "urn:understudy:problem:invalid-input"
@@ -2069,6 +2077,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:not-saved"
     | "urn:understudy:problem:moved"
     | "urn:understudy:problem:store-failing"
+    | "urn:understudy:problem:no-port"
     | "urn:understudy:problem:internal";
   /** The same for every problem of this kind */
   title: string;

@@ -31,6 +31,11 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   delay?: Duration | { p50: Duration; p99: Duration };
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
+  /**
+   * The sandbox `default` answers no request, so that one whose base URL has lost its path fails (interfaces 16); the
+   * runner fixtures start their servers so.
+   */
+  refuseDefault?: boolean;
   /** A free port unless given. */
   port?: number;
 }

@@ -8,7 +8,7 @@ import type { List, SandboxState, StateRecord } from "./types.ts";
  */
 export class SandboxClient {
   readonly name: string;
-  /** Base URL of the emulated API in this sandbox. */
+  /** Base URL of the emulated API in this sandbox: its origin where it has one. */
   readonly url: string;
   /** The control API's address of this sandbox. */
   readonly controlUrl: string;
@@ -20,7 +20,7 @@ export class SandboxClient {
   constructor(http: ControlHttp, state: Api.SandboxState, credentials: Record<string, string>) {
     this.http = http;
     this.name = state.name;
-    this.url = state.base_url;
+    this.url = state.origin ?? state.base_url;
     this.path = `/_control/sandboxes/${state.name}`;
     this.controlUrl = http.url + this.path;
     this.credentials = credentials;

@@ -10,6 +10,8 @@ export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
 export interface SuiteShare {
   sandbox: string;
   world: Pick<SandboxOptions, "fixture" | "seed" | "clock">;
+  /** Whether each sandbox has an origin of its own. */
+  origin: boolean;
   scenarios: ScenarioName[];
   /** The rules of a scenario whose file the server does not have. */
   rules: RuleDefinition[];

@@ -9,6 +9,11 @@ import type { FaultRule, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
 export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings"> {
+  /**
+   * A port for each sandbox, as `sandbox.url`, unless false; on a server that `UNDERSTUDY_URL` names, whose other ports may not
+   * be reachable, only if true.
+   */
+  origin?: boolean;
   /** In force from the start; in a suite beside the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
@@ -18,7 +23,7 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
 }
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
-  ...(["fixture", "seed", "clock", "settings"] as const),
+  ...(["fixture", "seed", "clock", "settings", "origin"] as const),
   ...(["scenarios", "scenariosFolder", "allowUnstruck"] as const),
 ];
 
@@ -32,13 +37,15 @@ export function checkTestOptions(options: unknown): TestOptions {
       `understudy takes its options as an object of ${OPTIONS.join(", ")}; it was given ${showValue(options)}`,
     );
   requireKnownOptions("understudy", options, OPTIONS);
-  const { scenarios, scenariosFolder, allowUnstruck } = options as Record<string, unknown>;
+  const { scenarios, scenariosFolder } = options as Record<string, unknown>;
   const refuse = (option: string, is: string, value: unknown): never => {
     throw new TypeError(`understudy's option ${option} is ${is}; it was given ${showValue(value)}`);
   };
   if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
-  if (allowUnstruck !== undefined && typeof allowUnstruck !== "boolean")
-    refuse("allowUnstruck", "true or false", allowUnstruck);
+  for (const option of ["allowUnstruck", "origin"]) {
+    const value = (options as Record<string, unknown>)[option];
+    if (value !== undefined && typeof value !== "boolean") refuse(option, "true or false", value);
+  }
   if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && existsSync(scenariosFolder)))
     throw new TypeError(
       `understudy's option scenariosFolder: there is no folder ${showValue(scenariosFolder)}`,
@@ -55,7 +62,8 @@ export class TestServers {
     const key = process.env["UNDERSTUDY_URL"] || (scenariosFolder ?? "");
     const known = this.servers.get(key);
     if (known !== undefined) return known;
-    const server = createOrConnect(scenariosFolder === undefined ? {} : { scenariosFolder });
+    const folder = scenariosFolder === undefined ? {} : { scenariosFolder };
+    const server = createOrConnect({ ...folder, refuseDefault: true });
     this.servers.set(key, server);
     return server;
   }
@@ -92,6 +100,7 @@ export async function runInSandbox(
   const suite = suiteShare();
   const { share } = suite ?? {};
   const sandbox = await client.sandbox({
+    origin: share?.origin ?? !process.env["UNDERSTUDY_URL"],
     ...(share && { name: `${share.sandbox}--${randomBytes(4).toString("hex")}`, ...share.world }),
     ...world,
     scenarios: [...(share?.scenarios ?? []), ...scenarios],

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
+import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { originForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
+import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
 import type { Guard, Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
 import type { ControlServer } from "./operation.ts";
@@ -13,11 +15,21 @@ import { preflight, sendProblem } from "./send-answer.ts";
 /** Adds the product's own paths to an Express application, each guarded as it asks. */
 export function addMounts(
   app: Express,
-  { mounts, guard, log }: { mounts: readonly Mount[]; guard: Guard; log: Log },
+  {
+    mounts,
+    guard,
+    origins,
+    log,
+  }: { mounts: readonly Mount[]; guard: Guard; origins: SandboxOrigins; log: Log },
 ): void {
   app.enable("case sensitive routing");
   const requireSource: RequestHandler = (request, _response, next) => {
     guard.requireAllowedSource(request);
+    next();
+  };
+  const requireOwn: RequestHandler = (request, _response, next) => {
+    const only = origins.findSandbox(request.socket);
+    if (only !== undefined) requireAtPort(only, originForm(request.originalUrl));
     next();
   };
   const answerPreflight: RequestHandler = (request, response, next) => {
@@ -28,9 +40,9 @@ export function addMounts(
     next();
   };
   const GUARDS = {
-    open: [],
-    source: [requireSource, answerPreflight],
-    token: [requireSource, answerPreflight, requireToken],
+    open: [requireOwn],
+    source: [requireSource, requireOwn, answerPreflight],
+    token: [requireSource, requireOwn, answerPreflight, requireToken],
   };
   for (const { prefix, access, handle } of mounts) {
     const answer: RequestHandler = (request, response) => {
@@ -59,6 +71,16 @@ export function createBrowserGate(guard: Guard) {
       return true;
     }
   };
+}
+
+/** interfaces 16: the port of one sandbox has its control calls and receivers. @throws Problem 421 */
+function requireAtPort(only: string, target: string): void {
+  const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/?]+)/.exec(target) ?? [];
+  if (name === only || /^\/_control\/health(\?|$)/.test(target)) return;
+  throw new Problem("misdirected", {
+    detail: `This port serves the sandbox ${only} alone: its emulated API, /_control/sandboxes/${only} and /_control/health. Call the server at the address that it printed for everything else.`,
+    value: clip(target, 200),
+  });
 }
 
 function nothingHere(path: string, mounts: readonly Mount[]): Problem {

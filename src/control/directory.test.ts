@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Site } from "../engine/pipeline/plain-http.ts";
 import { LocalDirectory, type SandboxDirectory } from "./directory.ts";
 import { metricsText } from "./metrics.ts";
 import type { ControlServer } from "./operation.ts";
@@ -135,7 +136,7 @@ describe("the list of sandboxes of a fleet [interfaces 15]", () => {
     const sandboxes = { all: () => [shown("own")] };
     const call = {
       server: { sandboxes, directory } as unknown as ControlServer,
-      origin: "http://x",
+      site: { baseUrl: () => "http://x", findOrigin: () => null } as unknown as Site,
       headers: {},
     };
     return { names: (await listSandboxes(call)).map(({ name }) => name), asked };

@@ -3,7 +3,13 @@ import { ApiError } from "../engine/contract/errors.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { findInexactNumber } from "../engine/pipeline/json-numbers.ts";
-import { type Answer, ClientGone, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
+import {
+  type Answer,
+  ClientGone,
+  type PlainRequest,
+  type Site,
+  splitTarget,
+} from "../engine/pipeline/plain-http.ts";
 import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
 import { Router } from "../engine/pipeline/router.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
@@ -53,8 +59,8 @@ export class ControlExchange implements ControlCall, StepExchange {
     return this.request.headers as ControlCall["headers"];
   }
 
-  get origin(): string {
-    return `http://${this.headers["host"]}`;
+  get site(): Site {
+    return this.request.site;
   }
 
   get signal(): AbortSignal {
@@ -75,7 +81,7 @@ const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
 export function createControl(server: ControlServer): Mount["handle"] {
   const judge = server.judgesAnswers ? new AnswerValidator() : undefined;
   return async (request, response) => {
-    const exchange = new ControlExchange(server, judge, new NodeRequest(request, response));
+    const exchange = new ControlExchange(server, judge, new NodeRequest(request, response, server.sites));
     try {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {

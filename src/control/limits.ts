@@ -102,4 +102,5 @@ const WORDS: Record<keyof Limits, string> = {
   records: "records in one sandbox",
   upload_bytes: "bytes of uploads in one sandbox",
   rules: "rules in one sandbox",
+  origins: "sandboxes with an origin of their own",
 };

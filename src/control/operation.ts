@@ -6,6 +6,7 @@ import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
+import type { Site } from "../engine/pipeline/plain-http.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
@@ -13,6 +14,7 @@ import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
+import type { Sites } from "../hosts/node/sites.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
 import type { Recordings } from "../tools/bundle/recordings.ts";
 import type { GraderNetwork } from "../tools/grader/network.ts";
@@ -27,6 +29,8 @@ export interface ControlServer {
   scenarios: ScenarioLibrary;
   /** For dry runs of requests. */
   engine: EngineParts;
+  /** How clients reach this server. */
+  sites: Sites;
   /** Where this server listens, for calls to itself. */
   address: () => { host: string; port: number };
   /** Counts of all requests, for metrics. */
@@ -59,6 +63,8 @@ export interface Limits {
   records: number;
   upload_bytes: number;
   rules: number;
+  /** Sandboxes with an origin of their own, each of which takes a port. */
+  origins: number;
 }
 
 /** interfaces 7. */
@@ -67,6 +73,7 @@ export const SHARED_LIMITS: Limits = {
   records: 200_000,
   upload_bytes: 1024 ** 3,
   rules: 1000,
+  origins: 100,
 };
 
 /** The arguments of a control handler, in addition to the input. */
@@ -76,8 +83,8 @@ export interface ControlContext {
   /** The call as the source of changes in the history; undefined if its declaration has no `describeChange`. */
   readonly change: Change | undefined;
   readonly server: ControlServer;
-  /** Scheme and Host as this client reaches the server. */
-  readonly origin: string;
+  /** How this client reaches the server. */
+  readonly site: Site;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }

@@ -17,10 +17,10 @@ const MAX_TAKEOVERS = 16;
  */
 export async function listSandboxes({
   server: { directory, sandboxes },
-  origin,
+  site,
   headers,
-}: Pick<ControlCall, "server" | "origin" | "headers">): Promise<Static<typeof SandboxBody>[]> {
-  const presentOwn = () => [...sandboxes.all()].map((sandbox) => presentSandbox(sandbox, origin));
+}: Pick<ControlCall, "server" | "site" | "headers">): Promise<Static<typeof SandboxBody>[]> {
+  const presentOwn = () => [...sandboxes.all()].map((sandbox) => presentSandbox(sandbox, site));
   if (directory.isForwarded(headers)) return presentOwn();
   const [names, others] = await Promise.all([
     directory.names(),
@@ -32,7 +32,7 @@ export async function listSandboxes({
   for (let from = 0; from < free.length; from += MAX_TAKEOVERS) {
     const batch = free.slice(from, from + MAX_TAKEOVERS);
     const taken = await Promise.all(batch.map((name) => directory.find(name)));
-    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, presentSandbox(sandbox, origin));
+    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, presentSandbox(sandbox, site));
   }
   return names.flatMap((name) => known.get(name) ?? []);
 }

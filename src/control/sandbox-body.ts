@@ -2,19 +2,26 @@ import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { ClosedObject, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
+import type { Site } from "../engine/pipeline/plain-http.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/tables.ts";
+import { NoPortError } from "../hosts/node/sandbox-origins.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
 import { requireRoom, requireRoomForRecords } from "./limits.ts";
-import { type ControlServer, SandboxName } from "./operation.ts";
-import { conflict, NAME_ADVICE, unprocessable } from "./problem.ts";
+import { type ControlContext, type ControlServer, SandboxName } from "./operation.ts";
+import { conflict, NAME_ADVICE, Problem, unprocessable } from "./problem.ts";
 
 /** A sandbox as the control API shows it (interfaces 4). */
 export const SandboxBody = ClosedObject(
   {
     name: SandboxName,
-    base_url: Type.String({ description: "A complete base URL of the emulated API for any client" }),
+    base_url: Type.String({
+      description: "A base URL of the emulated API; it has a path, which clients must keep",
+    }),
+    origin: Type.Union([Type.String(), Type.Null()], {
+      description: "A base URL without a path, whose port serves this sandbox alone; null if it has none",
+    }),
     fixture: Type.String({ description: "The fixture's name, or `inline`" }),
     seed: Type.Integer({ minimum: 0 }),
     clock: ClockBody,
@@ -35,6 +42,7 @@ export const SandboxBody = ClosedObject(
       {
         name: "mine",
         base_url: "http://127.0.0.1:4747/_s/mine",
+        origin: "http://127.0.0.1:40213",
         fixture: "reference",
         seed: 1,
         clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 },
@@ -47,12 +55,13 @@ export const SandboxBody = ClosedObject(
   },
 );
 
-export function presentSandbox(sandbox: Sandbox, origin: string): Static<typeof SandboxBody> {
+export function presentSandbox(sandbox: Sandbox, site: Site): Static<typeof SandboxBody> {
   const { name, fixture, seed, settings, world, faults } = sandbox;
   world.catchUp();
   return {
     name,
-    base_url: toBaseUrl(name, origin),
+    base_url: site.baseUrl(name),
+    origin: site.findOrigin(name),
     fixture,
     seed,
     clock: presentClock(world),
@@ -61,11 +70,6 @@ export function presentSandbox(sandbox: Sandbox, origin: string): Static<typeof 
     created_at: new Date(sandbox.created_at).toISOString(),
     counts: countRecords(world.root),
   };
-}
-
-/** A complete base URL for any client of the emulated API (interfaces 3). */
-export function toBaseUrl(name: string, origin: string): string {
-  return name === "default" ? origin : `${origin}/_s/${name}`;
 }
 
 /** Records by collection, without internal collections. */
@@ -85,18 +89,39 @@ export const NewName = Type.String({
   description: "1 to 63 lower-case letters, digits and hyphens; generated if left out",
 });
 
-/** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records). */
-export async function createOrDiscard(server: ControlServer, origin: string, make: () => Sandbox) {
+/** Creates a sandbox, and deletes it again if it cannot be shown (a fixture with clashing records) or has no port. */
+export async function createOrDiscard(
+  { server, site }: Pick<ControlContext, "server" | "site">,
+  make: () => Sandbox,
+  withOrigin = false,
+) {
   const sandbox = make();
   try {
     requireRoomForRecords(server, sandbox.world.root);
     if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.length);
+    if (withOrigin) await openOrigin(server, sandbox);
     await server.directory.register(sandbox);
-    return presentSandbox(sandbox, origin);
+    return presentSandbox(sandbox, site);
   } catch (error) {
     if (server.sandboxes.get(sandbox.name) === sandbox) server.sandboxes.delete(sandbox.name);
     throw error;
   }
+}
+
+/** @throws Problem 409, 503 */
+async function openOrigin(server: ControlServer, sandbox: Sandbox): Promise<void> {
+  const { origins } = server.sites;
+  requireRoom(server, "origins", origins.size + 1);
+  try {
+    await origins.open(sandbox.name);
+  } catch (error) {
+    if (!(error instanceof NoPortError)) throw error;
+    throw new Problem("no-port", {
+      detail: `No port could be opened for ${sandbox.name} (${error.message}), and no sandbox was made. Delete sandboxes that have an origin, or leave \`origin\` away and use the base URL.`,
+    });
+  }
+  // It was deleted meanwhile, by another call.
+  if (server.sandboxes.get(sandbox.name) !== sandbox) origins.close(sandbox.name);
 }
 
 /** @throws Problem 422 for a malformed name, 409 for one in use */

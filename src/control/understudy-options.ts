@@ -39,6 +39,8 @@ export interface UnderstudyOptions {
   persist?: { folder: string; durable?: boolean } | { file: string };
   /** interfaces 15: the Redis on which a fleet stands, and the address at which the other nodes reach this one. */
   store?: { url: string; nodeUrl: string };
+  /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces 16). */
+  refuseDefault?: boolean;
   log?: Log;
   /** Holds every answer of the control API to its declaration; for this project's own tests. */
   judgeAnswers?: boolean;

@@ -23,8 +23,11 @@ import { findAttemptEntry, journaledAttempt } from "./webhooks/journal-attempt.t
 
 /** The parts that a host gives the engine. */
 export interface EngineOptions
-  extends Pick<EngineParts, "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "log">,
-    Pick<RegistryParts, "fixtures" | "defaults" | "serverKey">,
+  extends Pick<
+      EngineParts,
+      "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "log"
+    >,
+    Pick<RegistryParts, "fixtures" | "defaults" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
   outbound: ServiceParts["outbound"] & Parameters<typeof createDeliveries>[0]["outbound"];
   uploads: ServiceParts["uploads"] & RegistryParts["blobs"] & { discard(sandbox: Sandbox): void };
@@ -98,6 +101,7 @@ export function createEngine(options: EngineOptions): Engine {
     wallClock,
     counter: tally,
     serverKey: options.serverKey,
+    onDelete: options.onDelete,
     faults: (sandbox) => faults.of(sandbox),
     worldParts: (sandbox) => {
       const sender = deliveries.worldParts(sandbox);
@@ -133,6 +137,8 @@ export function createEngine(options: EngineOptions): Engine {
     formSpace: (sandbox) => uploads.of(sandbox),
     durability: options.durability,
     refuseFullDisk: options.refuseFullDisk,
+    listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),
+    refuseDefault: options.refuseDefault,
     log,
   };
   const handle = (request: PlainRequest) => {

@@ -208,6 +208,25 @@ describe("bundle", () => {
   });
 });
 
+it("bundle of requests to a sandbox's own port and to its name replays, handed-out URLs too [interfaces 16]", async () => {
+  const api = await start();
+  const S = "/_control/sandboxes/mine";
+  const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "mine", origin: true });
+  const about = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
+  const announce = (base: string, headers: Record<string, string> = {}) =>
+    fetch(new URL("/v1/organizations/org_acme/files/upload-url", base), {
+      method: "POST",
+      body: JSON.stringify(about),
+      headers: { "api-key": KEYS.ada, "content-type": "application/json", ...headers },
+    });
+  const { upload_url } = (await (await announce(made.body.origin)).json()) as { upload_url: string };
+  expect((await fetch(upload_url, { method: "PUT", body: "a" })).status).toBe(200);
+  await announce(api.url, { "x-sandbox": "mine" });
+  await announce(api.url, { "x-sandbox": "mine", "x-sandbox-base": "http://other.example.test" });
+  const { body } = await api.call(undefined, "POST", `${S}/bundle`);
+  expect(await replayBundle(body)).toEqual({ requests: 4, control_calls: 0 });
+});
+
 describe("replay", () => {
   it("a bundle of a rewound sandbox replays byte for byte, the rewind as one of its steps [interfaces 4]", async () => {
     const api = await start({ clock: { mode: "frozen", now: Date.parse(EPOCH) } });

@@ -44,6 +44,7 @@ export function quietParts(
     worldParts: () => ({ timerHandlers: {}, onEmit: () => {}, onCommit: () => {} }),
     followSettings() {},
     onDiscard() {},
+    onDelete() {},
     onChange() {},
     blobs: NO_BLOBS,
     counter: new RequestCounter(),

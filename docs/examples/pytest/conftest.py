@@ -39,7 +39,7 @@ class Sandbox:
     def __init__(self, control_url):
         self.control_url = control_url
         state = self.control("GET")
-        self.name, self.url = state["name"], state["base_url"]
+        self.name, self.url = state["name"], state["origin"] or state["base_url"]
         self.credentials = {}
         for key in self.control("GET", "/state/api_keys?limit=1000")["items"]:
             if not key["revoked"] and (key["expires_at"] is None or key["expires_at"] > state["clock"]["now"]):
@@ -100,7 +100,9 @@ def sandbox(request, understudy):
         yield request.node.understudy
         return
     mark = request.node.get_closest_marker("sandbox")
-    made = call("POST", understudy + "/_control/sandboxes", dict(mark.kwargs) if mark else {})
+    # A port of its own, where this run has started the server; other ports of another one may not be reachable.
+    options = {"origin": not os.environ.get("UNDERSTUDY_URL"), **(mark.kwargs if mark else {})}
+    made = call("POST", understudy + "/_control/sandboxes", options)
     sandbox = Sandbox(f"{understudy}/_control/sandboxes/{made['name']}")
     request.node.understudy = sandbox
     yield sandbox

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../../engine/contract/settings.ts";
+import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -89,7 +90,10 @@ class Replay {
       port,
       method: request.method,
       target: this.resolved(request.target),
-      headers: request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
+      headers: [
+        ...request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
+        ...(request.base_url === undefined ? [] : [[BASE_HEADER, request.base_url]]),
+      ],
       body: this.toBytes(request.body),
     });
     await sandbox.world.settled();

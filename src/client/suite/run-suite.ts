@@ -214,6 +214,7 @@ function toShare({ wish, server, scenario }: ScenarioRun): SuiteShare {
   return {
     sandbox: name,
     world: JSON.parse(JSON.stringify({ fixture, seed, clock })),
+    origin: server.hasFiles,
     scenarios: server.hasFiles ? [scenario.name as ScenarioName] : [],
     rules: server.hasFiles ? [] : toRules(scenario),
   };

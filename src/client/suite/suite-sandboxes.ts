@@ -117,7 +117,8 @@ export class SuiteServer {
 
   /** A server in this process, which reads these files and knows every other scenario by name. */
   static async start(files: readonly string[], scenariosFolder: string | undefined): Promise<SuiteServer> {
-    const understudy = assemble(scenariosFolder === undefined ? {} : { scenariosFolder });
+    const folder = scenariosFolder === undefined ? {} : { scenariosFolder };
+    const understudy = assemble({ ...folder, refuseDefault: true });
     for (const file of files) understudy.scenarios.addFile(file);
     const url = await understudy.listen(0, "127.0.0.1");
     return new SuiteServer(connect(url), () => understudy.close());
@@ -130,7 +131,10 @@ export class SuiteServer {
 
   /** A fresh sandbox with the scenario in force. */
   async open(wish: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
-    if (this.hasFiles) return this.client.sandbox({ ...wish, scenarios: [scenario.name as ScenarioName] });
+    if (this.hasFiles) {
+      const scenarios = [scenario.name as ScenarioName];
+      return this.client.sandbox({ ...wish, scenarios, origin: true });
+    }
     const sandbox = await this.client.sandbox(wish);
     try {
       // The newest inline rule goes first (interfaces 6), so the last of the file is armed first.

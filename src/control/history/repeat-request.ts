@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
-import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
@@ -24,6 +25,7 @@ const NOT_SENT_AGAIN = new Set([
   "upgrade",
   "x-sandbox",
   MARK,
+  BASE_HEADER,
 ]);
 
 export interface RepeatOptions {
@@ -56,10 +58,12 @@ export async function repeatRequest(
   const disarm = own && (await arm(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
+    const { base_url } = entry;
+    const base = base_url === undefined ? [] : [[BASE_HEADER, base_url]];
     const again = {
       method: entry.method,
-      target: findPrefix(entry, target) + entry.path + query,
-      headers: [...copiedHeaders(entry), [MARK, mark]],
+      target: `/_s/${target.name}${entry.path}${query}`,
+      headers: [...copiedHeaders(entry), [MARK, mark], ...base],
       body: entry.request_body,
     };
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
@@ -119,12 +123,6 @@ async function arm(
   const { id } = readRuleField("with", () => faults.add(rule)).rule;
   server.recordings.spoil(target, "a request was repeated under a rule of its own");
   return () => faults.remove(id);
-}
-
-/** `default` has no prefix, unless the first answer shows that the request used one. */
-function findPrefix({ response_body }: JournalEntry, { name }: { name: string }): string {
-  const prefix = `/_s/${name}`;
-  return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
 function copiedHeaders({ request_headers }: JournalEntry): string[][] {

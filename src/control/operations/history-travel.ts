@@ -84,13 +84,13 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     }),
     errors: ["unknown-entry", "state-evicted"],
     success: { status: 200, schema: RewoundBody },
-    handle({ params: { id }, body, sandbox, change, origin }) {
+    handle({ params: { id }, body, sandbox, change, site }) {
       const to = body?.to ?? "before";
       const entry = requireEntry(sandbox, id);
       const states = requireStates(entry, "rewound to");
       const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
-      return { ...presentSandbox(sandbox, origin), restarted_uploads };
+      return { ...presentSandbox(sandbox, site), restarted_uploads };
     },
   }),
   operation({
@@ -109,12 +109,12 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
     },
     errors: ["unknown-entry", "state-evicted", "name-in-use", "limit-reached"],
     success: { status: 201, schema: RewoundBody },
-    async handle({ params: { id }, body = {}, sandbox, server, origin }) {
+    async handle({ params: { id }, body = {}, sandbox, server, site }) {
       const states = requireStates(requireEntry(sandbox, id), "forked from");
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       let restarted_uploads: string[] = [];
-      const made = await createOrDiscard(server, origin, () => {
+      const made = await createOrDiscard({ server, site }, () => {
         const { fork, gone } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
         restarted_uploads = restarted(fork, gone);
         return fork;

@@ -10,7 +10,6 @@ import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
 import { type ControlOperation, type ControlServer, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
-import { toBaseUrl } from "../sandbox-body.ts";
 import { checkJournal } from "./journal-verify.ts";
 
 const Kind = Words(["request", "delivery"], {
@@ -96,8 +95,8 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/journal.har",
     summary: "Download the journal as an HTTP Archive 1.2",
     success: { status: 200, schema: HarBody, headers: ["Content-Disposition"] },
-    handle({ sandbox, server, origin }) {
-      const base_url = toBaseUrl(sandbox.name, origin);
+    handle({ sandbox, server, site }) {
+      const base_url = site.baseUrl(sandbox.name);
       const har = toHar(sandbox.journal.entries(), { base_url, version: server.version });
       return new Reply(200, har, { "Content-Disposition": `attachment; filename="${sandbox.name}.har"` });
     },

@@ -225,13 +225,13 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
 
 /** A secret is never shown again; only whether the receiver has one of its own. */
 function present(
-  { sandbox, origin }: Pick<ControlContext, "sandbox" | "origin">,
+  { sandbox, site }: Pick<ControlContext, "sandbox" | "site">,
   receiver: Receiver,
 ): Static<typeof ReceiverBody> {
   const { id, answers, secret, served, leased } = receiver;
   return {
     id,
-    url: `${origin}/_receivers/${sandbox.name}/${id}`,
+    url: `${site.url}/_receivers/${sandbox.name}/${id}`,
     answers: [...answers],
     has_secret: secret !== null,
     served,

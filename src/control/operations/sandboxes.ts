@@ -65,6 +65,9 @@ export const SandboxInput = ClosedObject(
       }),
     ),
     settings: Type.Optional(SettingsInput),
+    origin: Type.Optional(
+      Type.Boolean({ description: "Whether a port is opened that serves this sandbox alone, as `origin`" }),
+    ),
   },
   {
     $id: "SandboxInput",
@@ -93,26 +96,36 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     route: "POST /_control/sandboxes",
     summary: "Create a sandbox",
     body: { kind: "json", schema: SandboxInput, optional: true },
-    errors: ["name-in-use", "limit-reached", "invalid-document"],
+    errors: ["name-in-use", "limit-reached", "invalid-document", "no-port"],
     success: { status: 201, schema: SandboxBody },
-    handle({ body = {}, server, origin }) {
-      const { fixture, seed, scenarios } = body;
+    handle({ body = {}, server, site }) {
+      const { fixture, seed, scenarios, origin } = body;
       requireNoPath(fixture);
+      if (origin && server.directory.figures() !== undefined)
+        throw unprocessable(
+          "origin",
+          origin,
+          "is not possible in a fleet, whose nodes take over each other's sandboxes; use the base URL",
+        );
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const settings = body.settings && checkSettings(body.settings);
       const clock = body.clock && clockSetting(body.clock, "clock");
       const first = { name, fixture, seed, clock, scenarios, settings, judge: createJudge(server) };
-      return createOrDiscard(server, origin, () => {
-        try {
-          return fixtureErrors(() => server.sandboxes.create(first));
-        } catch (error) {
-          // Looked up again, so that only a call that names an unusable one waits for it.
-          for (const [i, one] of (scenarios ?? []).entries())
-            scenarioAt(`scenarios[${i}]`, () => server.scenarios.get(one));
-          throw error;
-        }
-      });
+      return createOrDiscard(
+        { server, site },
+        () => {
+          try {
+            return fixtureErrors(() => server.sandboxes.create(first));
+          } catch (error) {
+            // Looked up again, so that only a call that names an unusable one waits for it.
+            for (const [i, one] of (scenarios ?? []).entries())
+              scenarioAt(`scenarios[${i}]`, () => server.scenarios.get(one));
+            throw error;
+          }
+        },
+        origin,
+      );
     },
   }),
   operation({
@@ -120,7 +133,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S",
     summary: "Show a sandbox",
     success: { status: 200, schema: SandboxBody },
-    handle: ({ sandbox, origin }) => presentSandbox(sandbox, origin),
+    handle: ({ sandbox, site }) => presentSandbox(sandbox, site),
   }),
   operation({
     id: "sandboxes.update",
@@ -137,9 +150,9 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       title: `Settings were changed: ${Object.keys(body.settings ?? {}).join(", ")}.`,
     }),
     success: { status: 200, schema: SandboxBody },
-    handle({ body, sandbox, origin }) {
+    handle({ body, sandbox, site }) {
       sandbox.configure(checkSettings(body.settings));
-      return presentSandbox(sandbox, origin);
+      return presentSandbox(sandbox, site);
     },
   }),
   operation({
@@ -160,11 +173,11 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     body: { kind: "json", schema: ResetInput, optional: true },
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: SandboxBody },
-    handle({ body = {}, sandbox, server, origin }) {
+    handle({ body = {}, sandbox, server, site }) {
       requireNoPath(body.fixture);
       const admit = (root: Root) => requireRoomForRecords(server, root);
       fixtureErrors(() => sandbox.reset({ ...body, judge: createJudge(server), admit }));
-      return presentSandbox(sandbox, origin);
+      return presentSandbox(sandbox, site);
     },
   }),
   operation({
@@ -178,10 +191,10 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     },
     errors: ["name-in-use", "limit-reached"],
     success: { status: 201, schema: SandboxBody },
-    handle({ body = {}, sandbox, server, origin }) {
+    handle({ body = {}, sandbox, server, site }) {
       const name = body.name === undefined ? generatedName(server) : freeName(server, body.name);
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
-      return createOrDiscard(server, origin, () => server.sandboxes.fork(sandbox, name).fork);
+      return createOrDiscard({ server, site }, () => server.sandboxes.fork(sandbox, name).fork);
     },
   }),
 ];

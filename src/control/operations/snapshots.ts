@@ -102,9 +102,9 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     }),
     errors: ["unknown-snapshot"],
     success: { status: 200, schema: SandboxBody },
-    handle({ params: { snap }, sandbox, origin }) {
+    handle({ params: { snap }, sandbox, site }) {
       sandbox.restore(requireSnapshot(sandbox, snap));
-      return presentSandbox(sandbox, origin);
+      return presentSandbox(sandbox, site);
     },
   }),
   operation({

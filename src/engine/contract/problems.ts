@@ -54,6 +54,11 @@ export const PROBLEMS = {
   ),
   "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
   "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),
+  misdirected: type(
+    421,
+    "Misdirected Request",
+    "A port that serves one sandbox was asked for something else",
+  ),
   "payload-too-large": type(413, "The request body is too large.", "The body exceeds its bound"),
   "unsupported-media-type": type(
     415,
@@ -87,6 +92,7 @@ export const PROBLEMS = {
     "The store cannot be used",
     "In a fleet: Redis is away or refuses; `Retry-After` says when to come again",
   ),
+  "no-port": type(503, "No port is free", "No port could be opened for the sandbox's origin"),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
 
@@ -174,6 +180,8 @@ const OF_BODIES = [
 export function listProblemKinds({ path, method, errors }: AnyDeclaration): readonly ProblemKind[] {
   const kinds = new Set<ProblemKind>([...ALWAYS, ...(errors as readonly ProblemKind[])]);
   if (path.includes("/sandboxes/{name}")) kinds.add("unknown-sandbox");
+  // A health check may watch a sandbox's port.
+  if (path !== "/_control/health") kinds.add("misdirected");
   // Also where no body is asked for: one that is sent must be JSON.
   if (method !== "GET") for (const kind of OF_BODIES) kinds.add(kind);
   return [...kinds].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);

@@ -7,6 +7,7 @@ import { explainRefusal } from "./engine.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
+import type { Site } from "./plain-http.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
 
@@ -44,6 +45,13 @@ export interface DryRun {
   steps: StageReport[];
 }
 
+/** Its answer is not shown. */
+const NOWHERE: Site = {
+  ...{ named: undefined, only: undefined, url: "" },
+  baseUrl: () => "",
+  findOrigin: () => null,
+};
+
 /**
  * Runs the steps of a request without effect: changes are made in a transaction that is thrown away, rules count in
  * copies, rate windows are only looked at, and neither the journal nor request numbers notice. Faults do not wait.
@@ -57,7 +65,7 @@ export async function dryRun(
   const reports = new Map<string, Omit<StageReport, "step">>();
   const request = {
     ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
-    ...{ body: [toUtf8(body)].values() as never, authority: "", signal: new AbortController().signal },
+    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site: NOWHERE },
   };
   const address = { sandbox: sandbox.name, path, query, prefixed: false };
   const exchange: Exchange = new Exchange(

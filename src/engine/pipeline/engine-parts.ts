@@ -29,6 +29,10 @@ export interface EngineParts {
   durability: Durability | undefined;
   /** The answer to a request that a full disk refuses; undefined for any other failure. */
   refuseFullDisk: (error: unknown) => Answer | undefined;
+  /** For refusals of a request that names none; undefined on a shared server, where only the token's owner may know. */
+  listSandboxes: (() => string[]) | undefined;
+  /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */
+  refuseDefault: boolean;
   log: { error(fields: object, message: string): void };
 }
 

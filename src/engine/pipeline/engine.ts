@@ -16,7 +16,13 @@ import {
 } from "./plain-http.ts";
 import { record, recordWire } from "./record.ts";
 import { refusalReason } from "./refusal-reasons.ts";
-import { preflightAnswer, toPlainAnswer, unknownSandboxAnswer } from "./response-headers.ts";
+import {
+  misdirectedAnswer,
+  noSandboxAnswer,
+  preflightAnswer,
+  toPlainAnswer,
+  unknownSandboxAnswer,
+} from "./response-headers.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS, spentRate } from "./steps.ts";
 
@@ -26,7 +32,11 @@ export async function handleRequest(
   request: PlainRequest,
   { sandbox, address }: { sandbox: Sandbox | undefined; address: Address },
 ): Promise<PlainAnswer | undefined> {
-  if (sandbox === undefined) return unknownSandboxAnswer(address.sandbox);
+  const { refuseDefault, listSandboxes } = engine;
+  const { only } = request.site;
+  if (only !== undefined && only !== address.sandbox) return misdirectedAnswer(only);
+  if (refuseDefault && address.sandbox === "default") return noSandboxAnswer(listSandboxes?.());
+  if (sandbox === undefined) return unknownSandboxAnswer(address.sandbox, listSandboxes?.());
   const preflight = preflightAnswer(request, sandbox.settings);
   if (preflight !== undefined) return preflight;
   sandbox.world.catchUp();

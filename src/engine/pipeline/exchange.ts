@@ -8,7 +8,7 @@ import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import type { Address, Answer, PlainRequest } from "./plain-http.ts";
+import { type Address, type Answer, BASE_HEADER, type PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
@@ -94,6 +94,8 @@ export class Exchange implements RequestDraw, StepExchange {
   answer: Answer | undefined = undefined;
   /** Milliseconds since 1970 on the sandbox's clock at which the state change was made. */
   committed_at: number | undefined = undefined;
+  /** The base of the URLs that its answer hands out; undefined if it hands out none. */
+  base_url: string | undefined = undefined;
   private receiving: Promise<Uint8Array> | undefined = undefined;
   /** The request in the history, if it changed something. */
   changing: RequestChange | undefined = undefined;
@@ -200,9 +202,8 @@ class ExchangeFacts implements RequestInfo {
   /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
   get base_url(): string {
     const { request, sandbox, prefixed } = this.exchange;
-    const { host } = request.headers;
-    const isNamed = typeof host === "string" && /^[A-Za-z0-9._\-:[\]]{1,255}$/.test(host);
-    const prefix = prefixed || sandbox.name !== "default" ? `/_s/${sandbox.name}` : "";
-    return `http://${isNamed ? host : request.authority}${prefix}`;
+    const { [BASE_HEADER]: again } = request.headers;
+    this.exchange.base_url = typeof again === "string" ? again : request.site.baseUrl(sandbox.name, prefixed);
+    return this.exchange.base_url;
   }
 }

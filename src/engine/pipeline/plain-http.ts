@@ -13,10 +13,24 @@ export interface PlainRequest {
   readonly rawHeaders: readonly string[];
   /** Can be read once. @throws ClientGone if the client leaves before its end */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Host and port of the server, for URLs in answers to a request without a Host header. */
-  readonly authority: string;
+  /** How its client reaches the server. */
+  readonly site: Site;
   /** Aborts with a ClientGone when the client leaves, or the answer has been sent. */
   readonly signal: AbortSignal;
+}
+
+/** How a client reaches the server: the base of every URL that its answers contain (interfaces 3 and 16). */
+export interface Site {
+  /** The sandbox that is addressed without prefix and header; undefined if that is `default`. */
+  readonly named: string | undefined;
+  /** Base URL of `default`, or of the only sandbox that this port serves. */
+  readonly url: string;
+  /** The only sandbox that this port serves; undefined for the server's own port. */
+  readonly only: string | undefined;
+  /** Base URL of a sandbox. @param prefixed also where its name is not needed */
+  baseUrl(sandbox: string, prefixed?: boolean): string;
+  /** The sandbox's own origin; null if it has none. */
+  findOrigin(sandbox: string): string | null;
 }
 
 /** The answer of an operation, a refusal or a fault, without the headers that all answers have. */
@@ -63,15 +77,18 @@ export interface Address {
   prefixed: boolean;
 }
 
+/** A repeated request's header: the base of the URLs that its first answer handed out. */
+export const BASE_HEADER = "x-sandbox-base";
+
 const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
 
-/** By prefix, else by the `X-Sandbox` header (interfaces 3). */
-export function readAddress({ target, headers }: Pick<PlainRequest, "target" | "headers">): Address {
+/** By prefix, else by the `X-Sandbox` header (interfaces 3), else by the name or port that was called (interfaces 16). */
+export function readAddress({ target, headers, site }: PlainRequest): Address {
   const { path, query } = splitTarget(target);
   const [, name, rest] = (path.startsWith("/_s/") && NAMED_PATH.exec(path)) || [];
   if (name !== undefined) return { sandbox: name, path: rest || "/", query, prefixed: true };
   const named = headers["x-sandbox"] as string | undefined;
-  return { sandbox: named ?? "default", path: path || "/", query, prefixed: false };
+  return { sandbox: named ?? site.named ?? "default", path: path || "/", query, prefixed: false };
 }
 
 export function splitTarget(target: string): { path: string; query: string } {

@@ -18,6 +18,7 @@ export function record(
     method: exchange.method,
     path: exchange.path,
     query: exchange.query,
+    base_url: exchange.base_url,
     status: answer.status,
     code: exchange.code,
     duration_ms: Math.round(performance.now() - exchange.started),

@@ -162,17 +162,43 @@ export function preflightAnswer(request: PlainRequest, settings: Settings): Plai
   return addBody(headers, { status: 204, headers: {}, content_type: undefined, body: undefined });
 }
 
-/** Understudy's own refusal: the request reached no sandbox. */
-export function unknownSandboxAnswer(name: string): PlainAnswer {
-  const body = JSON.stringify({
+/** @param known undefined if they may not be shown */
+export function unknownSandboxAnswer(name: string, known: readonly string[] | undefined): PlainAnswer {
+  return refuseAddress(404, "unknown-sandbox", {
     error: "unknown sandbox",
     sandbox: name.slice(0, 100),
+    sandboxes: known?.slice(-MAX_LISTED),
     hint: wasRepeated(name)
       ? "X-Sandbox was sent twice"
-      : "create it with POST /_control/sandboxes, or leave the prefix and the X-Sandbox header away to use `default`",
+      : "create it with POST /_control/sandboxes, or leave the prefix, the X-Sandbox header and the name before `.localhost` away to use `default`",
   });
+}
+
+/** interfaces 16, where each test has its sandbox: without this answer, one test's requests would change another's world. */
+export function noSandboxAnswer(known: readonly string[] | undefined): PlainAnswer {
+  return refuseAddress(421, "no-sandbox", {
+    error: "no sandbox named",
+    sandboxes: known?.filter((name) => name !== "default").slice(-MAX_LISTED),
+    hint: 'each test has its own sandbox here, and `default` answers nothing. The path of a base URL was probably dropped, as `new URL("/v1/models", base)` does: use the sandbox\'s `origin`, which has no path, or append to its `base_url`',
+  });
+}
+
+/** interfaces 16: at the port of one sandbox, another was named. */
+export function misdirectedAnswer(only: string): PlainAnswer {
+  return refuseAddress(421, "misdirected", {
+    error: "misdirected request",
+    sandboxes: [only],
+    hint: `this port serves the sandbox ${only} alone; call another at its own address`,
+  });
+}
+
+const MAX_LISTED = 20;
+
+/** Understudy's own refusal: the request reached no sandbox. */
+function refuseAddress(status: number, decision: string, refusal: object): PlainAnswer {
+  const body = JSON.stringify(refusal);
   const content_type = "application/json; charset=utf-8";
-  const answer = addBody([], { status: 404, headers: {}, content_type, body });
-  answer.headers.push("X-Sandbox-Decision", "unknown-sandbox");
+  const answer = addBody([], { status, headers: {}, content_type, body });
+  answer.headers.push("X-Sandbox-Decision", decision);
   return answer;
 }

@@ -15,6 +15,8 @@ export interface AnsweredRequest {
   /** Without sandbox prefix and query. */
   readonly path: string;
   readonly query: string;
+  /** The base of the URLs in its answer; undefined if it has none. */
+  readonly base_url?: string | undefined;
   /** 0 where the client saw none. */
   readonly status: number;
   /** Catalogue code of an error answer. */

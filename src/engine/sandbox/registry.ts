@@ -8,6 +8,8 @@ export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export interface RegistryParts extends SandboxParts {
   defaults: SandboxParts["defaults"] & { fixture: string | object };
+  /** The sandbox is gone for good. */
+  onDelete: (sandbox: Sandbox) => void;
 }
 
 export interface NewSandbox extends SandboxOptions {
@@ -93,6 +95,7 @@ export class SandboxRegistry {
     this.sandboxes.delete(name);
     this.past.addAll(sandbox.outcomes);
     sandbox.close();
+    this.parts.onDelete(sandbox);
   }
 
   close(): void {

@@ -31,24 +31,30 @@ export class Connections {
     return count;
   }
 
+  /** Closes those that came to a port, each after the answer that is under way. */
+  closeAtPort(port: number): void {
+    for (const [socket, response] of this.open) {
+      if (socket.localPort !== port) continue;
+      if (response === undefined || response.closed) socket.destroy();
+      else response.once("close", () => socket.destroySoon());
+    }
+  }
+
   /**
    * Stops accepting, ends what would never end by itself (`endStreams`), lets open requests finish, and resolves when
-   * the last connection is closed.
+   * the last connection is closed, and the server's other ports are.
    */
-  close(endStreams: () => void): Promise<void> {
-    return new Promise((resolve) => {
-      // A connection that was busy when the server closed is kept alive after its response.
-      const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
-      const cut = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
-      this.server.close(() => {
-        clearInterval(sweep);
-        clearTimeout(cut);
-        resolve();
-      });
-      this.server.closeIdleConnections();
-      this.closeUnused();
-      endStreams();
-    });
+  async close(endStreams: () => void, others: Promise<void>): Promise<void> {
+    // A connection that was busy when the server closed is kept alive after its response.
+    const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
+    const cut = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeIdleConnections();
+    this.closeUnused();
+    endStreams();
+    await Promise.all([closed, others]);
+    clearInterval(sweep);
+    clearTimeout(cut);
   }
 
   /** To Node, a connection that has sent nothing or half a head is not idle, though no request waits on it. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ClientGone, type PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import { ClientGone, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
+import type { Sites } from "./sites.ts";
 
 /** A client that sends nothing of its body for this long is cut off, so stalled clients hold nothing (wall clock). */
 export const BODY_IDLE_MS = 15_000;
@@ -11,15 +12,18 @@ export class NodeRequest implements PlainRequest {
   readonly target: string;
   readonly headers: PlainRequest["headers"];
   readonly rawHeaders: readonly string[];
+  readonly site: Site;
   private readonly request: IncomingMessage;
   private readonly response: ServerResponse;
   private gone: AbortController | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** @param sites how it is reached; the URLs of an answer need it */
+  constructor(request: IncomingMessage, response: ServerResponse, sites?: Sites) {
     this.method = request.method!;
     this.target = originForm(request.url!);
     this.headers = request.headers;
     this.rawHeaders = request.rawHeaders;
+    this.site = sites?.of(request) as Site;
     this.request = request;
     this.response = response;
   }
@@ -31,11 +35,6 @@ export class NodeRequest implements PlainRequest {
     if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return NO_BODY;
     if (!request.complete) stalled.add(request);
     return readPieces(request);
-  }
-
-  get authority(): string {
-    const { localAddress, localPort } = this.request.socket;
-    return `${localAddress?.includes(":") ? `[${localAddress}]` : localAddress}:${localPort}`;
   }
 
   /** Few requests wait for anything, and a controller costs as much as a small answer. */

@@ -1,12 +1,19 @@
 import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
+import type { SandboxOrigins } from "./sandbox-origins.ts";
 
 /* How the server reaches itself, and what to call it. */
 
 /** Where a server that listens on every address is reached from its own machine. */
 const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-const toUrl = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+export const toUrl = (host: string, port: number) =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Whether the server is bound to every address of its machine. */
+export function isEveryAddress(server: Server): boolean {
+  return (server.address() as AddressInfo).address in LOOPBACK;
+}
 
 /** Where a listening server is reached from within. */
 export function ownAddress(server: Server): { host: string; port: number } {
@@ -36,11 +43,15 @@ const RECEIVER = /^\/_receivers\/[^/]+\/[^/]+/;
  * Finds the server's own receivers, which webhooks may call though its address is not one that they may call.
  * @param isOwn whether a URL with this port names the server
  */
-export function findOwnReceiver(server: Server, isOwn: (url: URL, port: number) => boolean) {
+export function findOwnReceiver(
+  { server, origins }: { server: Server; origins: SandboxOrigins },
+  isOwn: (url: URL, port: number) => boolean,
+) {
   return (url: URL) => {
     if (!server.listening || !RECEIVER.test(url.pathname)) return undefined;
-    const { host: address, port } = ownAddress(server);
-    const family = isIPv6(address) ? (6 as const) : (4 as const);
-    return isOwn(url, port) ? { address, family, port } : undefined;
+    const own = ownAddress(server);
+    const port = origins.has(Number(url.port)) ? Number(url.port) : own.port;
+    const family = isIPv6(own.host) ? (6 as const) : (4 as const);
+    return isOwn(url, port) ? { address: own.host, family, port } : undefined;
   };
 }

@@ -11,6 +11,7 @@ import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
 import { sendAnswer } from "./send.ts";
+import type { Sites } from "./sites.ts";
 
 interface NodeClasses {
   Req: typeof IncomingMessage;
@@ -77,6 +78,7 @@ export interface RequestParts {
   /** The product's own paths: control API, console, receivers. */
   application: ExpressServer;
   wires: WireBreaker;
+  sites: Sites;
 }
 
 /** The emulated API is answered directly: Express's layers would cost a small request a quarter of its time. */
@@ -93,12 +95,12 @@ export function answerRequests(server: Server, parts: RequestParts): void {
 }
 
 async function answerRequest(
-  { engine, findSandbox, refuses, application, wires }: RequestParts,
+  { engine, findSandbox, refuses, application, wires, sites }: RequestParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (!hasOneHost(request)) return refuseRequest(response, 400, "not one valid Host header");
-  const plain = new NodeRequest(request, response);
+  const plain = new NodeRequest(request, response, sites);
   // The product's own paths begin with `/_`, except for the prefix of a sandbox.
   if (plain.target.startsWith("/_") && !plain.target.startsWith("/_s/"))
     return application.handle(request, response);

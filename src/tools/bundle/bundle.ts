@@ -42,9 +42,11 @@ const RequestStep = Type.Object({
     /** The same clock when the change was made, where that was later. */
     committed: Type.Optional(Instant),
     method: Type.String(),
-    /** Path and query, with the sandbox's prefix where one was used. */
+    /** Path and query, with the sandbox's prefix; `default` needs none. */
     target: Type.String(),
     headers: Headers,
+    /** The base of the URLs that its answer hands out. */
+    base_url: Type.Optional(Type.String()),
     body: Type.Optional(Body),
   }),
   answer: Answer,

@@ -1,7 +1,8 @@
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
+import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
-import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { drawRequestId, requestIdSeed } from "../../engine/state/random.ts";
 import type { Root } from "../../engine/state/tables.ts";
@@ -187,7 +188,7 @@ function listSteps(
 
 const HOP_BY_HOP = new Set([
   ...["connection", "keep-alive", "proxy-connection", "transfer-encoding", "te", "trailer", "upgrade"],
-  ...["expect", "content-length"],
+  ...["expect", "content-length", BASE_HEADER],
 ]);
 
 function describeRequest(
@@ -201,20 +202,16 @@ function describeRequest(
   const type = headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   const body = recordedBody(entry.request_body, secrets, type);
   const query = entry.query === "" ? "" : `?${entry.query}`;
+  const prefix = sandbox.name === "default" ? "" : `/_s/${sandbox.name}`;
   return {
     at: iso(entry.at),
     ...((entry.committed_at ?? 0) > entry.at && { committed: iso(entry.committed_at!) }),
     method: entry.method,
-    target: secrets.redactTarget(findPrefix(sandbox.name, entry) + entry.path + query),
+    target: secrets.redactTarget(prefix + entry.path + query),
     headers,
+    ...(entry.base_url !== undefined && { base_url: entry.base_url }),
     ...(body !== undefined && { body }),
   };
-}
-
-/** The journal omits the prefix; of `default` it only shows in URLs that were handed out. */
-function findPrefix(name: string, { response_body }: JournalEntry): string {
-  const prefix = `/_s/${name}`;
-  return name !== "default" || bodyText(response_body).includes(`${prefix}/`) ? prefix : "";
 }
 
 function controlStep(

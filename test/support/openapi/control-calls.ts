@@ -211,6 +211,10 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "host-not-allowed": (example, { api }) => raw(api, example, { Host: "sandbox.example.test" }),
   "origin-not-allowed": (example, { api }) =>
     send(api, example, { origin: "https://elsewhere.example.test" }),
+  misdirected: async (example, { api }) => {
+    const made = await api.call(undefined, "POST", "/_control/sandboxes", { origin: true });
+    return raw({ ...api, url: made.body.origin }, example, {});
+  },
   "unknown-sandbox": (example, { api }) =>
     send(api, { ...example, params: { ...example.params, name: "nowhere" } }),
   "unknown-snapshot": unknown("snap", "a"),
@@ -241,8 +245,11 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
     send(api, { ...example, body: { ...(example.body as object), version: 99 } }),
 };
 
-/** Not brought about here: defects of ours, and disks that are full (test/control/persistence.test.ts). */
-const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing"]);
+/**
+ * Not brought about here: defects of ours, disks that are full (test/control/persistence.test.ts), ports that are used up
+ * (test/control/origins.test.ts).
+ */
+const ELSEWHERE = new Set<ProblemKind>(["internal", "not-saved", "moved", "store-failing", "no-port"]);
 
 export function refusalsOf(operation: ControlOperation): ProblemKind[] {
   return listProblemKinds(operation).filter((kind) => !ELSEWHERE.has(kind));

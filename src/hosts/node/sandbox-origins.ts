@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { type AddressInfo, createServer, type Socket, type Server as SocketServer } from "node:net";
+import type { Connections } from "./close-server.ts";
+
+/** No port could be opened. */
+export class NoPortError extends Error {
+  override readonly name = "NoPortError";
+}
+
+/**
+ * Ports that serve one sandbox each (interfaces 16). They pass their connections on to the server, which asks by the
+ * port whom a request is for.
+ */
+export class SandboxOrigins {
+  private readonly server: Server;
+  private readonly connections: Connections;
+  private readonly doors = new Map<string, SocketServer>();
+  /** By port, as long as a connection to it is open. */
+  private readonly names = new Map<number, string>();
+  private isClosed = false;
+
+  constructor(server: Server, connections: Connections) {
+    this.server = server;
+    this.connections = connections;
+  }
+
+  get size(): number {
+    return this.doors.size;
+  }
+
+  findPort(sandbox: string): number | undefined {
+    return (this.doors.get(sandbox)?.address() as AddressInfo | null | undefined)?.port;
+  }
+
+  /** Whether a port is that of a sandbox. */
+  has(port: number): boolean {
+    return this.names.has(port);
+  }
+
+  /** The sandbox whose port a connection came to; undefined for the server's own port. */
+  findSandbox({ localPort }: Socket): string | undefined {
+    return this.names.size === 0 ? undefined : this.names.get(localPort!);
+  }
+
+  /** Opens a free port, on the address that the server is bound to. @throws NoPortError */
+  async open(sandbox: string): Promise<void> {
+    const door = createServer((socket) => this.server.emit("connection", socket));
+    const { address: host } = this.server.address() as AddressInfo;
+    await new Promise<void>((resolve, reject) => {
+      door.once("error", (cause) => reject(new NoPortError(cause.message, { cause })));
+      door.listen({ host, port: 0 }, resolve);
+    });
+    const { port } = door.address() as AddressInfo;
+    if (this.isClosed) return void door.close();
+    this.doors.set(sandbox, door);
+    this.names.set(port, sandbox);
+    door.once("close", () => this.names.delete(port));
+  }
+
+  /** Closes the port of a sandbox that is gone; requests in progress are still answered. */
+  close(sandbox: string): void {
+    const port = this.findPort(sandbox);
+    if (port === undefined) return;
+    this.doors.get(sandbox)!.close();
+    this.doors.delete(sandbox);
+    this.connections.closeAtPort(port);
+  }
+
+  /** Opens no more; resolves when the last connection is closed. */
+  async closeAll(): Promise<void> {
+    this.isClosed = true;
+    const closed = [...this.doors.values()].map((door) => once(door, "close"));
+    for (const sandbox of this.doors.keys()) this.close(sandbox);
+    await Promise.all(closed);
+  }
+}

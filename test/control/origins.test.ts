@@ -1,0 +1,301 @@
+import { once } from "node:events";
+import { connect as openSocket, Server as SocketServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { connect, createUnderstudy } from "../../src/client/index.ts";
+import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
+import { type RawAnswer, rawRequest } from "../support/raw-request.ts";
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await api.close();
+});
+
+const control = (method: string, path: string, body?: unknown): Promise<Answered> =>
+  api.call(undefined, method, `/_control/sandboxes${path}`, body);
+const make = async (body: object): Promise<Answered["body"]> => (await control("POST", "", body)).body;
+
+/** Sent to the server's port by any name. */
+function called(host: string, path: string, lines: readonly string[] = []): Promise<RawAnswer> {
+  const head = [`GET ${path} HTTP/1.1`, `Host: ${host}`, `api-key: ${KEYS.dan}`, "Connection: close"];
+  return rawRequest(Number(new URL(api.url).port), [...head, ...lines]);
+}
+
+const seen = async (name: string): Promise<string[]> =>
+  (await control("GET", `/${name}/journal`)).body.entries.map((entry: { path: string }) => entry.path);
+
+describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
+  it.each([
+    "mine.localhost",
+    "mine.localhost:4747",
+    "MINE.LocalHost:4747",
+    "mine.localhost.",
+    "mine.localhost.:4747",
+  ])("%s is the sandbox `mine`, whatever the case, dot and port", async (host) => {
+    await make({ name: "mine" });
+    expect((await called(host, "/v1/models")).status).toBe(200);
+    expect([await seen("mine"), await seen("default")]).toEqual([["/v1/models"], []]);
+  });
+
+  it("default.localhost, localhost and addresses are `default`", async () => {
+    for (const host of ["default.localhost", "localhost", "localhost.", "127.0.0.1:4747", "[::1]:4747"])
+      expect([host, (await called(host, "/v1/models")).status]).toEqual([host, 200]);
+    expect(await seen("default")).toHaveLength(5);
+  });
+
+  it("the path's prefix is stronger than X-Sandbox, which is stronger than the host", async () => {
+    for (const name of ["one", "two", "three"]) await make({ name });
+    await called("one.localhost", "/_s/two/v1/models", ["X-Sandbox: three"]);
+    await called("one.localhost", "/v1/models", ["X-Sandbox: three"]);
+    await called("one.localhost", "/v1/models");
+    for (const name of ["one", "two", "three"]) expect(await seen(name)).toEqual(["/v1/models"]);
+  });
+
+  it.each(["nobody", "a.mine", "under_score", "-", "xn--nxasmq6b"])(
+    "%s.localhost is an unknown sandbox, with the list of those there are",
+    async (name) => {
+      await make({ name: "mine" });
+      const { status, headers, body } = await called(`${name}.localhost`, "/v1/models");
+      expect([status, headers["x-sandbox-decision"]]).toEqual([404, "unknown-sandbox"]);
+      expect(JSON.parse(body)).toMatchObject({ sandbox: name, sandboxes: ["default", "mine"] });
+    },
+  );
+
+  it("a name that ends in a hyphen, which no resolver takes, is reached by header and prefix as before", async () => {
+    await make({ name: "odd-" });
+    for (const answer of [
+      await called("odd-.localhost", "/v1/models"),
+      await called("localhost", "/_s/odd-/v1/models"),
+    ])
+      expect(answer.status).toBe(200);
+  });
+
+  it("URLs that are handed out have the name that was called, and need no prefix", async () => {
+    await make({ name: "mine" });
+    expect(await uploadUrl("mine.localhost:1", "")).toMatch(/^http:\/\/mine\.localhost:1\/upload\//);
+    expect(await uploadUrl("mine.localhost:1", "/_s/mine")).toMatch(
+      /^http:\/\/mine\.localhost:1\/_s\/mine\/upload\//,
+    );
+    expect(await uploadUrl("127.0.0.1:1", "/_s/mine")).toMatch(
+      /^http:\/\/127\.0\.0\.1:1\/_s\/mine\/upload\//,
+    );
+    const shown = await called("mine.localhost:1", "/_control/sandboxes");
+    const urls = JSON.parse(shown.body).items.map((item: { base_url: string }) => item.base_url);
+    expect(urls).toEqual(["http://mine.localhost:1/_s/default", "http://mine.localhost:1"]);
+  });
+
+  it("a shared server tells no one the names of its sandboxes", async () => {
+    const shared = await startReference({ shared: { token: "a-token-of-this-test" } });
+    try {
+      const answer = await shared.call("dan", "GET", "/_s/nobody/v1/models");
+      expect([answer.status, answer.body.sandboxes]).toEqual([404, undefined]);
+    } finally {
+      await shared.close();
+    }
+  });
+});
+
+const ANNOUNCED = { filename: "a.txt", mime_type: "text/plain", file_size: 3 };
+const UPLOAD_URL = "/v1/organizations/org_acme/files/upload-url";
+
+async function uploadUrl(host: string, prefix: string): Promise<string> {
+  const text = JSON.stringify(ANNOUNCED);
+  const answer = await rawRequest(
+    Number(new URL(api.url).port),
+    [
+      `POST ${prefix}${UPLOAD_URL} HTTP/1.1`,
+      ...[`Host: ${host}`, `api-key: ${KEYS.dan}`, "Connection: close"],
+      ...["Content-Type: application/json", `Content-Length: ${text.length}`],
+    ],
+    text,
+  );
+  return JSON.parse(answer.body).upload_url;
+}
+
+/** As clients do that know only the base URL's origin. */
+const fetchAs = (base: string, path: string, init: RequestInit = {}) =>
+  fetch(new URL(path, base), { ...init, headers: { "api-key": KEYS.dan, ...init.headers } });
+
+const json = (body: object): RequestInit => ({
+  method: "POST",
+  body: JSON.stringify(body),
+  headers: { "content-type": "application/json" },
+});
+
+describe("an origin of its own [interfaces 16]", () => {
+  it("is a port that serves this sandbox alone, until it is deleted", async () => {
+    const { name, origin, base_url } = await make({ name: "mine", origin: true });
+    expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(base_url).toBe(`${api.url}/_s/mine`);
+    expect((await fetchAs(`${origin}/some/path/`, "/v1/models")).status).toBe(200);
+    expect([await seen(name), await seen("default")]).toEqual([["/v1/models"], []]);
+    expect(await (await fetch(`${origin}/_control/sandboxes/mine`)).json()).toMatchObject({
+      ...{ name, origin, base_url: origin },
+    });
+    expect((await fetch(`${origin}/_control/health`)).status).toBe(200);
+    expect((await control("DELETE", "/mine")).status).toBe(204);
+    await expect(fetch(origin)).rejects.toThrow();
+    expect((await control("GET", "/mine")).status).toBe(404);
+  });
+
+  it.each([
+    "/_s/other/v1/models",
+    "/_s/default/v1/models",
+    "/_control/sandboxes/other",
+    "/_control/sandboxes/mine2/journal",
+    "/_control/sandboxes/%6dine",
+    "/_control/sandboxes",
+    "/_control/metrics",
+    "/_control/mcp",
+    "/_console",
+    "/_receivers/other/r_1",
+  ])("its port answers %s with 421", async (path) => {
+    for (const name of ["other", "mine2"]) await make({ name });
+    const { origin } = await make({ name: "mine", origin: true });
+    const answer = await fetchAs(origin, path);
+    expect([answer.status, await answer.text()]).toEqual([421, expect.stringContaining("mine")]);
+    for (const name of ["other", "mine2", "default"]) expect(await seen(name)).toEqual([]);
+  });
+
+  it("X-Sandbox and the name of another are misdirected there, its own name is not", async () => {
+    await make({ name: "other" });
+    const { origin } = await make({ name: "mine", origin: true });
+    const status = async (headers: Record<string, string>, path = "/v1/models") =>
+      (await fetchAs(origin, path, { headers })).status;
+    expect(await status({ "x-sandbox": "other" })).toBe(421);
+    expect(await status({ "x-sandbox": "mine" })).toBe(200);
+    expect(await status({}, "/_s/mine/v1/models")).toBe(200);
+  });
+
+  it("uploads, streams and receivers that it hands out stay at its port", async () => {
+    const { origin } = await make({ name: "mine", origin: true });
+    const announced = await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED));
+    const { upload_url } = (await announced.json()) as { upload_url: string };
+    expect(upload_url.startsWith(`${origin}/upload/`)).toBe(true);
+    expect((await fetch(upload_url, { method: "PUT", body: "abc" })).status).toBe(200);
+    const entries = (await connect(origin).open("mine")).journal.follow({ path: "/v1/models" }, 0);
+    const first = entries.next();
+    await fetchAs(origin, "/v1/models");
+    expect((await first).value).toMatchObject({ path: "/v1/models" });
+    const added = await fetch(`${origin}/_control/sandboxes/mine/receivers`, json({}));
+    const { url } = (await added.json()) as { url: string };
+    expect(url.startsWith(`${origin}/_receivers/mine/`)).toBe(true);
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(200);
+  });
+
+  it("a fork made there has the server's address", async () => {
+    const { origin } = await make({ name: "mine", origin: true });
+    const forked = await fetch(`${origin}/_control/sandboxes/mine/fork`, json({ name: "second" }));
+    expect(await forked.json()).toMatchObject({ base_url: `${api.url}/_s/second`, origin: null });
+  });
+
+  it("a kept connection to the port of a deleted sandbox reaches no other", async () => {
+    const { origin } = await make({ name: "mine", origin: true });
+    const socket = openSocket(Number(new URL(origin).port), "127.0.0.1");
+    const ask = `GET /v1/models HTTP/1.1\r\nHost: x\r\napi-key: ${KEYS.dan}\r\n\r\n`;
+    socket.write(ask);
+    await once(socket, "data");
+    const closed = once(socket, "close");
+    await control("DELETE", "/mine");
+    await closed;
+    expect(await seen("default")).toEqual([]);
+  });
+
+  it("the call that deletes it may come over it", async () => {
+    const { origin } = await make({ name: "mine", origin: true });
+    const answer = await fetch(`${origin}/_control/sandboxes/mine`, { method: "DELETE" });
+    expect(answer.status).toBe(204);
+    await expect(fetch(origin)).rejects.toThrow();
+  });
+
+  it("where no port is free the answer is 503, and nothing is left behind", async () => {
+    vi.spyOn(SocketServer.prototype, "listen").mockImplementation(function (this: SocketServer) {
+      queueMicrotask(() => this.emit("error", new Error("listen EADDRINUSE: address already in use")));
+      return this;
+    });
+    const refused = await control("POST", "", { name: "mine", origin: true });
+    expect([refused.status, refused.body.type]).toEqual([503, "urn:understudy:problem:no-port"]);
+    expect(refused.body.detail).toContain("EADDRINUSE");
+    vi.restoreAllMocks();
+    expect((await control("GET", "/mine")).status).toBe(404);
+    expect(await make({ name: "mine", origin: true })).toMatchObject({ origin: expect.any(String) });
+  });
+
+  it("a fixture that cannot be used opens no port", async () => {
+    const listen = vi.spyOn(SocketServer.prototype, "listen");
+    expect((await control("POST", "", { origin: true, fixture: "nowhere" })).status).toBe(422);
+    expect((await control("POST", "", { origin: "yes" })).status).toBe(422);
+    expect(listen).not.toHaveBeenCalled();
+  });
+
+  it("the end of the server is the end of its ports", async () => {
+    const own = await startReference();
+    const made = await own.call(undefined, "POST", "/_control/sandboxes", { origin: true });
+    const { origin } = made.body;
+    const kept = await fetchAs(origin, "/v1/models");
+    await kept.text();
+    await own.close();
+    await expect(fetch(origin)).rejects.toThrow();
+  });
+
+  it("a shared server opens a limited number, and only for those who have the token", async () => {
+    const token = "a-token-of-this-test";
+    const shared = await startReference({ shared: { token, limits: { origins: 1 } } });
+    try {
+      const authorization = { authorization: `Bearer ${token}` };
+      const post = (headers?: Record<string, string>) =>
+        shared.call(undefined, "POST", "/_control/sandboxes", { origin: true }, headers);
+      expect((await post()).status).toBe(401);
+      const { origin, name } = (await post(authorization)).body;
+      expect((await fetch(`${origin}/_control/sandboxes/${name}`)).status).toBe(401);
+      const second = await post(authorization);
+      expect([second.status, second.body.limit]).toEqual([409, "origins"]);
+      await shared.call(undefined, "DELETE", `/_control/sandboxes/${name}`, undefined, authorization);
+      expect((await post(authorization)).status).toBe(201);
+    } finally {
+      await shared.close();
+    }
+  });
+
+  it("a page of another site gets nothing there either", async () => {
+    const { origin } = await make({ name: "mine", origin: true });
+    const asked = await fetch(`${origin}/_control/sandboxes/mine`, {
+      headers: { origin: "https://evil.test" },
+    });
+    expect(asked.status).toBe(403);
+  });
+
+  it("a request that came over it can be repeated, with the same URLs in its answer", async () => {
+    const { origin } = await make({ name: "mine", origin: true, clock: { mode: "frozen" } });
+    await (await fetchAs(origin, UPLOAD_URL, json(ANNOUNCED))).text();
+    const sandbox = await connect(api.url).open("mine");
+    const { entries } = await sandbox.history.list();
+    await sandbox.history.rewind(entries[0]!.id);
+    expect(await sandbox.history.repeat(entries[0]!.id)).toMatchObject({ same: true, differences: [] });
+  });
+});
+
+describe("a server whose `default` refuses [interfaces 16]", () => {
+  it("answers a base URL without its path with 421, and says which sandboxes there are", async () => {
+    const understudy = await createUnderstudy({ refuseDefault: true });
+    try {
+      const sandbox = await understudy.sandbox({ name: "mine" });
+      const key = { "api-key": sandbox.credentials["usr_dan"]! };
+      const dropped = await fetch(new URL("/v1/models", sandbox.url), { headers: key });
+      expect([dropped.status, dropped.headers.get("x-sandbox-decision")]).toEqual([421, "no-sandbox"]);
+      expect(await dropped.json()).toMatchObject({
+        sandboxes: ["mine"],
+        hint: expect.stringContaining("path"),
+      });
+      expect((await fetch(`${sandbox.url}/v1/models`, { headers: key })).status).toBe(200);
+      const withOrigin = await understudy.sandbox({ origin: true });
+      const reached = await fetch(new URL("/v1/models", withOrigin.url), { headers: key });
+      expect(reached.status).toBe(200);
+    } finally {
+      await understudy.close();
+    }
+  });
+});
