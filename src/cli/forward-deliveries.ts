@@ -16,11 +16,11 @@ export interface ForwardOptions {
   organization?: string | undefined;
   /** The webhook's secret; generated unless given. */
   secret?: string | undefined;
-  /** Once deliveries are forwarded; again where a reset of the sandbox took the webhook along. */
+  /** Called once deliveries are forwarded, and again after a reset of the sandbox removed the webhook. */
   onReady: (registered: ForwardingWebhook) => void;
   /** For each delivery that was answered. */
   onDelivery: (delivery: ListenedDelivery) => void;
-  /** The connection broke, or an answer came too late; what is being done about it. */
+  /** The connection broke, or an answer came too late; the text says what happens next. */
   onProblem: (text: string) => void;
   signal: AbortSignal;
 }
@@ -28,16 +28,16 @@ export interface ForwardOptions {
 export interface ForwardingWebhook {
   webhook_id: string;
   secret: string;
-  /** Where any other webhook may point to be forwarded too. */
+  /** Other webhooks with this URL are forwarded too. */
   url: string;
 }
 
 const PAUSE_MS = 1_000;
 
 /**
- * Has a sandbox's deliveries called on this machine, and what was answered there go back (interfaces 11): a
- * receiver and a webhook in the sandbox, for as long as the signal lets it run.
- * @throws ControlError where the sandbox is gone or refuses the webhook
+ * Forwards a sandbox's deliveries to a receiver on this machine, and its answers back (interfaces 11). Creates a
+ * receiver and a webhook in the sandbox, and removes them when the signal aborts.
+ * @throws ControlError if the sandbox does not exist or refuses the webhook
  */
 export async function forwardDeliveries(options: ForwardOptions): Promise<void> {
   const { sandbox, signal, onProblem } = options;
@@ -67,7 +67,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
   }
 }
 
-/** A server that is restarted, or a sandbox that is reset, is there again; one that is deleted is not. */
+/** Reconnects after a restart of the server or a reset of the sandbox; ends if the sandbox was deleted. */
 function isLost(error: unknown): boolean {
   if (error instanceof UnreachableError) return true;
   if (!(error instanceof ControlError)) return false;
@@ -93,12 +93,12 @@ class Forwarder {
     this.receiver = receiver;
     for await (const { ready, delivery } of sandbox.receivers.follow(receiver.id, signal)) {
       if (ready) await this.register(receiver);
-      // They do not wait for one another, here as on the service's side.
+      // Deliveries do not wait for each other, as on the service's side.
       if (delivery !== undefined) void this.pass(receiver.id, delivery);
     }
   }
 
-  /** A reset has taken the webhook along; the new one keeps the secret, so that the receiver need not know. */
+  /** A reset removed the webhook; the new one has the same secret, so the receiver needs no change. */
   private async register({ id, url }: { id: string; url: string }): Promise<void> {
     const { sandbox, events, organization, to, onReady } = this.options;
     const webhooks = sandbox.state("webhooks");
@@ -146,7 +146,7 @@ class Forwarder {
     }
   }
 
-  /** Leaves nothing behind in the sandbox: the webhook goes with its receiver, now or when the lease ends. */
+  /** Leaves nothing in the sandbox: the webhook is removed with its receiver, now or when the lease ends. */
   async end(): Promise<void> {
     if (this.receiver !== undefined)
       await this.options.sandbox.receivers.remove(this.receiver.id).catch(() => {});

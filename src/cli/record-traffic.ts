@@ -41,7 +41,7 @@ export async function record(options: RecordOptions): Promise<void> {
     },
   });
   try {
-    // After the port is bound, so that a taken port does not cost the file that is replaced.
+    // After the port is bound: if the port is taken, the existing file stays.
     file = openArchive(options);
   } catch (error) {
     await recorder.close();

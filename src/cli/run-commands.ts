@@ -76,9 +76,9 @@ export async function runCommands(words: readonly string[]): Promise<void> {
   const command = findCommand(words);
   const parser = yargs([...words])
     .scriptName("understudy")
-    // The terminal's own would be yargs's half of each text, and hide its words from `explained`.
+    // Otherwise yargs translates its messages to the terminal's language, and `explained` would not recognize them.
     .locale("en")
-    // The one text that its files of texts hold otherwise than its code; the bundle goes without those files.
+    // The bundle omits yargs's language files, and this text differs between those files and the code of yargs.
     .updateStrings({ "Implications failed:": "Missing dependent arguments:" })
     .version(packageJson.version)
     .usage("$0 <command>\n\nA stateful sandbox of an AI platform's HTTP API.")
@@ -86,11 +86,11 @@ export async function runCommands(words: readonly string[]): Promise<void> {
     .strict()
     .parserConfiguration({ "populate--": true })
     .wrap(Math.min(110, process.stdout.columns ?? 100))
-    // A completion is printed and that is all, which yargs only knows by ending the process.
+    // Completion scripts must print nothing else; yargs ensures that by ending the process.
     .exitProcess(words[0] === COMPLETION || words[0] === COMPLETES)
     .check((argv, options) => checkValues(argv, options, words), true)
     .fail((message, error, usage) => {
-      // An option without its value comes as an error of yargs's own, and is wrong usage all the same.
+      // yargs throws its own error for an option without a value; it is a usage error too.
       if (error && error.name !== "YError") throw error;
       throw new UsageError(
         `${explained(message, { parser, words, help: (usage as unknown as { help(): string }).help() })}\nRun \`understudy ${command}--help\` for the options.`,

@@ -181,7 +181,7 @@ function verdictText({
   return withoutControls(`${word}  ${target}${as}: ${counts} (${took})`) + nothing + why;
 }
 
-/** So that no text of an answer controls the terminal. */
+/** Texts of an answer must not control the terminal. */
 function withoutControls(line: string): string {
   return line.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }

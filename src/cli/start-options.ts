@@ -24,7 +24,7 @@ export interface StartOptions {
 }
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
-/** Every address of the machine; none that anybody would call. */
+/** Addresses that mean every address of the machine; no client can call them. */
 const EVERY_ADDRESS = /^[0:.]+$/;
 
 /**
@@ -130,7 +130,10 @@ export function readClock(text: string): ClockSetting {
   throw new UsageError(`--clock takes real, frozen, frozen@2026-03-15T12:00:00Z or x60, not "${text}"`);
 }
 
-/** interfaces 2: a folder, or one document, which is written whole and so never at each answer. @throws UsageError */
+/**
+ * interfaces 2: a folder, or one document. A document is always written as a whole, so `--durable` excludes it.
+ * @throws UsageError
+ */
 function persistence(place: string | undefined, durable: boolean): UnderstudyOptions["persist"] {
   if (place === undefined) {
     if (durable) throw new UsageError("--durable needs --persist DIR");

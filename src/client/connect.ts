@@ -23,7 +23,7 @@ export class UnderstudyClient {
 
   health = (): Promise<Health> => this.http.health();
 
-  /** Creates a sandbox; the name is made up where none is given. */
+  /** Creates a sandbox; the name is generated unless given. */
   sandbox = async (options: SandboxOptions = {}): Promise<SandboxClient> =>
     this.opened(await this.http.call<SandboxState>("POST", "/_control/sandboxes", options, options.name));
 
@@ -41,7 +41,7 @@ export class UnderstudyClient {
   /** The coverage of all its sandboxes, including deleted ones (interfaces 11). */
   coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
 
-  /** Adds what another server has seen; resolves with the sum. */
+  /** Adds the coverage of another server; resolves with the sum. */
   reportCoverage = (seen: CoverageMatrix): Promise<CoverageMatrix> =>
     this.http.call("POST", "/_control/coverage", seen);
 

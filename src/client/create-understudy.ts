@@ -7,7 +7,7 @@ import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./typ
 
 type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
 
-/** How a server of one's own starts; each is as `understudy start` has it. */
+/** Options of a server in this process, with the meaning that they have for `understudy start`. */
 export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings"> {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
   fixture?: FixtureInput | DocumentPath;
@@ -24,10 +24,10 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   shared?: {
     token: string;
     limits?: { sandboxes?: number; records?: number; upload_bytes?: number; rules?: number };
-    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
+    /** Private ranges (CIDR) that webhooks may be sent to nevertheless. */
     allowAddresses?: readonly string[];
   };
-  /** By how much every answer of every sandbox is late on the wall clock; percentiles draw from the seed. */
+  /** Delays every answer of every sandbox on the wall clock; percentiles draw from the seed. */
   delay?: Duration | { p50: Duration; p99: Duration };
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];

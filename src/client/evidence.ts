@@ -2,7 +2,7 @@ import { ControlError } from "./http.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { HistoryEntry, JournalEntry } from "./types.ts";
 
-/** Something to look into or to go on with after a failure. */
+/** An attachment for the analysis of a failed test. */
 export interface Evidence {
   file: string;
   contentType: string;
@@ -23,7 +23,7 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
   ];
 }
 
-/** The journal, newest first: a line a request, and why it was answered so beneath. */
+/** The journal, newest first: a line for each request, with the reasons for its answer below. */
 export async function journalText(sandbox: SandboxClient, limit = MAX_ENTRIES): Promise<string> {
   const { entries, total, dropped } = await sandbox.journal.list({ limit });
   const title = `Journal of sandbox ${sandbox.name}, newest first${dropped ? `, ${dropped} lost` : ""}:`;
@@ -51,7 +51,7 @@ function historyLine({ id, at, kind, title, cause, undone }: HistoryEntry): stri
   return `${at} ${id} ${kind}: ${title}${because}${undone ? " (undone)" : ""}`;
 }
 
-/** A journal that has lost entries makes no bundle, which is worth knowing too. */
+/** A journal that has lost entries gives no bundle; the report says so. */
 async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
   try {
     const body = JSON.stringify(await sandbox.bundle());

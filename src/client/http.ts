@@ -2,7 +2,7 @@ import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { overFetch, type Reply, type Transport } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
-/** `about:blank` where something else than the control API answered. */
+/** `about:blank` if something other than the control API answered. */
 type Answered = Omit<ProblemDocument, "type"> & { type: ProblemDocument["type"] | "about:blank" };
 
 /** A refusal of the control API, with the problem that it answered (RFC 9457). */
@@ -14,7 +14,7 @@ export class ControlError extends Error {
   constructor(status: number, problem: Answered) {
     super(problem.detail);
     this.status = status;
-    // The message says it all: what prints an error would say detail and hint a second time.
+    // Not enumerable: a program that prints the error would repeat detail and hint, which the message contains.
     Object.defineProperty(this, "problem", { value: problem });
   }
 }
@@ -69,12 +69,12 @@ function toAddress(given: string): string {
   return url.href.replace(/\/+$/, "").replace(/^(http:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
 }
 
-/** One that runs answers this at once; a machine may be busy. */
+/** A running server answers at once, unless the machine is busy. */
 const HEALTH_MS = 8_000;
 
 let usualTransport: Transport = overFetch;
 
-/** Node has one that no mock of a test's process sees (`node-transport.ts`). */
+/** In Node, `node-transport.ts` provides a transport that mocks in the test's process cannot intercept. */
 export function provideTransport(transport: Transport): void {
   usualTransport = transport;
 }
@@ -94,7 +94,7 @@ export class ControlHttp {
 
   /**
    * Sends JSON, resolves with the JSON that came back; undefined for 204.
-   * @param sandbox the one that the call is about, where its path does not say so; a balancer may want to know
+   * @param sandbox the sandbox of the call if its path does not name it; load balancers can route by it
    */
   async call<T = unknown>(method: string, path: string, body?: unknown, sandbox?: string): Promise<T> {
     const response = await this.request(method, path, { body, sandbox });
@@ -112,7 +112,10 @@ export class ControlHttp {
     return (await this.request("GET", path)).text();
   }
 
-  /** The data of a stream of events, behind the one at a position where that is given; ends with its signal's reason. */
+  /**
+   * The data of a stream of events, by default from its beginning, else after a position. Throws the reason of its
+   * signal.
+   */
   async *events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
     const response = await this.request("GET", path, { after, signal });
     try {
@@ -192,7 +195,7 @@ function parseHealth(text: string): Health | undefined {
 
 async function readProblem(response: Reply): Promise<Answered> {
   const { status, statusText: title } = response;
-  // Read in any case, so that the connection is free.
+  // The body is always read, which frees the connection.
   const text = await response.text();
   if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
   const detail = `The server answered ${status}, and not as a control API does.`;

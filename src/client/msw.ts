@@ -11,15 +11,15 @@ export interface HandlersOptions {
   origin: string;
 }
 
-// As it is when this is imported: a test that counts calls of its own has not made these.
+// The original, read at import: a test that counts its own calls must not count these.
 const { fetch } = globalThis;
 
-/** Where the page has the same origin, only these paths are the API's. */
+/** If the page has the same origin, only these paths belong to the API. */
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 /**
- * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): what is sent to the origin is answered by the
- * sandbox, headers, body and all. Place them last: the first handler that matches answers.
+ * Handlers for the `setupServer` and `setupWorker` of MSW 2 and 3 (interfaces 13): the sandbox answers requests to the
+ * origin, with all headers and the body. Place them last: the first handler that matches answers.
  * @throws TypeError for an invalid sandbox or origin, or an option that does not exist
  */
 export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): HttpHandler[] {

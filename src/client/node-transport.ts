@@ -29,7 +29,7 @@ function send(
   createConnection: RequestOptions["createConnection"],
 ): Promise<Reply> {
   signal?.throwIfAborted();
-  // MSW lets such calls pass where it began before this was imported.
+  // If MSW was started before this import, it lets such calls pass.
   const headers = { ...call.headers, accept: `${call.headers["accept"]}, msw/passthrough` };
   const options = { ...call, headers };
   const sent = url.startsWith("https:")

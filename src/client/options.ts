@@ -12,7 +12,7 @@ export function requireKnownOptions(owner: string, options: object, known: reado
   );
 }
 
-/** A value that is of the wrong kind, as messages show it. */
+/** The text for a value of the wrong kind in messages. */
 export function showValue(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 80);
 }

@@ -7,8 +7,9 @@ import type { TestOptions } from "./test-sandbox.ts";
 import { runInSandbox, TestServers } from "./test-sandbox.ts";
 
 /**
- * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the option
- * `understudy` says; its evidence attached to the report when the test fails; and a failure when a rule never triggered.
+ * Playwright's `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, created as the option
+ * `understudy` says. If the test fails, its evidence is attached to the report. The test also fails if a rule was never
+ * triggered.
  */
 export const test = base.extend<
   { understudy: TestOptions; sandbox: SandboxClient },
@@ -42,7 +43,7 @@ export const expect = baseExpect.extend({
     toHaveReceived(sandbox, match, options),
 });
 
-/** As files, under names that say what they are: every report of Playwright's links those. */
+/** As files with descriptive names, which all of Playwright's reporters link. */
 async function attachEvidence(testInfo: TestInfo, sandbox: SandboxClient): Promise<void> {
   for (const { file, contentType, body } of await collectEvidence(sandbox)) {
     const path = testInfo.outputPath(file);

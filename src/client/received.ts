@@ -2,16 +2,16 @@ import { requireKnownOptions } from "./options.ts";
 import { SandboxClient } from "./sandbox.ts";
 import type { Duration, Expectation, Verification } from "./types.ts";
 
-/** An expectation that counts, beside those that ask for a sequence. */
+/** An expectation of a count; the other kind asks for a sequence. */
 export type CountExpectation = Extract<Expectation, { match: unknown }>;
 
-/** Which requests or deliveries are asked for, as in `journal.verify`. */
+/** The expected requests or deliveries, as in `journal.verify`. */
 export type ReceivedMatch = CountExpectation["match"];
 
 export interface ReceivedOptions {
   /** How many; at least one unless given. */
   times?: CountExpectation["count"];
-  /** Waits so long for them, on the wall clock: `"5s"`. */
+  /** Maximum wait for them, on the wall clock: `"5s"`. */
   within?: Duration;
 }
 
@@ -27,8 +27,8 @@ export interface ReceivedMatchers<R = Promise<void>> {
 }
 
 /**
- * Whether the sandbox has received what is asked for, and which request came nearest where it has not.
- * @throws TypeError for another thing than a sandbox; ControlError for a match that nothing can meet
+ * Whether the sandbox has received the expected requests; if not, which request came nearest.
+ * @throws TypeError if it is not a sandbox; ControlError for a match that nothing can meet
  */
 export async function toHaveReceived(
   sandbox: unknown,
@@ -53,7 +53,7 @@ export function countText(count: CountExpectation["count"]): string {
   return min === undefined ? `at most ${max}` : `${min} to ${max}`;
 }
 
-/** The request that came nearest, and what is other than asked for. */
+/** The nearest request, and its differences from the expected one. */
 export function nearestText([first]: Verification["nearest"]): string {
   if (first === undefined) return "";
   const { method, path, status, differences } = first;

@@ -59,7 +59,7 @@ export class SandboxClient {
   readonly journal = {
     list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
     get: (id: string) => this.get<Api.JournalEntry>(`/journal/${encodeURIComponent(id)}`),
-    /** Entries as they come, those behind a position (`sequence`) first where it is given. */
+    /** New entries as they are added; with a position (`sequence`), first those after it. */
     follow: (filter: Omit<Api.JournalFilter, "since" | "limit"> = {}, after?: number) =>
       this.http.events<Api.JournalEntry>(`${this.path}/journal/stream${toQuery(filter)}`, after),
     clear: () => this.send<void>("DELETE", "/journal"),
@@ -73,12 +73,12 @@ export class SandboxClient {
     list: (filter: Api.HistoryFilter = {}) => this.get<Api.HistoryPage>(`/history${toQuery(filter)}`),
     get: (id: string) => this.get<Api.HistoryDetail>(`/history/${encodeURIComponent(id)}`),
     changes: (id: string) => this.get<Api.RecordChanges>(`/history/${encodeURIComponent(id)}/changes`),
-    /** Entries as they come, those behind a position (`sequence`) first where it is given. */
+    /** New entries as they are added; with a position (`sequence`), first those after it. */
     follow: (after?: number) => this.http.events<Api.HistoryEntry>(`${this.path}/history/stream`, after),
     /** To before the entry, or to after it. */
     rewind: (id: string, to?: "before" | "after") =>
       this.send<Api.Rewound>("POST", `/history/${encodeURIComponent(id)}/rewind`, { to }),
-    /** A second sandbox that goes on from there. */
+    /** Creates a second sandbox that continues from there. */
     fork: async (id: string, options: { name?: string; to?: "before" | "after" } = {}) => {
       const path = `/history/${encodeURIComponent(id)}/fork`;
       const forked = await this.send<Api.Rewound>("POST", path, options);
@@ -97,7 +97,7 @@ export class SandboxClient {
     import: (name: string, document: Api.SnapshotFile) =>
       this.send<Api.SnapshotState>("PUT", `/snapshots/${name}`, document),
     remove: (name: string) => this.send<void>("DELETE", `/snapshots/${name}`),
-    /** `now` names the present; `of` the sandbox that `after` is of, where it is another. */
+    /** `now` is the current state; `of` is the sandbox of `after`, by default this one. */
     diff: (before: string, after = "now", options: { of?: string } = {}) =>
       this.get<Api.Difference>(`/snapshots/${before}/diff/${after}${toQuery(options)}`),
   };
@@ -110,9 +110,9 @@ export class SandboxClient {
   readonly deliveries = {
     list: (filter: Api.DeliveryFilter = {}) =>
       this.get<Api.List<Api.ListedDelivery>>(`/deliveries${toQuery(filter)}`),
-    /** With each of its attempts, and what went over the wire. */
+    /** With each of its attempts: request and response. */
     get: (id: string) => this.get<Api.DeliveryDetail>(`/deliveries/${encodeURIComponent(id)}`),
-    /** One attempt of each at once; resolves when all have ended. */
+    /** Makes one attempt for each now; resolves when all have ended. */
     redeliver: (options: Api.RedeliverOptions) =>
       this.send<Api.List<Api.ListedDelivery>>("POST", "/deliveries/redeliver", options),
   };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RuleDefinition, SandboxOptions, ScenarioName } from "./types.ts";
 
-/** The environment's name for the file with which a suite tells the runner fixtures of itself. */
+/** The environment variable with the path of the file through which a suite and the runner fixtures exchange data. */
 export const SUITE_FILE = "UNDERSTUDY_SUITE_FILE";
 
 /** The start of each test in a suite's command: the world and the scenario of the suite's sandbox. */
@@ -35,7 +35,9 @@ export function suiteShare(): { share: SuiteShare; note: (test: SuiteTest) => vo
   };
 }
 
-/** The file with which a scenario's run tells the runner fixtures of itself, and they of their tests. */
+/**
+ * The file through which a scenario's run and the runner fixtures exchange data: the start, and the results of tests.
+ */
 export class ShareFile {
   readonly path: string;
   private readonly folder = mkdtempSync(join(tmpdir(), "understudy-suite-"));

@@ -14,11 +14,11 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
    * be reachable, only if true.
    */
   origin?: boolean;
-  /** In force from the start; in a suite beside the suite's own. */
+  /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
   scenariosFolder?: string;
-  /** Rules that never triggered, or less often than their `times` say, do not fail the test. */
+  /** Rules that were never triggered, or less often than their `times` say, do not fail the test. */
   allowUnstruck?: boolean;
 }
 
@@ -57,7 +57,7 @@ export function checkTestOptions(options: unknown): TestOptions {
 export class TestServers {
   private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
 
-  /** The one that a suite or `UNDERSTUDY_URL` names, else one of the tests' own, which knows that folder's scenarios. */
+  /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
   of(scenariosFolder = existsSync("scenarios") ? "scenarios" : undefined): Promise<LocalUnderstudy> {
     const key = process.env["UNDERSTUDY_URL"] || (scenariosFolder ?? "");
     const known = this.servers.get(key);
@@ -78,15 +78,15 @@ export interface RunnerTest {
   name: string;
   /** Runs its body. */
   run: (sandbox: SandboxClient) => unknown;
-  /** Asked after its body has run. */
+  /** Whether its body failed; called after it has run. */
   hasFailed: () => boolean;
   /** Called when it failed, while its sandbox is still there. */
   onFailure: (sandbox: SandboxClient) => void | Promise<void>;
 }
 
 /**
- * Runs a test in a fresh sandbox; in a suite in one like the suite's own, with its scenario, which stays, since the suite
- * still has questions to it.
+ * Runs a test in a fresh sandbox. In a suite the sandbox has the suite's scenario, and is not deleted: the suite still
+ * reads it.
  * @throws TypeError for options that do not exist; ControlError for values that the server refuses; Error if a rule never
  * triggered
  */
@@ -140,7 +140,7 @@ async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): 
   ];
 }
 
-/** A rule that was never triggered, or less often than it was meant to, proves nothing. Probability 0 is off. */
+/** A rule that was not triggered as often as its `times` say proves nothing. Probability 0 disables a rule. */
 export function describeUntriggered(rules: readonly Armed[]): string | undefined {
   const armed = rules.filter(({ probability }) => probability !== 0);
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
@@ -156,17 +156,17 @@ export function describeUntriggered(rules: readonly Armed[]): string | undefined
 
 export interface TestSandboxes {
   /**
-   * For a runner without a fixture of ours: what its `test` is to run. The body has a fresh sandbox; a failure shows its
-   * journal on standard error, and a rule that was never triggered is one.
+   * For runners without our fixtures: the function to pass to their `test`. The body gets a fresh sandbox. A failure
+   * prints the journal to standard error; a rule that was never triggered is a failure.
    */
   with(body: (sandbox: SandboxClient) => unknown, more?: TestOptions): (...given: unknown[]) => Promise<void>;
-  /** For the runner's `after` or `afterAll`: ends the server, where it is one of the tests' own. */
+  /** For the runner's `after` or `afterAll`: ends the server if the tests started it. */
   close(): Promise<void>;
 }
 
 /**
- * A fresh sandbox per test in any runner (interfaces 13): on the suite's server in a suite, on the one that `UNDERSTUDY_URL`
- * names, else on one in this process.
+ * A fresh sandbox per test in any runner (interfaces 13): on the suite's server, on the server that `UNDERSTUDY_URL`
+ * names, else in this process.
  * @throws TypeError for options that do not exist
  */
 export function testSandboxes(options: TestOptions = {}): TestSandboxes {
@@ -175,7 +175,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
   return {
     with(body, more = {}) {
       checkTestOptions(more);
-      // Runners count a function's parameters, to tell whether it takes a callback.
+      // Runners count a function's parameters to find out whether it takes a callback.
       return async (...given) => {
         const name = testName(given[0]);
         let passed = false;

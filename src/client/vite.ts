@@ -2,7 +2,7 @@ import type { Plugin } from "vite";
 import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 
-/** As `createUnderstudy` takes them, but for what only a server that others reach needs. */
+/** The options of `createUnderstudy`, except those for servers that other machines reach. */
 export interface PluginOptions extends Omit<CreateOptions, "shared" | "allowHosts"> {
   /** The paths of the page that belong to the API; `/v1`, `/v2` and `/webhooks` by default. */
   paths?: readonly `/${string}`[];
@@ -18,15 +18,15 @@ const API_PATHS = ["/v1", "/v2", "/webhooks"];
 interface Shared {
   key: string;
   server: Promise<LocalUnderstudy>;
-  /** By root, the dev server that uses it: the newest of those that followed each other by restarts. */
+  /** The dev server that uses it, by root; after restarts, the newest one. */
   users: Map<string, object>;
 }
 
 let shared: Shared | undefined;
 
 /**
- * A plugin for Vite (interfaces 13): starts a server with the dev server and passes the API's paths on to it. Neither a build nor
- * Vitest starts one; where `UNDERSTUDY_URL` is set it is that server.
+ * A plugin for Vite (interfaces 13): starts a server with the dev server and proxies the API's paths to it. A build or
+ * Vitest starts none. If `UNDERSTUDY_URL` is set, it uses that server.
  * @throws TypeError for options that do not exist
  */
 export default function understudy(given: PluginOptions = {}): Plugin {
@@ -51,7 +51,7 @@ export default function understudy(given: PluginOptions = {}): Plugin {
     async configureServer(vite) {
       const { url } = await used.server;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
-      // Hooks at the end of a build are called for each environment, and this is not for all restarts.
+      // The hooks at the end of a build run once for each environment, so they cannot count restarts.
       const close = vite.close.bind(vite);
       vite.close = async () => {
         await close();
@@ -80,7 +80,7 @@ async function share(options: CreateOptions): Promise<Shared> {
 }
 
 async function release(used: Shared, root: string, user: object): Promise<void> {
-  // A restart that closes the dev server before it has left the world to its successor.
+  // The restart closes the old dev server before the new one uses the world.
   if (used.users.get(root) !== user) return;
   used.users.delete(root);
   if (used.users.size > 0) return;

@@ -26,8 +26,9 @@ const TYPE = "understudy";
 const servers = new TestServers();
 
 /**
- * `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, begun as the fixture `understudy`
- * says; its journal shown and its evidence attached when the test fails; and a failure when a rule never triggered.
+ * `test` with a `sandbox` fixture (interfaces 8 and 13): a fresh sandbox per test, created as the fixture `understudy`
+ * says. If the test fails, its journal is shown and its evidence attached. The test also fails if a rule was never
+ * triggered.
  */
 export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClient }>({
   understudy: [{}, { injected: true }],
@@ -35,7 +36,7 @@ export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClien
     await runInSandbox(servers, understudy, {
       name: fullName(task),
       run: use,
-      // Hooks such as onTestFailed run after this has ended, when the sandbox and its journal are gone.
+      // Hooks such as onTestFailed run too late: the sandbox and its journal are already deleted.
       hasFailed: () => task.result?.state === "fail" && !task.fails,
       onFailure: (sandbox) => showEvidence(task, sandbox),
     });
@@ -52,7 +53,7 @@ function fullName({ name, suite }: { name: string; suite?: RunnerTestCase["suite
   return suite === undefined ? name : fullName({ name: `${suite.name} > ${name}`, suite: suite.suite });
 }
 
-/** In Vitest's own reports, under the test: the last requests in words, everything else as files. */
+/** Shown below the test in Vitest's reports: the last requests as text, everything else as files. */
 async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClient): Promise<void> {
   const journal = printableLines(await journalText(sandbox, SHOWN_ENTRIES));
   // Since Vitest 3.2.
@@ -68,7 +69,7 @@ async function showEvidence(task: Readonly<RunnerTestCase>, sandbox: SandboxClie
   }
 }
 
-/** Vitest copies what is attached to its own folder; resolves with a line that says where it lies now. */
+/** Vitest copies attachments to its own folder; resolves with a line that names the copy. */
 async function attach(
   task: Readonly<RunnerTestCase>,
   folder: string,
@@ -83,7 +84,10 @@ async function attach(
   return file === BUNDLE ? `understudy replay ${place}` : place;
 }
 
-/** Vitest takes annotations while a test runs; a fixture learns afterwards that it failed, and it must stay failed. */
+/**
+ * Vitest accepts annotations only while a test runs, but a fixture learns later that it failed. The test must stay
+ * failed.
+ */
 function annotate(
   { context, result }: Readonly<RunnerTestCase>,
   message: string,

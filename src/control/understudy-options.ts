@@ -19,7 +19,7 @@ export interface UnderstudyOptions {
   shared?: {
     token: string;
     limits?: Partial<Limits>;
-    /** Private ranges (CIDR) that webhooks may be sent to all the same. */
+    /** Private ranges (CIDR) that webhooks may be sent to nevertheless. */
     allowAddresses?: readonly string[];
   };
   /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */

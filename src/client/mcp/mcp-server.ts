@@ -21,7 +21,7 @@ import { WRITING_TOOLS } from "./writing-tools.ts";
 
 export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS];
 
-/** More than this helps no model; what is asked for can be narrowed. */
+/** A longer answer does not help a model; it can narrow its question. */
 const MAX_RESULT_CHARS = 100_000;
 
 /** @throws UnreachableError where no server answers, ControlError where it asks for a token */
@@ -120,7 +120,7 @@ function shown(value: unknown) {
   return { content: [{ type: "text" as const, text: text.slice(0, MAX_RESULT_CHARS) + cut }] };
 }
 
-/** The server's own words, and its problem document for what they leave out. */
+/** The server's message, with its problem document for the details. */
 export function refusalText(error: unknown): string {
   const { message } = error as Error;
   return error instanceof ControlError ? `${message}\n${JSON.stringify(error.problem)}` : message;
@@ -128,7 +128,7 @@ export function refusalText(error: unknown): string {
 
 const JSON_TYPE = "application/json";
 
-/** interfaces 13: what a model may read up before it calls anything. */
+/** interfaces 13: resources that a model can read before it calls a tool. */
 function addResources(server: McpServer, { http }: UnderstudyClient): void {
   const reader = (find: (uri: URL) => string | Promise<string>) => async (uri: URL) => ({
     contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: await find(uri) }],

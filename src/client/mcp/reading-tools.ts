@@ -158,7 +158,7 @@ async function coverage(reach: ToolServer, { operation, all, ...args }: Argument
   };
 }
 
-/** Cut, it would replay nothing. */
+/** A truncated bundle could not be replayed. */
 const MAX_BUNDLE_CHARS = 80_000;
 
 async function makeBundle(reach: ToolServer, args: Arguments): Promise<unknown> {

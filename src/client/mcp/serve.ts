@@ -13,7 +13,7 @@ import { connectToServer, mcpServer } from "./mcp-server.ts";
  * @throws UnreachableError where no server answers
  */
 export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
-  // Said at once, rather than with the client's first call.
+  // Checked at once, rather than at the client's first call.
   await client.health();
   const reach = await connectToServer(client);
   const ended = new Promise<void>((resolve) => process.stdin.once("close", resolve));
@@ -28,7 +28,7 @@ export async function mcpOverStdio(client: UnderstudyClient, version: string): P
 const MAX_BODY_BYTES = 1024 * 1024;
 
 export interface HttpServing {
-  /** Where this very server is reached, and with which token: the tools are a client of its control API. */
+  /** The address and token of this server: the tools are clients of its control API. */
   url: () => string;
   token: string | undefined;
   version: string;
@@ -36,12 +36,12 @@ export interface HttpServing {
 
 /** `/_control/mcp` (interfaces 13), behind the guard of the control API. */
 export function mcpOverHttp({ url, token, version }: HttpServing) {
-  // Each request has a server of its own; what the control API says of itself stays the same.
+  // Each request gets its own MCP server; all share one description of the control API.
   let reach: ReturnType<typeof connectToServer> | undefined;
   const handler = createMcpHandler(async () => {
     if (reach === undefined) {
       reach = connectToServer(connect(url(), token === undefined ? {} : { token }));
-      // One look that failed is not for ever: the next request takes another.
+      // After a failure the next request tries again.
       reach.catch(() => {
         reach = undefined;
       });

@@ -18,9 +18,9 @@ export interface Tool {
   description: string;
   /** Changes nothing. */
   reads?: boolean;
-  /** Takes away what cannot be had back by the tool itself. */
+  /** Deletes something that the tool cannot restore. */
   destroys?: boolean;
-  /** Twice is as good as once. */
+  /** Calling it twice has the same effect as calling it once. */
   repeatable?: boolean;
   fields: (api: ControlApi) => ToolFields;
   run: (reach: ToolServer, args: Arguments) => Promise<unknown>;
@@ -30,7 +30,7 @@ export const text = (description: string): JsonSchema => ({ type: "string", desc
 export const optional = (schema: JsonSchema) => ({ schema, required: false });
 export const required = (schema: JsonSchema) => ({ schema, required: true });
 
-/** Every tool takes the sandbox that it is about. */
+/** Every tool takes the name of a sandbox. */
 export const SANDBOX = { sandbox: optional(text("The sandbox's name; `default` unless given")) };
 
 export function sandboxName({ sandbox = "default" }: Arguments): string {
@@ -67,11 +67,11 @@ export function send(
 
 interface Forwarding extends Omit<Tool, "fields" | "run"> {
   defaults?: Arguments;
-  /** The call that shows one of what this one lists, by its `id`. */
+  /** The call that shows one item of this list, by its `id`. */
   one?: string;
 }
 
-/** A tool that is one call, and takes what that takes. */
+/** A tool that makes one call, with the arguments of that call. */
 export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwarding): Tool {
   return {
     ...tool,
@@ -87,7 +87,7 @@ export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwar
   };
 }
 
-/** As much of a JSON Schema as is looked at here. */
+/** The parts of a JSON Schema that are used here. */
 export interface JsonSchema {
   type?: string | string[];
   description?: string;
@@ -116,7 +116,7 @@ export interface Field {
   required: boolean;
 }
 
-/** One call of the control API, as it describes itself (interfaces 11). */
+/** One call of the control API, from the API's own description (interfaces 11). */
 export interface ControlCall {
   method: string;
   path: string;
@@ -136,7 +136,7 @@ export class ControlApi {
     return new ControlApi(await http.call<OpenApi>("GET", "/_control/api.json"));
   }
 
-  /** @throws Error for a call that the server does not have, which is then of another version */
+  /** @throws Error for a call that the server does not have, since it is of another version */
   call(id: string): ControlCall {
     for (const [path, methods] of Object.entries(this.document.paths)) {
       for (const [method, described] of Object.entries(methods)) {
@@ -148,7 +148,7 @@ export class ControlApi {
     );
   }
 
-  /** Writes out every `$ref`, since clients of tools know no common components; drops examples and ids. */
+  /** Inlines every `$ref`, since MCP has no shared components; drops examples and ids. */
   inline<T>(part: T, within: readonly string[] = []): T {
     if (Array.isArray(part)) return part.map((one) => this.inline(one, within)) as T;
     if (typeof part !== "object" || part === null) return part;

@@ -144,7 +144,7 @@ async function callApi({ client }: ToolServer, args: Arguments): Promise<unknown
   return { status: answer.status, headers: Object.fromEntries(answer.headers), ...(await readBody(answer)) };
 }
 
-/** JSON as a value, text as text; anything else in words. */
+/** JSON as a value, text as text; a description of anything else. */
 async function readBody(answer: Response): Promise<object> {
   const bytes = Buffer.from(await answer.arrayBuffer());
   const type = answer.headers.get("content-type") ?? "";

@@ -28,7 +28,7 @@ export interface ReplayOptions {
   signal?: AbortSignal;
 }
 
-/** Does again what a bundle tells, and compares every answer with the one that was given then (interfaces 2). */
+/** Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces 2). */
 export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {
   const replay = new Replay(bundle);
   return replay.run(options);
@@ -42,7 +42,7 @@ class Replay {
   private readonly secrets = new SecretPlaceholders();
   private world!: ReplayWorld;
   private present: RequestStep | undefined;
-  /** The clock's instant when the present request made its change, which comes next. */
+  /** The clock's instant at which the current request made its change; the clock is set to it next. */
   private committed: string | undefined;
   private requests = 0;
   private controlCalls = 0;
@@ -84,7 +84,7 @@ class Replay {
     const { sandbox, port } = this.world;
     await this.moveTo(request.at);
     if (request.number !== undefined) sandbox.world.requests = request.number;
-    // Between arrival and change a running clock had gone on.
+    // A running clock advanced between the arrival of a request and its change.
     this.committed = request.committed;
     const entry = await sendRecorded(sandbox, {
       port,
@@ -151,7 +151,7 @@ class Replay {
     return undefined;
   }
 
-  /** The clock of a recording that did not stand still, moved on in the middle of a step. */
+  /** Advances the clock in the middle of a step, as in a recording with a running clock. */
   private passTo(instant: string): void {
     const { world } = this.world.sandbox;
     world.passTo(Math.min(Date.parse(instant), this.nextInstant()));
@@ -168,7 +168,7 @@ class Replay {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
     if ("request" in next) return Date.parse(next.request.at);
-    // A restore shows an earlier instant, and says nothing about the one at which it was asked for.
+    // A restore shows an earlier instant, not the instant of its own call.
     const { operation, now } = next.control;
     return GOES_BACK.has(operation) ? Number.POSITIVE_INFINITY : Date.parse(now);
   }
@@ -224,9 +224,9 @@ interface ReplayWorld {
 }
 
 /**
- * The world of a bundle on its first day, in a server of its own on a free port. Its clock stands still: the
- * bundle says what it showed at each step.
- * @throws DocumentError when this Understudy does not take the bundle's fixture or scenarios
+ * The initial world of a bundle, in its own server on a free port. Its clock is frozen: the bundle has the instant of
+ * each step.
+ * @throws DocumentError if this version refuses the bundle's fixture or scenarios
  */
 async function replayWorld(bundle: Bundle, fixture: object, replay: ReplaySeams): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));

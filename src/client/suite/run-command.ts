@@ -13,7 +13,7 @@ export interface CommandOptions {
   /** Wall milliseconds; undefined for no limit. */
   timeoutMs: number | undefined;
   signal: AbortSignal;
-  /** Where its output goes at once, by file descriptor, standard output's first; kept unless given. */
+  /** The file descriptors that its output is written to at once, standard output first; stored unless given. */
   show?: readonly [number, number];
 }
 
@@ -26,7 +26,7 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 const GRACE_MS = 3000;
 
 /**
- * Runs a command in a process group of its own, so that whatever it has started ends with it.
+ * Runs a command in its own process group, so that processes that it started end with it.
  * @throws CommandNotFound
  */
 export async function runCommand(command: readonly string[], options: CommandOptions): Promise<CommandRun> {

@@ -52,7 +52,7 @@ export async function runSuite(options: SuiteOptions): Promise<SuiteResult> {
   };
   const workers = Array.from({ length: Math.min(jobs, runs.length) }, () =>
     work().catch((error: unknown) => {
-      // The others must have cleaned up before the caller learns of it.
+      // The other runs must clean up before this rejects.
       broken.abort();
       return error;
     }),
@@ -91,8 +91,8 @@ interface ScenarioRun {
 }
 
 /**
- * One scenario: a fresh sandbox, the command, then the questions to its journal and to those of the sandboxes that
- * tests have opened beside it. They are gone afterwards, whatever happens.
+ * Runs one scenario: a fresh sandbox, the command, then the checks of its journal and of those of the sandboxes that
+ * tests opened. All are deleted afterwards.
  * @throws CommandNotFound
  */
 async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
@@ -114,7 +114,7 @@ async function runScenario(run: ScenarioRun): Promise<ScenarioResult> {
   return result;
 }
 
-/** Also those of tests that were ended before they could tell. */
+/** Includes tests that were killed before they could report. */
 async function discard(
   sandbox: SandboxClient,
   { server, scenario }: ScenarioRun,
@@ -174,10 +174,10 @@ function listFailures(
   made: CommandRun,
   { signal, timeoutMs, scenario }: BegunRun,
 ): string[] {
-  // An event that has not come yet might still have come.
+  // Expected events may still arrive, so a missing one is no failure here.
   if (signal.aborted) return ["the suite was interrupted"];
   const command = commandFailure(made, timeoutMs);
-  // A test that failed in a command that did not was tried again, and passed.
+  // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
   const off = new Set(scenario.rules.filter(canNeverTrigger).map(({ id }) => id));
   // A rule that was never triggered proves nothing about the application.

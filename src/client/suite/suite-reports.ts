@@ -133,7 +133,7 @@ function entryHtml(entry: SuiteRequest): Html {
   return html`<tr><td>${instantHtml(at)}${test === null ? "" : html`<br><small>${test}</small>`}</td><td><details><summary><code>${method} ${path}${query}</code></summary><pre tabindex="0">${bodies}</pre></details></td><td data-head="Answer">${status === 0 ? "no answer" : status} ${code ?? ""}</td><td data-head="Decided by">${decision}${why}</td></tr>\n`;
 }
 
-/** Carried in the page itself, so that a report from CI is all one needs to replay a failure. */
+/** Embedded in the page, so a report from CI is enough to replay a failure. */
 function bundleHtml({ name, bundle }: ScenarioResult): Html {
   if (bundle === undefined) return html``;
   const bytes = Buffer.from(JSON.stringify(bundle));
@@ -147,7 +147,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** interfaces 2: one test case per scenario; a failed one brings its output and its journal. */
+/** interfaces 2: one test case per scenario; a failed one contains its output and journal. */
 export function suiteJunit({ scenarios, command, coverage }: SuiteResult): string {
   return junit({
     name: "understudy suite",

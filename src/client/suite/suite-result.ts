@@ -20,7 +20,7 @@ export interface ExpectationOutcome {
 /** A request, with the test in whose sandbox it was made; null in the suite's own. */
 export type SuiteRequest = JournalEntry & { test: string | null };
 
-/** How many of the documented outcomes all sandboxes of the suite have seen together. */
+/** The number of documented outcomes that all sandboxes of the suite have seen together. */
 export interface SuiteCoverage {
   percent: number;
   covered: number;
@@ -87,7 +87,7 @@ export function testText({ name, outcome }: SuiteTest): string {
   return `${outcome}: ${name}`;
 }
 
-/** Adds up what sandboxes have seen that are gone before the suite ends. */
+/** Adds up the coverage of sandboxes that are deleted before the suite ends. */
 export class CoverageSum {
   private readonly seen = new Set<string>();
   private readonly all = new Set<string>();

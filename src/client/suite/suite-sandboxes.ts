@@ -11,7 +11,7 @@ import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-resu
 
 const MAX_ENTRIES = 1000;
 
-/** The sandboxes of one scenario's run: the suite's own, then those of tests; the questions go to all of them. */
+/** The sandboxes of one scenario's run: the suite's own, then those of tests; checks use all of them. */
 export class SuiteSandboxes {
   readonly all: readonly SandboxClient[];
   private readonly server: SuiteServer;
@@ -23,16 +23,16 @@ export class SuiteSandboxes {
     this.all = all;
   }
 
-  /** As they are once the command has ended. */
+  /** Their state after the command has ended. */
   static async of(own: SandboxClient, server: SuiteServer, scenario: Scenario): Promise<SuiteSandboxes> {
     const names = (await server.client.list()).map(({ name }) => name);
-    // So that a suite finds them, sandboxes of its tests are called like its own (test-sandbox.ts).
+    // Sandboxes of tests have the suite's name as a prefix, so that the suite finds them (test-sandbox.ts).
     const ofTests = names.filter((name) => name.startsWith(`${own.name}--`));
     const opened = await Promise.all(ofTests.map((name) => server.client.open(name)));
     return new SuiteSandboxes(server, scenario, [own, ...opened]);
   }
 
-  /** How often each rule was triggered, wherever. */
+  /** How often each rule was triggered, in all sandboxes. */
   async hits(): Promise<RuleOutcome[]> {
     const hits = this.all.map((sandbox) => this.server.hits(sandbox, this.scenario));
     const each = (await Promise.all(hits)).flat();
@@ -73,7 +73,7 @@ export class SuiteSandboxes {
     return { requests: pages.reduce((sum, { total }) => sum + total, 0), journal };
   }
 
-  /** The bundle of the first failed test, else of the sandbox that was called. */
+  /** The bundle of the first failed test, else of the sandbox that received requests. */
   async bundle(tests: readonly SuiteTest[]): Promise<object | undefined> {
     const failed = tests.find(({ outcome }) => outcome === "failed");
     const [own] = this.all;
@@ -102,10 +102,10 @@ export interface SuiteSandboxOptions extends Pick<SandboxOptions, "fixture" | "s
   name: string;
 }
 
-/** Where the sandboxes of a suite live: a server in this process, or one that runs elsewhere. */
+/** The server with the sandboxes of a suite: in this process, or elsewhere. */
 export class SuiteServer {
   readonly client: UnderstudyClient;
-  /** Whether it knows the scenarios by their names. One that runs elsewhere gets their rules one by one. */
+  /** Whether it has the scenarios by name. A server elsewhere gets their rules one by one. */
   readonly hasFiles: boolean;
   readonly close: () => Promise<void>;
 
@@ -115,7 +115,7 @@ export class SuiteServer {
     this.close = close ?? (async () => {});
   }
 
-  /** A server in this process, which reads these files and knows every other scenario by name. */
+  /** Starts a server in this process, which reads these files and has every other scenario by name. */
   static async start(files: readonly string[], scenariosFolder: string | undefined): Promise<SuiteServer> {
     const folder = scenariosFolder === undefined ? {} : { scenariosFolder };
     const understudy = assemble({ ...folder, refuseDefault: true });
@@ -124,12 +124,12 @@ export class SuiteServer {
     return new SuiteServer(connect(url), () => understudy.close());
   }
 
-  /** One that runs elsewhere. */
+  /** Uses a server that runs elsewhere. */
   static connect(url: string, token: string | undefined): SuiteServer {
     return new SuiteServer(connect(url, token === undefined ? {} : { token }));
   }
 
-  /** A fresh sandbox with the scenario in force. */
+  /** A fresh sandbox with the active scenario. */
   async open(wish: SuiteSandboxOptions, scenario: Scenario): Promise<SandboxClient> {
     if (this.hasFiles) {
       const scenarios = [scenario.name as ScenarioName];
@@ -151,7 +151,7 @@ export class SuiteServer {
     const armed = this.hasFiles
       ? (await sandbox.scenarios.list()).items.find((one) => one.name === name)?.rules
       : (await sandbox.faults.list()).items;
-    // A reset by the application takes inline rules away: one that is gone has not triggered since.
+    // A reset by the application removes inline rules: a missing rule counts as not triggered since.
     return rules.map(({ id }) => ({ id, hits: armed?.find((rule) => rule.id === id)?.hits ?? 0 }));
   }
 }
