@@ -91,6 +91,7 @@ if (stale) {
       // Started as a thread, so it has to be a file of its own.
       "persistence/sqlite-thread": "src/persistence/sqlite-thread.js",
       "client/index": "src/client/index.ts",
+      "client/engine": "src/client/engine.ts",
       "client/vitest": "src/client/vitest.ts",
       "client/playwright": "src/client/playwright.ts",
       "client/msw": "src/client/msw.ts",

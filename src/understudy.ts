@@ -1,7 +1,7 @@
 import "./hosts/node/platform.ts";
 import { randomBytes } from "node:crypto";
 import manifest from "../package.json" with { type: "json" };
-import { addMounts, createBrowserGate, createMounts } from "./control/application.ts";
+import { addMounts, answerInProcess, createBrowserGate, createMounts } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
 import { recordsRefusal } from "./control/limits.ts";
@@ -16,10 +16,12 @@ import { createEngine } from "./engine/index.ts";
 import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
+import { createFetch, IN_PROCESS_ORIGIN } from "./hosts/fetch/create-fetch.ts";
 import { Connections } from "./hosts/node/close-server.ts";
 import { ExpressServer } from "./hosts/node/express-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
+import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outbound.ts";
 import { findOwnReceiver, listen, ownAddress, ownUrl } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
@@ -49,7 +51,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     policy: createAddressPolicy({ mode: shared ? "shared" : "local", allow: shared?.allowAddresses }),
     own: findOwnReceiver(sites, guard.isOwn),
   };
-  const outbound = replay?.outbound ?? createOutbound(network);
+  const outbound =
+    replay?.outbound ??
+    deliverInProcess(IN_PROCESS_ORIGIN, (request) => fetch(request), createOutbound(network));
   const uploads = new UploadStore(limits?.upload_bytes ?? LOCAL_UPLOAD_BYTES, (sandbox) =>
     storedTextBytes(sandbox, sandbox.world.root),
   );
@@ -100,6 +104,11 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     savingFailure: () => (fleet ?? persistence)?.failure,
     judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
   };
+  const fetch = createFetch({
+    api: engine.handle,
+    control: answerInProcess(control),
+    receiver: (request) => engine.receivers.handle(request),
+  });
   const login = shared && new Login(shared.token);
   const own = { url: () => ownUrl(server), token: shared?.token, version };
   const mounts = createMounts({
@@ -129,7 +138,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     await persistence?.begin();
   };
   return {
-    ...{ sandboxes, fixtures, scenarios, server, login },
+    ...{ sandboxes, fixtures, scenarios, server, login, fetch },
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();
       return listen(server, port, host);

@@ -23,8 +23,10 @@ export type Transport = (url: string, call: Call) => Promise<Reply>;
 // As it is when this is imported: a test may replace it later.
 const { fetch } = globalThis;
 
-export const overFetch: Transport = async (url, call) => {
-  const response = await fetch(url, { ...call, headers: { ...call.headers } });
+export const overFetch: Transport = async (url, call) =>
+  toReply(await fetch(url, { ...call, headers: { ...call.headers } }));
+
+export function toReply(response: Response): Reply {
   return {
     status: response.status,
     statusText: response.statusText,
@@ -32,4 +34,4 @@ export const overFetch: Transport = async (url, call) => {
     text: () => response.text(),
     chunks: () => response.body!.pipeThrough(new TextDecoderStream()),
   };
-};
+}

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
 import { clip } from "../engine/documents/document-error.ts";
-import { splitTarget } from "../engine/pipeline/plain-http.ts";
+import { type PlainAnswer, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
-import { originForm } from "../hosts/node/node-request.ts";
+import { NodeRequest, originForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
 import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
 import type { Guard, Mount } from "./guard.ts";
+import type { HandleControl } from "./handle-control.ts";
 import type { Login } from "./login.ts";
 import type { ControlServer } from "./operation.ts";
 import { asProblem, Problem } from "./problem.ts";
-import { preflight, sendProblem } from "./send-answer.ts";
+import { preflight, sendAnswer, sendProblem, toOwnAnswer } from "./send-answer.ts";
 
 /** Adds the product's own paths to an Express application, each guarded as it asks. */
 export function addMounts(
@@ -96,6 +97,21 @@ function internalProblem(error: unknown, log: Log): Problem {
   });
 }
 
+/** The control API for calls within this process, which no guard stands before. */
+export function answerInProcess(control: ControlServer) {
+  let handle: HandleControl | undefined;
+  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
+    handle ??= (await import("./handle-control.ts")).createControl(control);
+    try {
+      const answer = await handle(request);
+      return answer && toOwnAnswer(answer);
+    } catch (error) {
+      const problem = asProblem(error) ?? internalProblem(error, control.log);
+      return toOwnAnswer(problem.toAnswer());
+    }
+  };
+}
+
 /** A mount whose code is loaded with its first request, so that the server's start does not pay for it. */
 export function lazyMount(load: () => Promise<Mount["handle"]>): Mount["handle"] {
   let loading: Promise<Mount["handle"]> | undefined;
@@ -116,7 +132,13 @@ export interface MountParts {
 
 /** The product's own paths. */
 export function createMounts({ control, login, mcp, atOwner }: MountParts): Mount[] {
-  const controlApi = lazyMount(async () => (await import("./handle-control.ts")).createControl(control));
+  const controlApi = lazyMount(async () => {
+    const handle = (await import("./handle-control.ts")).createControl(control);
+    return async (request, response) => {
+      const answer = await handle(new NodeRequest(request, response, control.sites));
+      if (answer !== undefined) await sendAnswer(request, response, answer);
+    };
+  });
   const console = lazyMount(async () => (await import("./console-mount.ts")).handleConsole);
   const receivers: Mount["handle"] = (request, response, path) =>
     answerReceiverRequest(request, response, {

@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { until } from "../../test/support/eventually.ts";
 import { type Api, startReference } from "../../test/support/harness.ts";
+import { NodeRequest } from "../hosts/node/node-request.ts";
 import { createControl } from "./handle-control.ts";
+import { sendAnswer } from "./send-answer.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -29,7 +31,9 @@ it.each(["journal", "history"])(
     };
     const { sandboxes } = api.understudy;
     const control = createControl({ sandboxes, durability, operations: [], judgesAnswers: false } as never);
-    const server = createServer((request, response) => void control(request, response, request.url!));
+    const server = createServer(async (request, response) =>
+      sendAnswer(request, response, (await control(new NodeRequest(request, response)))!),
+    );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
       const { port } = server.address() as AddressInfo;

@@ -15,14 +15,11 @@ import { Router } from "../engine/pipeline/router.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
 import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
-import { NodeRequest } from "../hosts/node/node-request.ts";
 import { AnswerValidator } from "./answer-validator.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
-import type { Mount } from "./guard.ts";
 import type { ControlCall, ControlOperation, ControlServer } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
-import { sendAnswer } from "./send-answer.ts";
 
 /** One call of the control API on its way through its steps, which complete it; also what its handler sees. */
 export class ControlExchange implements ControlCall, StepExchange {
@@ -77,18 +74,21 @@ const MAX_VALUES_OF_LARGE = 4_000_000;
 
 const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
 
-/** The control API: answers the calls that it has, and throws a Problem for others. */
-export function createControl(server: ControlServer): Mount["handle"] {
+/** Answers a call; undefined if its client left. @throws Problem and others that `asProblem` knows */
+export type HandleControl = (request: PlainRequest) => Promise<Answer | undefined>;
+
+/** The control API, for any host. */
+export function createControl(server: ControlServer): HandleControl {
   const judge = server.judgesAnswers ? new AnswerValidator() : undefined;
-  return async (request, response) => {
-    const exchange = new ControlExchange(server, judge, new NodeRequest(request, response, server.sites));
+  return async (request) => {
+    const exchange = new ControlExchange(server, judge, request);
     try {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
-      if (error instanceof ClientGone) return;
+      if (error instanceof ClientGone) return undefined;
       throw (exchange.stage !== "route" && judge?.refusal(exchange.operation, error)) || error;
     }
-    await sendAnswer(request, response, holdStream(exchange));
+    return holdStream(exchange);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
-import type { Answer } from "../engine/pipeline/plain-http.ts";
+import type { Answer, PlainAnswer } from "../engine/pipeline/plain-http.ts";
 import { addBody } from "../engine/pipeline/response-headers.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import { sendAnswer as send } from "../hosts/node/send.ts";
@@ -23,7 +23,7 @@ export async function sendProblem(
   problem: Problem,
 ): Promise<void> {
   if (response.headersSent) return void response.destroy();
-  // A source that was refused is not an origin to share anything with.
+  // A source that was refused is no origin to share anything with.
   const cors = problem.status === 403 ? {} : corsHeaders(request);
   const own = request.complete ? cors : { ...cors, Connection: "close" };
   await sendWith(own, { request, response, answer: problem.toAnswer() });
@@ -35,8 +35,13 @@ async function sendWith(
   own: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
+  await send(request, response, toOwnAnswer(answer, own));
+}
+
+/** An answer of the product's own, with the headers that all of them have. */
+export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): PlainAnswer {
   const all = { ...ALWAYS, ...own, ...answer.headers };
-  await send(request, response, addBody(Object.entries(all).flat(), answer));
+  return addBody(Object.entries(all).flat(), answer);
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
@@ -68,7 +73,7 @@ export function preflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** Uploads go to the temporary folder on their way; a full disk is not a defect of the client or of ours. */
+/** Uploads go to the temporary folder on their way; a full disk is no defect of the client or of ours. */
 export function refuseFullDisk(error: unknown) {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
   const refusal = toStoreRefusal(error, "the folder for uploads");

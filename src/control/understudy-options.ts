@@ -74,6 +74,8 @@ export interface Understudy {
   readonly login: Login | undefined;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;
+  /** Answers a request to this server's sandboxes or its control API without a socket, whatever its URL's origin. */
+  fetch(request: Request): Promise<Response>;
   /** Stops accepting, lets open requests finish, and leaves nothing behind. */
   close(): Promise<void>;
 }

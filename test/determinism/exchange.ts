@@ -59,6 +59,31 @@ export function exchange(port: number, { method, path, headers, body }: Request)
   });
 }
 
+/** The same without a socket. Header names come in lower case, sorted, and a broken connection as `fetch` shows it. */
+export async function exchangeInProcess(
+  { fetch, port }: { fetch: (request: globalThis.Request) => Promise<Response>; port: number },
+  { method, path, headers, body }: Request,
+): Promise<Answer> {
+  const { host = RECORDED_HOST, ...others } = headers;
+  const place = { port, path };
+  const asked = new Request(`http://${host}${path}`, { method, headers: others, body: bytesOf(body, port) });
+  let response: Response;
+  try {
+    response = await fetch(asked);
+  } catch {
+    return { status: 0, headers: [], body: "", broken: true };
+  }
+  const pieces: Uint8Array[] = [];
+  let broken = false;
+  try {
+    for await (const piece of response.body ?? []) pieces.push(piece as Uint8Array);
+  } catch {
+    broken = true;
+  }
+  const answer = { status: response.status, rawHeaders: [...response.headers].flat() };
+  return inRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, place);
+}
+
 function bytesOf(body: Request["body"], port: number): Buffer | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== "string") return Buffer.from(body.base64, "base64");

@@ -20,7 +20,7 @@ export function inventName(inventor: Inventor): string {
 
 /** A valid address for a name in any script; of the id where the name has no letters. */
 export function inventEmail(name: string, id: string, inventor: Inventor): string {
-  // Titles such as "Dr." and "Jr." are not part of an address.
+  // Titles such as "Dr." and "Jr." are no part of an address.
   const words = name.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
   const [firstName = id, ...others] = words;
   const names = { firstName, lastName: others.at(-1) ?? "" };

@@ -167,7 +167,7 @@ interface Walk {
 
 /**
  * Walks a parsed document once, in its own order, and finds what YAML allows and a document of ours does not:
- * keys given twice, keys that are not text, dangerous keys, numbers that lose digits, aliases without a target.
+ * keys given twice, keys that are no text, dangerous keys, numbers that lose digits, aliases without a target.
  * @throws UnreadableText
  */
 export function checkNodes(

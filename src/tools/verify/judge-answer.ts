@@ -139,7 +139,7 @@ function judgeEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, assumedPlace(operation!, ""));
   for (const event of full) {
     const { json, broken } = parseJson(read(event, "data").join("\n"));
-    if (broken) verdict.expect(false, `${path}: an event is not JSON`, assumedPlace(operation!, ""));
+    if (broken) verdict.expect(false, `${path}: an event is no JSON`, assumedPlace(operation!, ""));
     else judgeBody(verdict, operation!, schema, json, { masked: true });
   }
 }
@@ -223,7 +223,7 @@ export function excerpt(value: unknown): string {
 
 type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
 
-/** Undeclared fields in an answer are reported, but are not a fault. */
+/** Fields that a service answers and we do not declare are no fault, and worth knowing. */
 function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
   const unknown = [...unknownFields(schema as Shape, body, "")];
   if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);

@@ -1,0 +1,71 @@
+import { EMPTY_BYTES } from "../../engine/bytes.ts";
+import type { PlainAnswer, PlainRequest } from "../../engine/pipeline/plain-http.ts";
+import { readBytes } from "../../engine/pipeline/read-body.ts";
+import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
+import { toResponse } from "./fetch-answer.ts";
+import { FetchRequest } from "./fetch-request.ts";
+import { breakAnswer } from "./fetch-wire.ts";
+
+/** The address of every sandbox in a process. No network has it (RFC 6761), so that no request can leave by mistake. */
+export const IN_PROCESS_ORIGIN = "http://understudy.test";
+
+/** Each resolves with undefined where the caller has left. */
+export interface FetchRoutes {
+  /** The emulated API. */
+  api(request: PlainRequest): Promise<PlainAnswer | undefined>;
+  /** Everything below `/_control`. */
+  control(request: PlainRequest): Promise<PlainAnswer | undefined>;
+  /** Everything below `/_receivers/`. */
+  receiver(request: ReceiverRequest): ReceiverResponse | Promise<ReceiverResponse>;
+}
+
+export type SandboxFetch = (request: Request) => Promise<Response>;
+
+/**
+ * Answers requests of the Fetch standard without a socket (interfaces 17). Rejects as `fetch` does: with a TypeError
+ * where a fault breaks the connection, and with the signal's reason where the caller aborts.
+ */
+export function createFetch(routes: FetchRoutes): SandboxFetch {
+  const answer = async (request: Request): Promise<Response> => {
+    const bytes = request.body === null ? EMPTY_BYTES : new Uint8Array(await request.arrayBuffer());
+    const plain = new FetchRequest(request, bytes);
+    const { target } = plain;
+    if (target.startsWith("/_receivers/")) return answerReceiver(routes, plain);
+    const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
+    const plainAnswer = await (isControl ? routes.control(plain) : routes.api(plain));
+    if (plainAnswer === undefined) throw request.signal.reason;
+    if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
+    return toResponse(plainAnswer, request);
+  };
+  return (request) => Promise.race([aborted(request.signal), answer(request)]);
+}
+
+/** Rejects when the caller aborts. A request may go on then, as one does on a server whose client has left. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+async function answerReceiver({ receiver }: FetchRoutes, plain: FetchRequest): Promise<Response> {
+  const answer = await receiver({
+    method: plain.method,
+    path: plain.target.replace(/\?.*/s, ""),
+    headers: plain.headers as ReceiverRequest["headers"],
+    rawHeaders: plain.rawHeaders,
+    read: (limit) => readBytes(plain, limit).catch(() => "too-large" as const),
+    signal: plain.signal,
+  });
+  if (answer === "reset") throw new TypeError("fetch failed");
+  // Until the caller aborts.
+  if (answer === "hang") return new Promise(() => {});
+  const { status, headers, body } = answer;
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().flatMap((one) => [name, one]),
+  );
+  return toResponse(
+    { status, headers: list, body, length: body.length, stream: undefined, wire: undefined },
+    { method: plain.method, signal: plain.signal },
+  );
+}

@@ -1,0 +1,42 @@
+import { toUtf8 } from "../../engine/bytes.ts";
+import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+
+/** Statuses whose answers have no body, which the Fetch standard enforces. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The answer as a caller of `fetch` gets it. */
+export function toResponse(
+  { status, headers, body, stream }: PlainAnswer,
+  { method, signal }: Pick<Request, "method" | "signal">,
+): Response {
+  const isEmpty = method === "HEAD" || WITHOUT_BODY.has(status);
+  const content = isEmpty ? null : stream === undefined ? body : toStream(stream, signal);
+  return new Response(content as Uint8Array<ArrayBuffer>, { status, headers: toPairs(headers) });
+}
+
+export function toPairs(headers: readonly string[]): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
+  return pairs;
+}
+
+/** Piece by piece, as fast as it is read, until its reader cancels or the request aborts. */
+function toStream(
+  stream: NonNullable<PlainAnswer["stream"]>,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
+  const cancelled = new AbortController();
+  const pieces = stream(AbortSignal.any([cancelled.signal, signal]))[Symbol.asyncIterator]();
+  return new ReadableStream({
+    start(controller) {
+      signal.addEventListener("abort", () => controller.error(signal.reason), { once: true });
+    },
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (signal.aborted) return;
+      if (done) controller.close();
+      else controller.enqueue(typeof value === "string" ? toUtf8(value) : value);
+    },
+    cancel: () => cancelled.abort(),
+  });
+}

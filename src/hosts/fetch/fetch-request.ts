@@ -1,0 +1,55 @@
+import { ClientGone, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
+
+/** A request of the Fetch standard, as the engine sees it. */
+export class FetchRequest implements PlainRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: PlainRequest["headers"];
+  readonly rawHeaders: readonly string[];
+  readonly site: Site;
+  readonly signal: AbortSignal;
+  private readonly bytes: Uint8Array;
+
+  /** @param bytes the whole body; no process is between the caller and the engine that could send it in pieces */
+  constructor(request: Request, bytes: Uint8Array) {
+    const { host, origin, pathname, search } = new URL(request.url);
+    this.method = request.method;
+    this.target = pathname + search;
+    this.site = toSite(origin);
+    this.bytes = bytes;
+    const headers: Record<string, string> = { host };
+    for (const [name, value] of request.headers) headers[name] = value;
+    if (bytes.length > 0) headers["content-length"] = String(bytes.length);
+    this.headers = headers;
+    this.rawHeaders = Object.entries(headers).flat();
+    this.signal = goneWith(request.signal);
+  }
+
+  get body(): AsyncIterable<Uint8Array> {
+    return once(this.bytes);
+  }
+}
+
+function toSite(url: string): Site {
+  return {
+    named: undefined,
+    url,
+    only: undefined,
+    baseUrl: (sandbox, prefixed = false) =>
+      sandbox === "default" && !prefixed ? url : `${url}/_s/${sandbox}`,
+    findOrigin: () => null,
+  };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
+/** Aborts with a ClientGone, which the engine knows, whatever the caller's reason. */
+function goneWith(signal: AbortSignal): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => gone.abort(new ClientGone());
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  return gone.signal;
+}

@@ -1,0 +1,136 @@
+import { concatBytes, EMPTY_BYTES, equalBytes, toUtf8 } from "../../engine/bytes.ts";
+import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
+import type { Wire } from "../../engine/sandbox/fault-injector.ts";
+import { toPairs } from "./fetch-answer.ts";
+
+/** Stands for status line and headers, which a fault may cut like any bytes. */
+const HEAD = toUtf8("HTTP");
+
+/**
+ * Breaks an answer as `fetch` shows a broken connection: it rejects with a TypeError, or the body fails in the middle;
+ * `hang` ends when the caller aborts.
+ */
+export async function breakAnswer(answer: PlainAnswer, gone: AbortSignal): Promise<Response> {
+  const { fault, over_ms } = answer.wire!;
+  const body = await readBody(answer, gone);
+  return new Promise((resolve, reject) => {
+    const wire = new FetchWire({ answer, body, over_ms, gone, resolve, reject });
+    void fault.perform(wire);
+  });
+}
+
+interface WireParts extends Pick<Wire, "body" | "over_ms" | "gone"> {
+  answer: PlainAnswer;
+  resolve: (response: Response) => void;
+  reject: (error: unknown) => void;
+}
+
+class FetchWire implements Wire {
+  readonly head = HEAD;
+  readonly body: Uint8Array;
+  readonly over_ms: number;
+  readonly gone: AbortSignal;
+  private readonly parts: WireParts;
+  /** The bytes that came before the head was complete. */
+  private early: Uint8Array = EMPTY_BYTES;
+  private out: PieceStream | undefined;
+  private sent = 0;
+
+  constructor(parts: WireParts) {
+    this.parts = parts;
+    this.body = parts.body;
+    this.over_ms = parts.over_ms;
+    this.gone = parts.gone;
+  }
+
+  left(): Promise<void> {
+    if (this.gone.aborted) return Promise.resolve();
+    return new Promise((resolve) => this.gone.addEventListener("abort", () => resolve(), { once: true }));
+  }
+
+  async drain(): Promise<void> {}
+
+  write(bytes: Uint8Array): void {
+    let rest = bytes;
+    if (this.out === undefined) {
+      this.early = concatBytes([this.early, bytes]);
+      if (this.early.length < HEAD.length || !equalBytes(this.early.subarray(0, HEAD.length), HEAD)) return;
+      rest = this.early.subarray(HEAD.length);
+      this.begin();
+    }
+    this.sent += rest.length;
+    if (rest.length > 0) this.out!.push(rest);
+  }
+
+  async finish(bytes?: Uint8Array): Promise<void> {
+    if (bytes !== undefined) this.write(bytes);
+    if (this.out !== undefined && this.sent === this.body.length) this.out.end();
+    else this.destroy();
+  }
+
+  reset(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.out !== undefined) this.out.end(new TypeError("terminated"));
+    else this.parts.reject(this.gone.aborted ? this.gone.reason : new TypeError("fetch failed"));
+  }
+
+  private begin(): void {
+    const { status, headers } = this.parts.answer;
+    this.out = new PieceStream();
+    this.parts.resolve(new Response(this.out.readable, { status, headers: toPairs(headers) }));
+  }
+}
+
+/** A stream that gives every piece before it fails; the standard's own drops those that were not read yet. */
+class PieceStream {
+  readonly readable: ReadableStream<Uint8Array>;
+  private readonly pieces: Uint8Array[] = [];
+  private ended: { error: Error | undefined } | undefined;
+  private wake = () => {};
+
+  constructor() {
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          while (this.pieces.length === 0 && this.ended === undefined)
+            await new Promise<void>((resolve) => {
+              this.wake = resolve;
+            });
+          const piece = this.pieces.shift();
+          if (piece !== undefined) controller.enqueue(piece);
+          else if (this.ended!.error === undefined) controller.close();
+          else controller.error(this.ended!.error);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  push(piece: Uint8Array): void {
+    this.pieces.push(piece);
+    this.wake();
+  }
+
+  end(error?: Error): void {
+    this.ended = { error };
+    this.wake();
+  }
+}
+
+/** A stream may never end by itself: a wire fault carries the part that came within a second. */
+const STREAM_MS = 1_000;
+
+async function readBody({ body, stream }: PlainAnswer, gone: AbortSignal): Promise<Uint8Array> {
+  if (stream === undefined) return typeof body === "string" ? toUtf8(body) : (body ?? EMPTY_BYTES);
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of stream(AbortSignal.any([gone, AbortSignal.timeout(STREAM_MS)])))
+      pieces.push(typeof piece === "string" ? toUtf8(piece) : piece);
+  } catch {
+    // The pieces so far are the body.
+  }
+  return concatBytes(pieces);
+}

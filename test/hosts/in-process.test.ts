@@ -1,0 +1,224 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
+import { EPOCH, KEYS } from "../support/harness.ts";
+
+let sandbox: LocalSandbox;
+beforeEach(async () => {
+  sandbox = await createSandbox({
+    clock: { mode: "frozen", now: EPOCH },
+    settings: { check_answers: "on" },
+    scenariosFolder: "test/support",
+  });
+});
+afterEach(() => sandbox.close());
+
+const asDan = { headers: { "api-key": KEYS.dan } };
+const asAda = { headers: { "api-key": KEYS.ada } };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+const readJson = (response: Response): Promise<any> => response.json();
+
+const post = (path: string, body: unknown, signal?: AbortSignal) =>
+  sandbox.fetch(path, {
+    method: "POST",
+    headers: { ...asAda.headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+
+/** Resolves with what was read before a body failed, and the failure. */
+async function readBroken(response: Response): Promise<{ text: string; error: unknown }> {
+  let text = "";
+  try {
+    for await (const piece of response.body!) text += new TextDecoder().decode(piece as Uint8Array);
+    return { text, error: undefined };
+  } catch (error) {
+    return { text, error };
+  }
+}
+
+describe("a sandbox in this process", () => {
+  it("answers requests of the emulated API [interfaces 17]", async () => {
+    expect(sandbox.credentials["usr_dan"]).toBe(KEYS.dan);
+    const response = await sandbox.fetch("/v1/models", asDan);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+    expect((await readJson(response)).models.length).toBeGreaterThan(0);
+    expect((await sandbox.fetch("/v1/models")).status).toBe(401);
+    const { entries } = await sandbox.journal.list();
+    expect(entries.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  it("takes a path, a URL and a Request, of any origin [interfaces 17]", async () => {
+    const url = "https://api.example.com/v1/models";
+    for (const input of [
+      "/v1/models",
+      `${sandbox.url}/v1/models`,
+      url,
+      new URL(url),
+      new Request(url, asDan),
+    ])
+      expect((await sandbox.fetch(input, input instanceof Request ? undefined : asDan)).status).toBe(200);
+  });
+
+  it("changes its world as requests do, and goes back [interfaces 10, 17]", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    expect((await post(path, { new_parent_id: "dept_ops" })).status).toBe(200);
+    expect((await sandbox.state("departments").get("dept_ml")).parent_id).toBe("dept_ops");
+    const { entries } = await sandbox.history.list();
+    await sandbox.history.rewind(entries[0]!.id, "before");
+    expect((await sandbox.state("departments").get("dept_ml")).parent_id).not.toBe("dept_ops");
+  });
+
+  it("answers 422 for a body that is no JSON, 404 for other paths, HEAD without a body [interfaces 17]", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    const bad = await sandbox.fetch(path, {
+      method: "POST",
+      headers: { ...asAda.headers, "content-type": "application/json" },
+      body: "{",
+    });
+    expect([400, 422]).toContain(bad.status);
+    expect((await sandbox.fetch("/v1/nothing", asDan)).status).toBe(404);
+    expect((await sandbox.fetch("/_console", asDan)).status).toBe(404);
+    const head = await sandbox.fetch("/v1/models", { ...asDan, method: "HEAD" });
+    expect(await head.text()).toBe("");
+  });
+
+  it("receives forms and resumable uploads at the URLs that it hands out [4.6, interfaces 17]", async () => {
+    const announced = await post("/v1/organizations/org_acme/files/upload-url", {
+      filename: "notes.txt",
+      file_size: 5,
+      mime_type: "text/plain",
+    });
+    const { upload_url } = await readJson(announced);
+    expect(upload_url.startsWith(`${sandbox.url}/`)).toBe(true);
+    const put = await sandbox.fetch(upload_url, {
+      method: "PUT",
+      headers: { "content-type": "text/plain", "content-range": "bytes 0-4/5" },
+      body: "hello",
+    });
+    expect(put.status).toBe(200);
+    const form = new FormData();
+    form.set("file", new File(["hello"], "notes.txt", { type: "text/plain" }));
+    const path = "/v1/organizations/org_acme/files/upload";
+    const uploaded = await sandbox.fetch(path, { ...asDan, method: "POST", body: form });
+    expect(await readJson(uploaded)).toMatchObject({ filename: "notes.txt", file_size: 5 });
+  });
+
+  it("delivers webhooks to receivers inside it, and says what they did [6, interfaces 17]", async () => {
+    const receiver = await sandbox.receivers.add({ answers: [500, 200] });
+    expect(receiver.url.startsWith(`${sandbox.url}/_receivers/`)).toBe(true);
+    await post("/webhooks", { url: receiver.url, events: ["user.created"], organization_id: "org_acme" });
+    await sandbox.events.trigger("user.created");
+    expect((await sandbox.deliveries.list()).items[0]).toMatchObject({
+      status: "failed",
+      response_code: 500,
+    });
+    await sandbox.clock.advance("1m");
+    expect((await sandbox.deliveries.list()).items[0]).toMatchObject({ status: "success", attempts: 2 });
+    expect((await sandbox.receivers.requests(receiver.id)).items).toHaveLength(2);
+  });
+
+  it("streams entries until the reader leaves [interfaces 17]", async () => {
+    await sandbox.fetch("/v1/models", asDan);
+    const entries = sandbox.journal.follow({}, 0);
+    expect((await entries.next()).value).toMatchObject({ path: "/v1/models", status: 200 });
+    await entries.return?.();
+  });
+
+  it("refuses options that it does not have [interfaces 17]", async () => {
+    await expect(createSandbox({ port: 1 } as never)).rejects.toThrow(
+      'createSandbox has no option "port"; its options are fixture, seed',
+    );
+    await expect(createSandbox({ fixture: "refrence" as never })).rejects.toThrow(/reference/);
+  });
+
+  it("leaves no socket, file, thread or timer behind [interfaces 17]", async () => {
+    const script = `
+      const { createSandbox } = await import(${JSON.stringify(new URL("../../dist/client/engine.js", import.meta.url).href)});
+      const sandbox = await createSandbox();
+      const form = new FormData();
+      form.set("file", new File(["hello"], "notes.txt", { type: "text/plain" }));
+      const path = "/v1/organizations/org_acme/files/upload";
+      const asDan = { "api-key": ${JSON.stringify(KEYS.dan)} };
+      console.log((await sandbox.fetch(path, { method: "POST", headers: asDan, body: form })).status);
+      console.log(process.getActiveResourcesInfo().filter((kind) => /TCP|Worker|Message/.test(kind)).length);
+      if (process.argv[1] === "close") await sandbox.close();
+    `;
+    const folder = mkdtempSync(join(tmpdir(), "in-process-"));
+    try {
+      for (const end of ["close", "leave"]) {
+        const { stdout, stderr, status } = spawnSync(
+          process.execPath,
+          ["--input-type=module", "-e", script, end],
+          { encoding: "utf8", timeout: 20_000, env: { ...process.env, TMPDIR: folder } },
+        );
+        expect([stdout, stderr, status]).toEqual(["201\n0\n", "", 0]);
+        expect(readdirSync(folder)).toEqual([]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a broken connection looks to the caller as it does to fetch", () => {
+  const arm = (effect: object) =>
+    sandbox.faults.add({ match: { operation: "models.list" }, effect } as never);
+
+  it.each(["reset", "empty", "garbage"] as const)(
+    "%s rejects with a TypeError [interfaces 17]",
+    async (wire) => {
+      await arm({ wire });
+      await expect(sandbox.fetch("/v1/models", asDan)).rejects.toThrow(new TypeError("fetch failed"));
+      expect((await sandbox.journal.list()).entries[0]).toMatchObject({ status: 0 });
+    },
+  );
+
+  it("truncate gives status and half of the body, then fails [interfaces 17]", async () => {
+    await arm({ wire: "truncate" });
+    const response = await sandbox.fetch("/v1/models", asDan);
+    const { text, error } = await readBroken(response);
+    expect(error).toEqual(new TypeError("terminated"));
+    expect(text).toMatch(/^\{"/);
+    expect(() => JSON.parse(text)).toThrow();
+  });
+
+  it("drip gives the whole body in the end [interfaces 17]", async () => {
+    await arm({ wire: "drip", over: "50ms" });
+    const { text, error } = await readBroken(await sandbox.fetch("/v1/models", asDan));
+    expect(error).toBeUndefined();
+    expect(JSON.parse(text)).toBeTruthy();
+  });
+
+  it("hang ends when the caller aborts, with the caller's reason [interfaces 17]", async () => {
+    await arm({ wire: "hang" });
+    const caller = new AbortController();
+    const answer = sandbox.fetch("/v1/models", { ...asDan, signal: caller.signal });
+    caller.abort(new Error("enough"));
+    await expect(answer).rejects.toThrow("enough");
+  });
+
+  it("an abort ends a delayed answer and a stream, also one that was aborted before [interfaces 17]", async () => {
+    await arm({ delay: "10m" });
+    const caller = new AbortController();
+    const answer = sandbox.fetch("/v1/models", { ...asDan, signal: caller.signal });
+    caller.abort(new Error("enough"));
+    await expect(answer).rejects.toThrow("enough");
+    await expect(sandbox.fetch("/v1/models", { ...asDan, signal: caller.signal })).rejects.toThrow("enough");
+    const reader = new AbortController();
+    const stream = await sandbox.fetch("/v1/meeting-buddy/sessions/mbsess_standup/transcripts/stream", {
+      ...asDan,
+      signal: reader.signal,
+    });
+    expect(stream.status).toBe(200);
+    const reading = stream.text();
+    reader.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+  });
+});
