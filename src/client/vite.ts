@@ -80,7 +80,7 @@ async function share(options: CreateOptions): Promise<Shared> {
 }
 
 async function release(used: Shared, root: string, user: object): Promise<void> {
-  // The restart closes the old dev server before the new one uses the world.
+  // After a restart, the new dev server already uses the world.
   if (used.users.get(root) !== user) return;
   used.users.delete(root);
   if (used.users.size > 0) return;

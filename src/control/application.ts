@@ -47,7 +47,7 @@ export function addMounts(
   };
   for (const { prefix, access, handle } of mounts) {
     const answer: RequestHandler = (request, response) => {
-      // Express cuts the prefix off; handlers, and other nodes of a fleet, are given the target as it was sent.
+      // Express removes the prefix; handlers and other nodes of a fleet need the original target.
       request.url = request.originalUrl;
       return handle(request, response, splitTarget(originForm(request.url)).path);
     };
@@ -126,7 +126,7 @@ export interface MountParts {
   login: Login | undefined;
   /** Loads the MCP server, if the program that started this one has it. */
   mcp: (() => Promise<Mount["handle"]>) | undefined;
-  /** In a fleet: handles the calls below a prefix at the node that owns their sandbox. */
+  /** In a fleet: the node that owns the sandbox handles the calls below a prefix. */
   atOwner: (prefix: string, handle: Mount["handle"]) => Mount["handle"];
 }
 
@@ -154,7 +154,7 @@ export function createMounts({ control, login, mcp, atOwner }: MountParts): Moun
     { prefix: "/_receivers", access: "open", handle: atOwner("/_receivers/", receivers) },
     { prefix: "/_console", access: "source", handle: console },
   ];
-  // Before the prefixes that they are part of.
+  // Before the shorter prefixes, which would match first.
   if (login !== undefined)
     mounts.unshift({ prefix: "/_console/login", access: "source", handle: login.handle });
   if (mcp !== undefined) mounts.unshift({ prefix: "/_control/mcp", access: "token", handle: lazyMount(mcp) });

@@ -31,8 +31,8 @@ const FOLDER = join(PROJECT_FOLDER, "dist", "console");
 const ASSETS = "/_console/assets";
 
 /**
- * The built console (interfaces 2): hashed files that a browser may keep for good, and for every other address the
- * page, which finds its view by itself. Static and without secrets; what it shows it asks of the control API.
+ * The built console (interfaces 2): files with hashed names, which browsers may cache for ever, and the page for every
+ * other address; the page selects its view. Static and without secrets; the page loads its data from the control API.
  */
 export const handleConsole: Mount["handle"] = async (request, response, path) => {
   for (const [name, value] of Object.entries(GUARDED)) response.setHeader(name, value);
@@ -42,7 +42,7 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   }
   const nothing = () => end(response, 404, "The console has no such file.");
   if (path.startsWith(`${ASSETS}/`)) return void assets(request as never, response as never, nothing);
-  // A view's address has no dot in its last part; what has one asks for a file.
+  // A view's address has no dot in its last part; an address with one names a file.
   if (path.slice(path.lastIndexOf("/")).includes(".")) return nothing();
   const page = await readFile(join(FOLDER, "index.html")).catch(() => undefined);
   if (page === undefined) return end(response, 503, "The console was not built. `npm run build` makes it.");

@@ -11,7 +11,7 @@ export interface SandboxDirectory {
   names(): Promise<string[]>;
   /** The sandbox, taken over if no node owns it; undefined if another node owns it, or there is none. */
   find(name: string): Promise<Sandbox | undefined>;
-  /** Whether another node has forwarded this call, so that it asks for what is here. */
+  /** Whether another node has forwarded this call, so that only this node's sandboxes are meant. */
   isForwarded(headers: IncomingHttpHeaders): boolean;
   /** The answers of the other nodes to a GET. */
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;

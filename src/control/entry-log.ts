@@ -97,7 +97,7 @@ export async function* streamEntries<E extends { sequence: number }>(
   { after, wanted = () => true, render }: Following<E>,
   signal: AbortSignal,
 ): AsyncIterable<string> {
-  // A position beyond the end is that of another server's log, and means nothing here.
+  // A position beyond the end belongs to another server's log.
   let last = Math.min(after ?? log.lastSequence, log.lastSequence);
   yield `: the ${name} of this sandbox\n\n`;
   while (!signal.aborted) {

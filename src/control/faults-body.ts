@@ -20,7 +20,7 @@ export const RuleInput = ClosedObject(RuleDocument.properties, {
 
 const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
 
-/** A rule as it was written, with what it has done in this sandbox (interfaces 4). */
+/** A rule as it was written, with its hits in this sandbox (interfaces 4). */
 export const RuleBody = ClosedObject(
   {
     id: Type.String(),
@@ -71,7 +71,7 @@ export function presentRule(armed: ArmedRule): Static<typeof RuleBody> {
   };
 }
 
-/** A scenario, whether it is in force here, and how far its rules have come. */
+/** A scenario, whether it is active here, and the state of its rules. */
 export const ScenarioBody = ClosedObject(
   {
     name: Type.String(),

@@ -156,8 +156,8 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
 const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"];
 
 /**
- * The files under docs/ that follow from the declarations, by name; of pages their tables alone, and `read` gives
- * the rest.
+ * The files under docs/ that are generated from the declarations, by name. Of pages only the tables are generated;
+ * `read` returns the existing page.
  */
 export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
   const openApi = openApiDocument(API, packageJson.version);

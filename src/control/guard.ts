@@ -4,7 +4,7 @@ import { isLoopback } from "../engine/contract/loopback.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { Problem } from "./problem.ts";
 
-/** Something of the product's own that answers below a prefix beginning with `/_`. */
+/** A part of the product that answers below a prefix beginning with `/_`. */
 export interface Mount {
   /** Such as `/_console`; answers that path and everything below it. */
   prefix: string;
@@ -19,19 +19,19 @@ export interface Mount {
 export interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts: readonly string[];
-  /** Asked for in shared mode (interfaces 7); undefined in local mode. */
+  /** Required in shared mode (interfaces 7); undefined in local mode. */
   token: string | undefined;
 }
 
 export interface Guard {
   /**
-   * Host and Origin: what a page of another site, or one whose name was rebound to loopback, cannot forge.
+   * Checks Host and Origin, which a page of another site, or of a name that was rebound to loopback, cannot forge.
    * @throws Problem 403
    */
   requireAllowedSource(request: IncomingMessage): void;
   /**
-   * interfaces 3: what every client but a browser may call by any name. A page whose name was rebound to this
-   * machine is of the same origin as the server, and the keys of a fixture are known to everybody.
+   * interfaces 3: only browsers must use an allowed name. A page whose name was rebound to this machine has the
+   * server's origin, and the keys of fixtures are public.
    * @throws Problem 403
    */
   requireAllowedBrowser(request: IncomingMessage): void;
@@ -43,7 +43,7 @@ export interface Guard {
 
 const MIN_TOKEN_LENGTH = 16;
 
-/** The reason why a control token is refused, as the end of a sentence: it could be guessed, or cannot be sent. */
+/** The reason why a control token is refused, as the end of a sentence: it can be guessed, or cannot be sent. */
 export function tokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]*$/.test(token)) return "must be printable ASCII without spaces, as a header carries it";
   if (token.length >= MIN_TOKEN_LENGTH) return undefined;
@@ -51,8 +51,8 @@ export function tokenProblem(token: string): string | undefined {
 }
 
 /**
- * interfaces 7: who may talk to the control API and the console.
- * @throws Error for a token that must not be one, and for a host that no Host header could equal
+ * interfaces 7: decides which clients may call the control API and the console.
+ * @throws Error for an invalid token, and for a host that no Host header can equal
  */
 export function createGuard({ allowHosts, token }: GuardOptions): Guard {
   const problem = token === undefined ? undefined : tokenProblem(token);
@@ -69,7 +69,7 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
       }
       const { origin } = request.headers;
       if (origin !== undefined && !accepts(parseOrigin(origin))) throw foreignOrigin(origin);
-      // A page's <img> or <script> sends no Origin, but a browser says where it comes from.
+      // A page's <img> or <script> sends no Origin, but Sec-Fetch-Site says whether the page is of another site.
       if (origin === undefined && isCrossSiteLoad(request)) throw foreignOrigin("another site");
     },
     requireAllowedBrowser(request) {
@@ -83,14 +83,14 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
     requireToken(request) {
       if (expected === undefined) return;
       const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
-      // Digests, because timingSafeEqual throws on texts of different lengths, which tells the length.
+      // Digests, because timingSafeEqual throws on texts of different lengths, which would disclose the length.
       if (sent === undefined || !timingSafeEqual(digest(sent), expected))
         throw missingToken(sent !== undefined);
     },
   };
 }
 
-/** @throws Error for an entry that no Host header could ever equal */
+/** @throws Error for an entry that no Host header can equal */
 function parseAllowed(text: string): Authority {
   const authority = parseAuthority(text) ?? parseAuthority(`[${text}]`);
   if (authority === undefined) {
@@ -121,8 +121,8 @@ function isCrossSiteLoad({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Browsers send Sec-Fetch-Site to loopback and over TLS alone, and no Origin with a page's GETs of its own origin:
- * what is left of those is how browsers call themselves.
+ * Browsers send Sec-Fetch-Site only to loopback and over TLS, and no Origin with GETs of the page's own origin. In the
+ * other cases User-Agent identifies them.
  */
 function isBrowser({ headers }: IncomingMessage): boolean {
   return (

@@ -21,7 +21,7 @@ import type { ControlCall, ControlOperation, ControlServer } from "./operation.t
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
 
-/** One call of the control API on its way through its steps, which complete it; also what its handler sees. */
+/** One call of the control API; the steps fill it in, and its handler reads it. */
 export class ControlExchange implements ControlCall, StepExchange {
   readonly server: ControlServer;
   readonly judge: AnswerValidator | undefined;
@@ -67,7 +67,7 @@ export class ControlExchange implements ControlCall, StepExchange {
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Keys and list entries; more than a document may have (document-limits.ts), which says so itself. */
+/** Keys and list entries. Larger than the limit of documents, so that documents are refused with their own message. */
 const MAX_VALUES = 250_000;
 /** A body that may be larger is a snapshot, which for a large world has millions. */
 const MAX_VALUES_OF_LARGE = 4_000_000;
@@ -163,7 +163,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
       value: null,
     });
   }
-  // Also if the operation takes none: a form of a foreign page must not pass for a call.
+  // Checked even if the operation takes no body: a form of a foreign page must not be accepted as a call.
   const body = readJson(request, bytes, spec?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
   if (spec === undefined) return;
   checkInput(spec.judged === "by handler" ? AnyObject : spec.schema, body);
@@ -209,7 +209,7 @@ function render(exchange: ControlExchange): void {
   exchange.answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
 }
 
-/** A changing call is part of a bundle; recorded before the client gets its answer. */
+/** A changing call is part of bundles, so it is recorded before the client gets its answer. */
 function recordCall({ server, operation, sandbox, path, search, body, answer }: ControlExchange): void {
   if (sandbox === undefined || readsOnly(operation)) return;
   const below = path.slice(`/_control/sandboxes/${sandbox.name}`.length);
@@ -222,7 +222,10 @@ function recordCall({ server, operation, sandbox, path, search, body, answer }: 
   });
 }
 
-/** An answer acknowledges what it shows, also the changes of others. @throws StoreRefusal if they were undone */
+/**
+ * An answer acknowledges everything that it shows, including changes of other clients.
+ * @throws StoreRefusal if they were undone
+ */
 function settle({ server, sandbox, mark, operation }: ControlExchange): undefined | Promise<void> {
   return server.durability?.settled(sandbox, mark!, readsOnly(operation));
 }
@@ -252,7 +255,7 @@ export class ControlChange implements Change, ChangeSource {
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
     this.kind = operation.kind ?? "control";
-    // Until it is known better: an advance may run for minutes.
+    // Provisional, since an advance can run for minutes.
     this.title = `${operation.summary}.`;
     this.sandbox = sandbox;
     this.settings = sandbox.settings;

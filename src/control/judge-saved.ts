@@ -107,12 +107,12 @@ const Saved = Type.Object(
   CLOSED,
 );
 
-/** How a store's sandboxes are judged: by the rules for what is sent. Both throw a Problem. */
+/** Validates stored sandboxes by the same rules as requests. Both functions throw a Problem. */
 export function createSavedValidator(resources: readonly Resource[]) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
     world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
-    /** Has what both take compiled, a piece at each step. */
+    /** Compiles the validators of both, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;

@@ -70,7 +70,7 @@ function* foreignRecords(
 
 const internal = new WeakMap<AnyCollection, StateCollection>();
 
-/** An internal collection, seen as a state call would see it. */
+/** An internal collection as state calls would show it. */
 function internalCollection(collection: AnyCollection): StateCollection {
   let found = internal.get(collection);
   if (found === undefined) {

@@ -18,14 +18,15 @@ export function requireRoomForRecords(server: ControlServer, root: Root, more = 
   if (server.limits !== undefined) requireRoom(server, "records", heldRecords(root) + more);
 }
 
-/** The same before a world of millions is built, for which everybody would wait. @throws Problem 409 */
+/** The same before a world of millions of records is built, which would block all requests. @throws Problem 409 */
 export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
   if (server.limits !== undefined) requireRoom(server, "records", fixture.leastRecords());
 }
 
 /**
- * Half-finished uploads come with an uploaded snapshot too: with those of the present and of the other
- * snapshots they may take no more of the disk than the sandbox's share. @throws Problem 409
+ * An uploaded snapshot can contain half-finished uploads: together with those of the current state and of other
+ * snapshots they must fit into the sandbox's share of the disk.
+ * @throws Problem 409
  */
 export function requireRoomForUploads(
   server: ControlServer,
@@ -42,8 +43,8 @@ export function requireRoomForUploads(
 }
 
 /**
- * The same for what a transaction has done so far, audit entries and all; to be asked at its end, so that it
- * is undone as a whole. @throws Problem 409
+ * The same for the changes of a transaction, including audit entries; called at its end, so that all of it is undone.
+ * @throws Problem 409
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {
   const most = server.limits?.records;
@@ -52,9 +53,9 @@ export function requireRoomAfter(server: ControlServer, world: World, tx: Transa
 }
 
 /**
- * The control layer's refusal of an emulated request that would leave its sandbox with too many records, by
- * the very count that control calls are refused by; undefined where the server has no limits. It is a 507, not
- * one of the service's own 429s, since waiting does not help and no client should mistake it for the service.
+ * The refusal of a request to the emulated API that would leave its sandbox with too many records, by the count that
+ * also limits control calls; undefined if the server has no limits. It is a 507 rather than one of the service's own
+ * 429s: waiting does not help, and clients must not take it for an answer of the service.
  */
 export function recordsRefusal(
   limits: Limits | undefined,
@@ -68,8 +69,8 @@ export function recordsRefusal(
 }
 
 /**
- * The number of records that there would be, if it is too large and the transaction adds to it, also by deliveries of its
- * events. A transaction that only reads, changes or deletes passes, so that a user can make room.
+ * The number of records after the transaction, if it is too large and the transaction adds records (including
+ * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
 function beyond(most: number, { root }: World, tx: Transaction): number | undefined {
   const wanted = heldRecords(tx.result());

@@ -8,7 +8,7 @@ import { sendAnswer } from "./send-answer.ts";
 const CODE_BYTES = 24;
 const MAX_BODY_BYTES = 1000;
 
-/** A login to the console of a shared server (interfaces 7): one code, good for one use. */
+/** A login to the console of a shared server (interfaces 7): a code that can be used once. */
 export class Login {
   private code: string | undefined = randomBytes(CODE_BYTES).toString("base64url");
   private readonly token: string;
@@ -17,7 +17,7 @@ export class Login {
     this.token = token;
   }
 
-  /** Behind the console's address: a fragment, which browsers send to no server and no log sees. */
+  /** The end of the console's address: a fragment, which browsers send to no server, so no log contains it. */
   get fragment(): string | undefined {
     return this.code && `#login=${this.code}`;
   }

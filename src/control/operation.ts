@@ -40,7 +40,7 @@ export interface ControlServer {
   started: number;
   /** Enforced in shared mode only (interfaces 7); undefined means no limits. */
   limits: Limits | undefined;
-  /** A client of its own for one grading, within the addresses that this server may call. */
+  /** Creates a separate client for one grading, limited to the addresses that this server may call. */
   graderNetwork: () => GraderNetwork;
   /** The receivers inside the server, with the requests that reached them. */
   receivers: SimulatedReceivers;
@@ -49,11 +49,11 @@ export interface ControlServer {
   durability?: DurabilityHook | undefined;
   /** The sandboxes that a call may name. */
   directory: SandboxDirectory;
-  /** Why changes cannot be saved at the moment; null while they are, undefined where nothing is kept. */
+  /** Why changes cannot be saved at the moment; null while they are saved, undefined for a server without a store. */
   savingFailure: () => SavingFailure | null | undefined;
-  /** First days and changing calls of all sandboxes, for bundles. */
+  /** Initial states and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
-  /** Whether every answer is held to its declaration, as where tests run (answer-validator.ts). */
+  /** Whether every answer is validated against its declaration, as in tests (answer-validator.ts). */
   judgesAnswers: boolean;
 }
 

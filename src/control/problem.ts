@@ -20,7 +20,7 @@ export interface ProblemOptions {
   /** Further members of the answer. */
   extension?: Pick<ProblemBody, Member>;
   headers?: Record<string, string>;
-  /** Where it is not that of the catalogue. */
+  /** Only if it is not the title of the catalogue. */
   status?: number;
 }
 
@@ -72,7 +72,7 @@ export function unprocessable(
   });
 }
 
-/** A word that was sent, as a sentence names it. */
+/** A word that was sent, quoted for a message. */
 export function quoted(word: string): string {
   return JSON.stringify(clip(word, 80));
 }
@@ -86,7 +86,7 @@ const LISTED_BY = {
   "inline rule": "S/faults",
 } as const;
 
-/** 404 for a name out of a known set. */
+/** 404 for an unknown name. */
 export function unknownName(what: keyof typeof LISTED_BY, name: string, known: Iterable<string>): Problem {
   const hint = nearest(name, known);
   const asked = sentence(`There is no ${what} ${quoted(name)}`, hint);

@@ -8,12 +8,12 @@ import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { presentSandbox, type SandboxBody } from "./sandbox-body.ts";
 
-/** Sandboxes that are taken over at once. */
+/** Maximum number of sandboxes that are taken over at once. */
 const MAX_TAKEOVERS = 16;
 
 /**
- * All sandboxes in order of creation. Each node presents its own; those without an owner are taken over, as by any
- * other request for them.
+ * All sandboxes in order of creation. Each node lists its own; this node takes over those without an owner, as for any
+ * request to them.
  */
 export async function listSandboxes({
   server: { directory, sandboxes },
@@ -83,7 +83,7 @@ export class RemoteSandbox {
     this.caller = caller;
   }
 
-  /** A call below S of that sandbox. @throws Problem as its owner does */
+  /** A call below S of that sandbox. @throws Problem of its owner */
   async call(method: string, path: string, body?: unknown): Promise<unknown> {
     const { host, authorization } = this.caller;
     const headers = Object.entries({ host, authorization, "content-type": "application/json" });

@@ -47,7 +47,7 @@ export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>
 const METHODS = "GET, POST, PUT, PATCH, DELETE";
 const REQUEST_HEADERS = "Authorization, Content-Type, Last-Event-ID, X-Sandbox";
 
-/** For a source that the guard has let pass: a page on loopback may read what it asked for. */
+/** The headers for an allowed source: a page on loopback may read the answer. */
 export function corsHeaders(request: IncomingMessage): Record<string, string> {
   const { origin } = request.headers;
   return origin === undefined

@@ -63,8 +63,8 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
 );
 
 /**
- * An uploaded snapshot as a value that can be restored. Every record must be one that the state calls
- * could show: what goes in here must not make the emulated API stumble later.
+ * Converts an uploaded snapshot to a value that can be restored. Every record must be one that the state calls could
+ * show, so that none breaks the emulated API later.
  * @throws Problem 422
  */
 export async function readSnapshot(server: ControlServer, document: unknown): Promise<SandboxValue> {

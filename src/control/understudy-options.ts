@@ -22,9 +22,9 @@ export interface UnderstudyOptions {
     /** Private ranges (CIDR) that webhooks may be sent to nevertheless. */
     allowAddresses?: readonly string[];
   };
-  /** Whether requests may bring faults of their own, X-Sandbox-Fault and the like (interfaces 3); unless false. */
+  /** Whether requests may inject faults by headers such as X-Sandbox-Fault (interfaces 3); true by default. */
   overrides?: boolean;
-  /** By how much every answer of every sandbox is late, as in a rule's effect: `200ms`, or percentiles. */
+  /** The delay of every answer of every sandbox, as in a rule's effect: `200ms`, or percentiles. */
   delay?: string | number | { p50: string | number; p99: string | number };
   /** Names that Host and Origin may have in addition to loopback, for the control API and the console. */
   allowHosts?: readonly string[];
@@ -37,28 +37,28 @@ export interface UnderstudyOptions {
    * or in one readable document.
    */
   persist?: { folder: string; durable?: boolean } | { file: string };
-  /** interfaces 15: the Redis on which a fleet stands, and the address at which the other nodes reach this one. */
+  /** interfaces 15: the Redis of a fleet, and the address at which the other nodes reach this one. */
   store?: { url: string; nodeUrl: string };
   /** Whether `default` answers no emulated request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault?: boolean;
   log?: Log;
-  /** Holds every answer of the control API to its declaration; for this project's own tests. */
+  /** Validates every answer of the control API against its declaration; for this project's own tests. */
   judgeAnswers?: boolean;
   replay?: ReplaySeams;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
   mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;
 }
 
-/** How a server is called by its own clients. */
+/** The address and token for clients inside the server. */
 export interface ServerAccess {
   url: () => string;
   token: string | undefined;
   version: string;
 }
 
-/** Takes the place of the outside world in a replay. */
+/** Replaces the outside world in a replay. */
 export interface ReplaySeams {
-  /** Answers outgoing requests as they were answered, with what faults had done to them. */
+  /** Answers outgoing requests with the recorded answers, including the effects of faults. */
   outbound: Outbound;
   /** Called before each change of a sandbox looks at its clock. */
   beforeChange: () => void;
@@ -70,7 +70,7 @@ export interface Understudy {
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
   readonly server: Server;
-  /** For a shared server: the way into its console without the token, once. */
+  /** For a shared server: a one-time login to its console without the token. */
   readonly login: Login | undefined;
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;

@@ -14,7 +14,7 @@ import {
 /** A document that was read. */
 export interface LoadedDocument<T> {
   value: T;
-  /** The files that it was read from, by their real paths, each with its mark at that time. */
+  /** The files that it was read from, by their real paths, each with its version at that time. */
   files: ReadonlyMap<string, string>;
 }
 
@@ -63,7 +63,7 @@ export class Document<T> {
   }
 
   /**
-   * Reads it again: afterwards the newest version is in force, or the last good one with a problem. Returns whether the
+   * Reads the document again; then the newest version is used, or the last good one with a problem. Returns whether the
    * version changed, as `differs` decides; it throws if the newer version cannot replace the other.
    */
   refresh(differs: (before: T, after: T) => boolean): boolean {
@@ -79,7 +79,7 @@ export class Document<T> {
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;
       this.problem = error;
-      // A file that is extended as of now may be broken, and a fix of it counts.
+      // A newly extended file may be broken; when it is fixed, this document is read again.
       const suspects = error.problems.map((one) => resolve(this.origin.cwd, one.file));
       for (const file of suspects) if (!this.marks.has(file)) this.marks.set(file, getFileVersion(file));
       return false;
@@ -255,7 +255,7 @@ export class DocumentLibrary<T> {
     }
     const document = new Document<T>({ file, cwd, read });
     document.refresh(differs);
-    // A document that was never good is read again each time, since a file that it extends may be the broken one.
+    // A document that was never valid is read again each time, since the broken file may be one that it extends.
     if (document.version !== undefined) this.documents.set(key, document);
     return document;
   }

@@ -77,7 +77,7 @@ export interface FileText {
   mark: string;
 }
 
-/** The mark of a missing file. */
+/** The version of a missing file. */
 const GONE = "gone";
 
 /** Changes with every edit that the file system reports. Never throws. */

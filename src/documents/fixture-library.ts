@@ -77,8 +77,8 @@ export class FixtureLibrary implements FixtureSource {
   load(fixture: string | object): LoadedFixture {
     const document = this.document(fixture);
     const name = typeof fixture === "string" ? fixture : "inline";
-    // A sandbox that references this keeps the document alive, and the last root with its base: a reset needs no
-    // building, and persistence compares collections with the base by reference.
+    // A sandbox that references this keeps the document in memory, and the last root with its base: a reset builds
+    // nothing, and persistence compares collections with the base by reference.
     let held: readonly [base: Root, own: Root] | undefined;
     const root = (seed: number, settings?: Settings): Root => {
       const version = document.version!;
@@ -186,7 +186,7 @@ export class FixtureLibrary implements FixtureSource {
     return made;
   }
 
-  /** Made when a fixture is checked or counted, since starting with the shipped one takes none. */
+  /** Created when a fixture is checked or counted; a start with the shipped fixture does not need it. */
   private get shape(): FixtureShape {
     return fixtureShape(this.resources);
   }

@@ -7,11 +7,11 @@ import type { FixtureLibrary } from "./fixture-library.ts";
 import type { ScenarioLibrary } from "./scenario-library.ts";
 import type { WatchedDocuments } from "./watch-documents.ts";
 
-/** As much of a sandbox as a changed fixture concerns. */
+/** The part of a sandbox that a changed fixture affects. */
 export interface FixtureUser {
   readonly name: string;
   readonly source: LoadedFixture;
-  /** Takes the version in force where no request has changed anything; returns whether it did. */
+  /** Switches to the current version unless a request has changed something; returns whether it did. */
   renew(): boolean;
 }
 
@@ -21,7 +21,7 @@ export interface FixtureChange {
   file: string;
   /** Sandboxes that start from the new version as of now. */
   renewed: string[];
-  /** Sandboxes with changes of their own: they take it at their next reset. */
+  /** Sandboxes with changes of their own, which switch at their next reset. */
   waiting: string[];
   /** The same in one sentence, for the log. */
   message: string;
@@ -34,7 +34,7 @@ export interface FixtureEdits {
   onProblem: (error: DocumentError, fixture: string) => void;
 }
 
-/** Lets edits of fixture files, and of files that they extend, take effect where they are in use (interfaces 6). */
+/** Applies edits of fixture files, and of files that they extend, to the sandboxes that use them (interfaces 6). */
 export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): WatchedDocuments {
   return {
     files: library.files,
@@ -86,7 +86,7 @@ export interface ScenarioEdits {
   onProblem: (error: DocumentError) => void;
 }
 
-/** Lets edits of scenario files take effect where they are in force (interfaces 6). */
+/** Applies edits of scenario files to the sandboxes in which they are active (interfaces 6). */
 export function followScenarios(
   library: ScenarioLibrary,
   { onChange, onProblem }: ScenarioEdits,

@@ -74,14 +74,17 @@ function unknownName(fixture: string, names: readonly string[]): NotFound {
 
 const MAX_CHAIN_LENGTH = 20;
 
-/** Room for some ten thousand written records; what is made to exhaust the reader ends after about a second. */
+/**
+ * Enough for some ten thousand written records; a document that tries to exhaust the reader is refused after about a
+ * second.
+ */
 const LIMITS: DocumentLimits = { ...DEFAULT_LIMITS, maxBytes: OWN_FILE_LIMITS.maxBytes };
 /** Characters from which on a JSON file is read by the platform, a hundred times faster than by the YAML reader. */
 const LARGE_JSON = 256 * 1024;
 
 export interface ReadFixture {
   document: LayeredDocument;
-  /** The files that it was read from, by their real paths, each with its mark at that time. */
+  /** The files that it was read from, by their real paths, each with its version at that time. */
   files: ReadonlyMap<string, string>;
   /** The value was stored by the build and needs no check. */
   trusted: boolean;
@@ -100,7 +103,7 @@ export function readFixtureFile(file: string, places: ReadPlaces): ReadFixture {
   return readChain(readLayer(file, places), places);
 }
 
-/** The same for a fixture that came as a value. */
+/** The same for a fixture that was given as a value. */
 export function readInlineFixture(document: UserDocument, places: ReadPlaces): ReadFixture {
   return readChain({ document, trusted: false, file: undefined, mark: "" }, places);
 }
@@ -128,7 +131,7 @@ function readChain(top: Layer, places: ReadPlaces): ReadFixture {
 function extendedBy(layer: Layer, above: readonly Layer[], places: ReadPlaces): Layer | undefined {
   const { document, file: from } = layer;
   const name = isFields(document.value) ? document.value["extends"] : undefined;
-  // Anything else than a text is left to the schema, which says so.
+  // The schema refuses anything other than a text.
   if (typeof name !== "string" || name === "") return undefined;
   const refuse = (message: string, hint?: string): never => {
     const problem = problemAt(document, { path: ["extends"], message, hint });
@@ -146,7 +149,7 @@ function extendedBy(layer: Layer, above: readonly Layer[], places: ReadPlaces): 
   try {
     return readLayer(found, places);
   } catch (error) {
-    // A file that cannot be opened is the fault of the one that names it; one with faults speaks for itself.
+    // A missing file is reported where it is named; mistakes in a file are reported in that file.
     if (error instanceof UnreadableFile) return refuse(error.message);
     throw error;
   }
@@ -172,7 +175,7 @@ function readLargeJson(file: string, text: string, shown: string): UserDocument 
   try {
     value = JSON.parse(text);
   } catch {
-    // The other reader says where it is broken.
+    // The YAML reader reports the position of the mistake.
     return undefined;
   }
   inlineDocument(value, { file: shown, limits: OWN_FILE_LIMITS });

@@ -64,8 +64,8 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   /**
-   * The scenario as its file says it now. Where a later edit cannot be used, the last good version, as long as that one
-   * is in force in any sandbox.
+   * The scenario in its current version. If a later edit is invalid: the last good version, as long as it is active in
+   * any sandbox.
    */
   get(name: string): Scenario {
     if (this.isInForce(name)) return this.lastGood(name);
@@ -91,7 +91,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.isInForce(name) || this.derived.has(name) || this.files.find(name) !== undefined;
   }
 
-  /** Whether it is in force, derived, or has a file of its name; does not list folders. */
+  /** Whether it is active, derived, or has a file of its name; does not list folders. */
   hasAtOnce(name: string): boolean {
     return this.isInForce(name) || this.derived.has(name) || this.files.findByFile(name) !== undefined;
   }
@@ -102,7 +102,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return [...new Set([...inFiles, ...this.derived.names()])].sort();
   }
 
-  /** By name; includes what is in force although its file is gone. */
+  /** By name; includes active scenarios whose file is gone. */
   list(): ListedScenario[] {
     const { files, derived } = this;
     const present = files.list();
@@ -117,7 +117,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   /**
-   * Takes a file that is in none of the folders; its scenario goes before all others of its name.
+   * Adds a file outside the folders; its scenario precedes all others of its name.
    * @throws DocumentError
    */
   addFile(path: string): Scenario {
@@ -146,10 +146,10 @@ export class ScenarioLibrary implements ScenarioSource {
     this.users.delete(user);
   }
 
-  /** Puts in force what an edited file says now, where it is in use. */
+  /** Applies an edited file to the sandboxes that use it. */
   refresh(file: string): AffectedDocuments<Scenario> {
     const { changed, broken } = this.files.refresh(file);
-    // One that another file of the same name hides is in force nowhere.
+    // A scenario that another file of the same name hides is active nowhere.
     const inForce = changed.filter((document) => this.files.find(document.version!.name) === document);
     for (const { version } of inForce) for (const user of this.users.keys()) user.renew(version!);
     return { changed: inForce, broken };
@@ -179,7 +179,7 @@ export class ScenarioLibrary implements ScenarioSource {
     return this.inForce.has(name);
   }
 
-  /** @throws UnreadableFile where the newer version is called otherwise than the one in force */
+  /** @throws UnreadableFile if the newer version has another name */
   private differs(before: Scenario, after: Scenario): boolean {
     if (before.name !== after.name && this.isInForce(before.name)) {
       const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;
@@ -198,7 +198,7 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 }
 
-/** The user's folder, where there is one, before the shipped scenarios (interfaces 2). */
+/** The user's folder, if it exists, before the shipped scenarios (interfaces 2). */
 export function scenarioFolders(own?: string): string[] {
   return own === undefined ? [SHIPPED_SCENARIOS.folder] : [own, SHIPPED_SCENARIOS.folder];
 }
@@ -213,7 +213,7 @@ function listDerived(scenario: Scenario): ListedScenario {
   return { name, file: showDerived(name), origin: "derived", scenario, problem: undefined };
 }
 
-/** In milliseconds: a listing of the folders may be this old for a header that any request may send. */
+/** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */
 const FRESH_MS = 1_000;
 
 /** Lists the folders at most once a second, however many requests ask for a scenario that no file is named after. */

@@ -55,7 +55,7 @@ function readStored(file: string): Readonly<Record<string, Stored>> {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    // Run from the sources, without a build: the files themselves say the same.
+    // Run from the sources, without a build: the files themselves are read.
     return {};
   }
 }

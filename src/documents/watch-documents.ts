@@ -10,7 +10,7 @@ const SETTLING_MS = 300;
 /** Documents whose edits take effect where they are in use (interfaces 6). */
 export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
-  /** Puts an edited file in force, and reports it. */
+  /** Applies an edited file, and reports it. */
   takeUp: (file: string) => void;
 }
 
@@ -22,7 +22,7 @@ export interface DocumentWatch {
 
 /**
  * One watcher for all documents in use, loaded with the first of them. `onError` is called once if files cannot be
- * watched, and for each edit that could not be put in force.
+ * watched, and for each edit that cannot be applied.
  */
 export function watchDocuments(
   followed: readonly WatchedDocuments[],
@@ -83,7 +83,7 @@ class Watch implements DocumentWatch {
   }
 
   private async open(paths: readonly string[]): Promise<FSWatcher> {
-    // Loaded here, since a server that follows nothing must not pay for it.
+    // Loaded here, since a server without watched files does not need it.
     const { watch } = await import("chokidar");
     const watcher = watch([...paths], {
       depth: 0,
@@ -134,7 +134,7 @@ class Watch implements DocumentWatch {
   }
 }
 
-/** Resolves when its first look at everything is over; one that meets an error may never say so. */
+/** Resolves when the first scan has ended; after an error, the watcher may never report that. */
 function begun(watcher: FSWatcher): Promise<void> {
   return new Promise((resolve) => {
     watcher.once("ready", () => resolve());

@@ -174,7 +174,7 @@ function listFailures(
   made: CommandRun,
   { signal, timeoutMs, scenario }: BegunRun,
 ): string[] {
-  // Expected events may still arrive, so a missing one is no failure here.
+  // An interrupted run may lack expected events, so only the interruption is reported.
   if (signal.aborted) return ["the suite was interrupted"];
   const command = commandFailure(made, timeoutMs);
   // If the command passed, the runner retried this failed test with success.

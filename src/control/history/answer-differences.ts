@@ -21,7 +21,10 @@ export type ComparedAnswer = Pick<
   "id" | "status" | "response_headers" | "response_body" | "streamed"
 >;
 
-/** Differences of two answers, except those of any two: the request's id, its duration, and the rest of the rate window. */
+/**
+ * Differences between two answers, without those between any two: the request's id, its duration, and the rest of the
+ * rate window.
+ */
 export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
   if (first.status !== second.status)

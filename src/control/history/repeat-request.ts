@@ -30,7 +30,7 @@ const NOT_SENT_AGAIN = new Set([
 
 export interface RepeatOptions {
   server: ControlServer;
-  /** Where it is sent to. */
+  /** The sandbox that it is sent to. */
   target: Sandbox | RemoteSandbox;
   /** A rule for this request alone. */
   rule: object | undefined;
@@ -44,7 +44,7 @@ export function requireExchange({ id, request, entry }: HistoryEntry): JournalEn
 }
 
 /**
- * Sends the request again, as it came.
+ * Repeats the request, byte for byte.
  * @throws Problem 409 if not all of it was stored, or no answer comes; DocumentError for an invalid rule
  */
 export async function repeatRequest(
@@ -77,7 +77,7 @@ export async function repeatRequest(
   }
 }
 
-/** The answer of another node's sandbox is read from the wire, since its journal is there. */
+/** The answer of a sandbox on another node is read from the connection, since the journal is on that node. */
 async function sendToRemote(
   { streamed }: JournalEntry,
   target: RemoteSandbox,

@@ -66,7 +66,7 @@ export interface EntryMatch {
 /** The words that can match; another one is refused, since it would make `count: 0` always true. */
 export interface MatchableWords {
   operations: readonly AnyOperation[];
-  /** Ids and paths in the sandbox's state and journal; undefined to accept any, as where entries were lost. */
+  /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */
   present:
     | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
     | undefined;
@@ -199,7 +199,7 @@ function failed(met: boolean, what: string, found: unknown, wanted: unknown): st
   return met ? undefined : `${what} is ${found ?? "none"}, not ${redactText(String(wanted))}`;
 }
 
-/** Where a body does not contain what it should, in words; undefined when it does. */
+/** Describes where a body lacks the expected content; undefined if it has all of it. */
 export function bodyDifference(wanted: unknown, found: unknown, path = "body"): string | undefined {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
     return isDeepStrictEqual(wanted, found)

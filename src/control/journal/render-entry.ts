@@ -112,7 +112,7 @@ function renderDelivery({ delivery, path, query }: JournalEntry): Static<typeof 
   return { event, webhook_id, delivery_id, attempt, kind, url, error: reason };
 }
 
-/** The request's JSON body as it was sent, for matching; undefined where there is none. Never shown. */
+/** The request's JSON body as it was sent, for matching only, never for output; undefined if there is none. */
 export function requestBody({ request_body }: JournalEntry): unknown {
   if (request_body === undefined || request_body.length === 0) return undefined;
   try {

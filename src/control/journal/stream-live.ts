@@ -14,7 +14,7 @@ import { JournalEntryBody } from "./render-entry.ts";
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, history, undone } = JournalEntryBody.properties;
 
-/** A request without its messages: what a list shows of it, at a tenth of the bytes. */
+/** A request without its messages, as lists show it: a tenth of the bytes. */
 export const RequestLine = ClosedObject(
   {
     ...{ id, seq, sequence, at, operation, method, path },
@@ -72,16 +72,16 @@ export const LiveBody = ClosedObject(
 );
 export type LiveBody = Static<typeof LiveBody>;
 
-/** Distinguishes the timeline from those of an earlier process and of a deleted sandbox of the same name. */
+/** Identifies the timeline: an earlier process, or a deleted sandbox of the same name, had another one. */
 const tags = new WeakMap<Journal, string>();
 /** Entries in one message, so that a page can show those of a busy sandbox without a stall. */
 const MAX_AT_ONCE = 250;
 
 /**
- * The whole timeline, and then what is added to it or changes, in messages of many entries. The event's id says which
- * timeline it is, and up to which of its revisions the client has its requests; with another timeline's id, or none,
- * the stream begins with the first. All changes are sent again to a client that connects, since they may have been
- * undone meanwhile. Nothing is queued for a slow reader.
+ * Sends the whole timeline, then new and changed entries, in messages of many entries. The event's id names the
+ * timeline and the last revision that the client has; with another timeline's id, or none, the stream begins with the
+ * first entry. All changes are sent again to a client that connects, since they may have been undone meanwhile. Nothing
+ * is queued for a slow reader.
  */
 export async function* streamLive(
   { journal, history, timeline }: Sandbox,

@@ -41,12 +41,12 @@ export const VerificationBody = ClosedObject(
 );
 export type Verification = Static<typeof VerificationBody>;
 
-/** Checks a journal; `hopeless` if later entries cannot make it hold. */
+/** Checks a journal; `hopeless` if later entries cannot fulfil the expectation. */
 export type Verify = (entries: readonly JournalEntry[]) => Verification & { hopeless?: true };
 
 const MAX_MISSES = 5;
 
-/** An entry's differences from a match; undefined for one of the other kind, which is not even near. */
+/** An entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
 function comparing(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
@@ -102,7 +102,7 @@ export function sequenceVerifier(
 
 type Meets = (entry: JournalEntry, step: number) => boolean;
 
-/** The earliest entry for each step in turn, as far as there is one. */
+/** The earliest entry for each step, in order, up to the first step without one. */
 function looseRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
   const run: JournalEntry[] = [];
   for (const entry of entries) if (run.length < steps && meets(entry, run.length)) run.push(entry);

@@ -147,7 +147,7 @@ function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
   return (now) => now + duration;
 }
 
-/** The world's refusals to turn back or to leave the calendar, as 422 of the field that asked for it. */
+/** Converts the world's refusals of an instant in the past, or beyond the calendar, to a 422 for the field. */
 async function forwardOnly(
   world: World,
   asked: { field: string; value: unknown },

@@ -92,7 +92,7 @@ export function chosenIn(
 
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
-/** Newest first. @throws Problem 422 for a webhook that is not there, or an unreadable instant */
+/** Newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
 export function matching(tx: Transaction, { status, event, webhook, since }: Filter): Delivery[] {
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
     const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);

@@ -126,7 +126,7 @@ function requireEvent(name: string): AnyEvent {
     );
   }
   const hint = nearest(name, EVENT_NAMES);
-  // Where no name is near, all of them are the better help.
+  // If no name is near, the message lists all of them.
   const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
   throw unprocessable("event", name, `${quoted(name)} is no event of the service${known}`, hint);
 }

@@ -167,7 +167,7 @@ function readLine(asked: Asked, operations: readonly AnyOperation[]) {
   return { method: found.method, ...filled(found, params) };
 }
 
-/** Its path with what was given for its parameters. @throws Problem 422 */
+/** Its path with the given parameters. @throws Problem 422 */
 function filled({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   for (const [name, value] of Object.entries(params)) {

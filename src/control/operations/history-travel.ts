@@ -143,7 +143,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** Uploads that the world still wants bytes of, which are gone. */
+/** Uploads that still need bytes which were released. */
 function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
   return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
 }

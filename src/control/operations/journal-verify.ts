@@ -117,7 +117,7 @@ function requireWhole({ dropped }: Journal): void {
   );
 }
 
-/** Once entries were lost, they may have had any user, webhook and path. */
+/** Lost entries may have had any user, webhook and path. */
 function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { operations, present: undefined };
   const present = world.read();

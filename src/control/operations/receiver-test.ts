@@ -128,7 +128,7 @@ function toGradingOptions({
   };
 }
 
-/** The run's progress and then its report, as they come. @throws what the run throws */
+/** The run's progress, then its report. @throws the errors of the run */
 async function* streamEvents(
   run: (send: (event: ReceiverTestEvent) => void) => Promise<ReceiverReport>,
 ): AsyncIterable<string> {

@@ -118,7 +118,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
           try {
             return fixtureErrors(() => server.sandboxes.create(first));
           } catch (error) {
-            // Looked up again, so that only a call that names an unusable one waits for it.
+            // Looked up again, so that only calls that name an unusable scenario read its file.
             for (const [i, one] of (scenarios ?? []).entries())
               scenarioAt(`scenarios[${i}]`, () => server.scenarios.get(one));
             throw error;

@@ -8,7 +8,7 @@ import { FidelityLedger } from "../../tools/reports/fidelity.ts";
 import { metricsText } from "../metrics.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
 
-/** Nothing where nothing is kept; a server that cannot save still serves. */
+/** Absent for a server without a store. A server that cannot save still answers. */
 function presentSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
   if (failure === undefined) return {};
   if (failure === null) return { saving: { state: "ok" } };
@@ -104,7 +104,7 @@ export const OpenApiDocument = Type.Unsafe<Record<string, unknown>>({
   examples: [{ openapi: "3.1.0", info: { title: "An API", version: "0.1.0" }, paths: {} }],
 });
 
-// Reports are loaded when they are asked for, to keep the server's start short.
+// Reports are loaded when first requested, to keep the server's start short.
 export const SERVER_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "server.health",

@@ -19,7 +19,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const NOW = "now";
 const MAX_SNAPSHOTS = 1000;
 const MAX_UPLOAD_BYTES = 256 * 1024 * 1024;
-/** So long a snapshot waits for deliveries that are under way, lest it hold half of an attempt. */
+/** Maximum wait of a snapshot for deliveries in progress, so that it does not contain half of an attempt. */
 const PATIENCE_MS = 5000;
 
 const OfSnapshot = sandboxParams({
@@ -30,7 +30,7 @@ const OfTwo = sandboxParams({
   b: Type.String({ description: "A snapshot, or `now`", examples: ["now"] }),
 });
 
-/** A branch is compared with what it comes from: two worlds of two sandboxes share most of their records. */
+/** A fork is compared with its source: the worlds of two sandboxes can share most of their records. */
 export const DifferenceQuery = ClosedObject({
   of: OptionalText("The sandbox that b is of; by default the one in the path", { minLength: 1 }),
 });
@@ -79,7 +79,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     async handle({ body: { name }, sandbox }) {
       requireName(sandbox, name);
       await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS, undefined, { ref: false })]);
-      // Asked again, since the name may have been taken while this one waited.
+      // Checked again, since another call may have taken the name meanwhile.
       if (sandbox.snapshots.has(name)) {
         throw conflict(
           "name-in-use",
@@ -189,7 +189,7 @@ function presentSnapshot(name: string, { taken_at, world }: SandboxValue): Stati
   return { name, taken_at: new Date(taken_at).toISOString(), records: totalRecords(world.root) };
 }
 
-/** @throws Problem 422 for a name that cannot be, 409 when there are too many */
+/** @throws Problem 422 for an invalid name, 409 if there are too many */
 function requireName(sandbox: Sandbox, name: string): void {
   if (!NAME.test(name) || name === NOW) {
     throw unprocessable(

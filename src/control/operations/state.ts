@@ -64,7 +64,7 @@ const AnyRecord = Type.Unsafe<Fields>({
 });
 const byCollection = (schemas: Readonly<Record<string, TSchema>>) => ({ parameter: "collection", schemas });
 
-/** Which of a record's fields are given; the collection's schema judges the rest. */
+/** Accepts any of a record's fields; the collection's schema validates them. */
 const SomeFields = Type.Unsafe<Fields>({
   type: "object",
   description: "fields of a `CollectionRecord`",
@@ -250,7 +250,7 @@ function toTarget(call: ChangingCall, state: StateCollection): Target {
   return { state, sandbox, actor: findActor(call), admit };
 }
 
-/** G31: on whose behalf; unknown users are refused rather than written into a log. */
+/** G31: the user who makes the change; unknown users are refused, so that no log names them. */
 function findActor({ query: { silent, actor }, sandbox, server }: ChangingCall): StateActor {
   const users = stateCollections(server.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {

@@ -16,13 +16,13 @@ export interface Target {
   state: StateCollection;
   sandbox: Sandbox;
   actor: StateActor;
-  /** Asked once everything is done, before it is committed. @throws Problem 409 (interfaces 7) */
+  /** Called after all changes, before the commit. @throws Problem 409 (interfaces 7) */
   admit: (tx: Transaction) => void;
 }
 
 /**
- * POST: what was given is kept, the rest follows from it or is plausible and drawn from the sandbox's seed.
- * @throws Problem 409 for an id in use, 422 for anything that cannot be
+ * POST: given fields are stored; the others are derived from them, or generated from the sandbox's seed.
+ * @throws Problem 409 for an id in use, 422 for an invalid record
  */
 export function insertRecord({ state, sandbox, actor, admit }: Target, given: Fields): Fields {
   state.check(given);
@@ -82,7 +82,7 @@ export function requireRecord(tx: Transaction, collection: AnyCollection, id: st
   });
 }
 
-/** As it stands after the change, with what the rules added to it. */
+/** The record after the change, including the additions of the rules. */
 function present(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
   const { collection } = state;
   return state.toPublic(tx.get(collection, collection.idOf(record)) ?? record, tx);
@@ -98,8 +98,8 @@ function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): v
 }
 
 /**
- * As it stands now that the rules have stored it; judged here and not before, since rules add to it.
- * @throws Problem 422 for the field that neither caller nor rules nor schema could make fit
+ * The record as the rules have stored it. Validated here and not before, since rules complete it.
+ * @throws Problem 422 for the first invalid field
  */
 function wholeRecord(state: StateCollection, tx: Transaction, inserted: StoredRecord): Fields {
   const record = (tx.get(state.collection, state.collection.idOf(inserted)) ?? inserted) as Fields;
@@ -124,7 +124,7 @@ export function validatePublicForm(
   }
 }
 
-/** A state call makes its record among those of its transaction, and the record begins at the sandbox's now. */
+/** A state call creates its record within its transaction; the record begins at the sandbox's now. */
 export class StateContext implements FactoryContext {
   readonly past = false;
   readonly now: number;

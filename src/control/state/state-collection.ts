@@ -14,7 +14,7 @@ import { unknownName, unprocessable } from "../problem.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A collection as the state calls see it: how its records come to be, its rules, and its public form. */
+/** A collection as the state calls use it: the factory of its records, its rules, and its public form. */
 export class StateCollection {
   readonly collection: AnyCollection;
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
@@ -35,7 +35,7 @@ export class StateCollection {
   ) {
     this.collection = collection;
     this.rules = state[collection.name] ?? {};
-    // Those that state calls reach all have one, as records.test.ts sees to.
+    // All collections of the state calls have one; records.test.ts checks it.
     this.factory = factories[collection.name]!;
     this.convert = instantConverter(collection.schema);
     const { properties } = collection.schema as TObject;
@@ -43,12 +43,12 @@ export class StateCollection {
     this.whole = withoutInternal(collection.schema);
     this.own = Type.Object(Object.fromEntries(this.internal.map((name) => [name, properties[name]!])));
     this.properties = this.whole.properties;
-    // Which fields must be there is the server's business: it fills in what was not given.
+    // No field is required: the server completes the record.
     const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
     this.someFields = { ...some, additionalProperties: false } as unknown as TObject;
   }
 
-  /** Instants become ISO 8601 texts, and what is the server's own stays inside. */
+  /** Converts instants to ISO 8601 texts, and leaves out internal fields. */
   toPublic(record: object, world: WorldReader): Fields {
     const shown = this.withoutOwn(this.rules.toPublic?.(record, world) ?? record);
     return this.convert(shown, (value) => toIso(value, world)) as Fields;
@@ -59,7 +59,7 @@ export class StateCollection {
     return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
   }
 
-  /** For fields that `check` has let pass. */
+  /** For fields that `check` accepted. */
   toStored(fields: Fields, world: WorldReader): Fields {
     const given = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
     return this.convert(given, (value) => {
@@ -99,12 +99,12 @@ export class StateCollection {
     });
   }
 
-  /** Has what judges a whole record compiled, which the first one would wait for. */
+  /** Compiles the validator of whole records, so that the first record does not wait for it. */
   prepare(): void {
     toValidator(this.whole);
   }
 
-  /** The same for a whole stored record, in public form and as it is. */
+  /** The same for a whole stored record, in its public and its stored form. */
   checkWhole(record: object, world: Transaction): void {
     checkInput(this.whole, this.toPublic(record, world));
     if (this.internal.length > 0)
@@ -125,7 +125,7 @@ function findName(fields: Fields, value: unknown): string {
 
 const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();
 
-/** Every collection that state calls reach, by name; internal ones are not theirs. */
+/** The collections of the state calls, by name; without internal ones. */
 export function stateCollections(resources: readonly Resource[]): ReadonlyMap<string, StateCollection> {
   let found = byResources.get(resources);
   if (found === undefined) {
@@ -150,8 +150,8 @@ export function stateCollection(resources: readonly Resource[], name: string): S
 }
 
 /**
- * Equality filters on fields of the public form, as texts: `true`, `null`, `42` and timestamps are
- * compared by how they are written. Undefined where there is nothing to filter by.
+ * Equality filters on fields of the public form, as texts: `true`, `null`, `42` and timestamps are compared by how they
+ * are written. Undefined without filters.
  * @throws Problem 422 for a field that the collection does not have
  */
 export function matcherFor(

@@ -7,7 +7,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** No duration is longer than the span of instants that JavaScript can name; beyond it, sums stop being exact. */
+/** The span of instants in JavaScript; sums of longer durations are not exact. */
 export const MAX_DURATION_MS = 8_640_000_000_000_000;
 
 const MAX_TEXT_LENGTH = 64;

@@ -34,7 +34,7 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
       message,
       type: TYPES_OF_B[status] ?? (status >= 500 ? "server_error" : "invalid_request_error"),
       code: codeInB(code, spellings),
-      // G08: a validation error says which parameter it is about.
+      // G08: a validation error names the parameter.
       ...(status === 422 && typeof details["field"] === "string" ? { param: details["field"] } : {}),
     },
   }),
@@ -45,7 +45,7 @@ const RENDERERS: Record<Envelope, (error: RenderedError, context: ErrorContext) 
   }),
 };
 
-/** G09: C has no room of its own for the field at fault. */
+/** G09: envelope C has no separate member for the invalid field. */
 function named(message: string, field: unknown): string {
   return typeof field !== "string" || message.includes(field) ? message : `${field}: ${message}`;
 }
@@ -75,7 +75,7 @@ const TYPES_OF_C: Record<number, string> = {
   429: "RateLimitError",
 };
 
-/** Transport and routing errors are always in envelope A, whatever the operation's own (G09). */
+/** Transport and routing errors are always in envelope A (G09). */
 const ALWAYS_A = new Set([
   "INVALID_JSON",
   "PAYLOAD_TOO_LARGE",

@@ -9,7 +9,7 @@ export interface CatalogueEntry {
   status: number;
   type: ErrorType;
   message: string;
-  /** Tells a developer how to correct the request (G29). */
+  /** Explains how to correct the request (G29). */
   system_message: string;
   /** The section or gap that names the code. */
   source: string;
@@ -132,7 +132,7 @@ export const CATALOGUE = {
     "Choose a parent that is neither the department itself nor one of its descendants.",
     {
       department_id: "sent",
-      // A move under itself is the shortest cycle there is.
+      // A move under itself is the shortest cycle.
       new_parent_id: { sent: ["new_parent_id", "department_id"] },
     },
   ),
@@ -192,11 +192,11 @@ export interface ErrorOptions {
   message?: string;
   system_message?: string;
   headers?: Record<string, string>;
-  /** For the journal alone (interfaces 11), where code and details do not say it all. */
+  /** For the journal only (interfaces 11): reasons that code and details do not contain. */
   reason?: string;
 }
 
-/** The only way for an operation to refuse. Everything else that is thrown is a 500 and a rollback. */
+/** The only error with which an operation refuses a request. Any other error is a 500 and a rollback. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
@@ -235,13 +235,12 @@ export function resourceNotFound(parameter: string, id: unknown): ApiError {
 }
 
 /**
- * Where one detail of an error comes from (section 7.1). A refusal fills it from what it judges, a fault
- * that replaces one from the request.
+ * The source of a detail of an error (section 7.1). A refusal has the value itself; a fault reads it from the request.
  */
 export type DetailSource =
   /** The request's value under the detail's name, in its path, body or query. */
   | "sent"
-  /** The first of these names under which the request carries something. */
+  /** The first of these names that the request contains. */
   | { sent: readonly string[] }
   /** A JSON pointer into the body. */
   | { body: string }
@@ -254,10 +253,10 @@ export type DetailSource =
   | "rate"
   /** The caller's monthly limits (4.17). */
   | "spending"
-  /** The present, as a timestamp. */
+  /** The current time, as a timestamp. */
   | "now";
 
-/** By name. A list names what the request carries; `parameter` is the last of its path (G27). */
+/** By name. A list names parts of the request; `parameter` is the last parameter of its path (G27). */
 export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
 
 /** The same, with the source of each spelled out. */
@@ -265,7 +264,7 @@ export type DetailSources = Readonly<Record<string, DetailSource>>;
 
 const NONE: DetailSources = {};
 
-/** Names the details of an operation with this path, with their sources. */
+/** The details of an operation with this path, with their sources. */
 export function detailSources(details: Details | undefined, path: string): DetailSources {
   if (details === undefined) return NONE;
   if (details === "parameter")

@@ -8,20 +8,20 @@ import type { AnyOperation } from "./operation.ts";
 import { isInstant } from "./public-view.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
-/** The subject of events: records of a collection, or values that are made from such records. */
+/** The subject of events: records of a collection, or values derived from them. */
 export interface EventSubject<S extends object, F extends string> {
-  /** The collections whose ids find it; the refusal of an id names them. */
+  /** The collections in which an id is looked up; an error for an unknown id names them. */
   collections: readonly AnyCollection[];
   find: (world: WorldReader, id: string) => S | undefined;
-  /** The fields of its data, by the names that are sent. */
+  /** The fields of its data, by their names in the payload. */
   fields: Readonly<Record<F, TSchema>>;
-  /** The one field that the subject itself calls otherwise, such as `user_id`, its `id`. */
+  /** The field with another name in the subject, such as `user_id`, which is its `id`. */
   own?: { field: string; key: string };
-  /** The organizations whose webhooks and rules hear of it. */
+  /** The organizations whose webhooks and rules receive the event. */
   heardBy: (subject: S, world: WorldReader) => readonly string[];
   /**
-   * One that this organization might have, for data that no object of the sandbox fills: what is given is kept, and
-   * the rest fits it and what the world has. Absent where no event of it is ever triggered.
+   * Invents a subject of this organization, for an event without an object of the sandbox: given fields stay, the
+   * others match them and the world. Absent if its events cannot be triggered.
    */
   invent?: (given: Partial<S>, context: FactoryContext, organization_id: string) => S;
 }
@@ -32,7 +32,7 @@ export interface EventDeclaration<
   F extends string = string,
 > {
   name: N;
-  /** Where it is named; the data that the specification leaves open are among the assumptions. */
+  /** The section that names it; data that the specification leaves open are assumptions. */
   section: string;
   /** As in `operation()`. */
   assumptions?: readonly string[];
@@ -43,7 +43,7 @@ export interface EventDeclaration<
   data: readonly F[];
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
-  /** Its subject has just come to be; those of other events have been there for a while. */
+  /** Its subject has just been created; subjects of other events exist already. */
   fresh?: true;
 }
 
@@ -57,7 +57,7 @@ export function event<const N extends string, S extends object, F extends string
   return declaration;
 }
 
-/** Records as they are stored. `id`: what data calls the record's id, where the record says just `id`. */
+/** Records in their stored form. `id`: the name of the record's id in the data, if the record calls it just `id`. */
 export function aboutRecords<R extends StoredRecord, Own extends string = keyof R & string>(
   collection: Collection<R>,
   {
@@ -68,7 +68,7 @@ export function aboutRecords<R extends StoredRecord, Own extends string = keyof 
     id?: Own;
     /** Default: the organization that the record names as its own. */
     heardBy?: EventSubject<R, string>["heardBy"];
-    /** Usually what fills in such a record wherever it is made. */
+    /** Usually the record's factory. */
     invent?: EventSubject<R, string>["invent"];
   },
 ): EventSubject<R, (keyof R & string) | Own> {
@@ -90,8 +90,8 @@ function ownOrganization(record: { organization_id?: string }): readonly string[
 }
 
 /**
- * Emits the event of a change, once it is committed, with the subject as the change left it. `to` is used where
- * others hear of it than `heardBy` says, such as an organization that a user has just left.
+ * Emits the event of a change after its commit, with the changed subject. `to` replaces the audience, for example for
+ * an organization that a user has just left.
  */
 export function emit<S extends object>(
   tx: Transaction,
@@ -102,7 +102,7 @@ export function emit<S extends object>(
   for (const organization_id of to) tx.emit(event.name, organization_id, eventData(event, subject, tx));
 }
 
-/** The data of an event, the one place that makes it: the declared fields, instants as ISO 8601 (G25). */
+/** Builds the data of an event: the declared fields, instants as ISO 8601 (G25). No other code does. */
 export function eventData<S extends object>(
   { about, data: fields, implies = {} }: EventDeclaration<string, S, string>,
   subject: S,
@@ -126,13 +126,13 @@ export interface SampleContext {
   /** When it happens. */
   at: number;
   random: Random;
-  /** Fields of the data that are known all the same. */
+  /** Fields of the data that are known. */
   known: Readonly<Record<string, unknown>> & { readonly organization_id: string };
-  /** The sandbox's settings; the defaults where there is no sandbox. */
+  /** The sandbox's settings; without a sandbox, the defaults. */
   settings?: Settings;
 }
 
-/** Data of an event that is about nothing in the sandbox: as if it were about a thing that fits in there. */
+/** Data of an event without a subject in the sandbox: invents a subject that fits into it. */
 export function sampleData(
   event: AnyEvent,
   { world, at, random, known, settings = DEFAULT_SETTINGS }: SampleContext,
@@ -165,7 +165,7 @@ export function dataSchema({ about, data, implies = {} }: AnyEvent): TObject {
   return Type.Object(Object.fromEntries(fields));
 }
 
-/** The world of samples, where there is no sandbox: it is empty. */
+/** The empty world of samples, which have no sandbox. */
 export const EMPTY_WORLD: SampleContext["world"] = {
   iso: (at) => new Date(at).toISOString(),
   get: () => undefined,
@@ -173,11 +173,11 @@ export const EMPTY_WORLD: SampleContext["world"] = {
   index: <R>() => View.ofList<R>([]),
 };
 
-/** When the reference world begins. */
+/** The first instant of the reference world. */
 const AT = Date.UTC(2026, 2, 15, 12);
 const KNOWN = { organization_id: "org_acme", webhook_id: "wh_example" };
 
-/** A payload of section 6.2, always the same one. */
+/** A payload of section 6.2; always the same. */
 export function samplePayload(event: AnyEvent): Record<string, unknown> {
   const random = new Random(0, "sample", event.name);
   return {
@@ -192,6 +192,6 @@ export function samplePayload(event: AnyEvent): Record<string, unknown> {
 /** The declarations of the emulated API as a whole. */
 export interface DeclaredApi {
   operations: readonly AnyOperation[];
-  /** All events that are sent to receivers: those that webhooks can subscribe to, and 4.21's test. */
+  /** All events that are sent to receivers: those that webhooks can subscribe to, and the test of 4.21. */
   events: readonly AnyEvent[];
 }

@@ -32,7 +32,7 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
   needs?: readonly Needed[];
   /** Fields that a fixture cannot give. */
   omit?: readonly Omitted[];
-  /** Fields that are left out where the record holds null. */
+  /** Fields that are omitted if they are null in the record. */
   notNull?: readonly NotNull[];
   /** Fields that fixtures call by a shorter name, by the stored one. */
   names?: Renamed;
@@ -43,15 +43,15 @@ interface RecordOptions<Omitted, Needed, NotNull, Renamed, More> {
 /** How a fixture writes one record of a collection. */
 export interface FixtureRecord<E, R> {
   schema: TUnsafe<E>;
-  /** The field that tells entries apart; what is drawn for one depends on it. */
+  /** The field that identifies an entry; its random values depend on it. */
   id: keyof E & string;
-  /** The given fields of the record, as they are stored; the factory fills the others. */
+  /** The given fields of the record in their stored form; the factory fills the others. */
   given(entry: E, base: Pick<BaseBuilder, "instant">): Partial<R>;
 }
 
 /**
- * A fixture's record, as it follows from the stored schema: instants are ISO 8601 texts, nothing but what
- * `needs` names is required, and unknown keys are refused (interfaces 5).
+ * Derives a fixture's record from the stored schema: instants are ISO 8601 texts, only the fields in `needs` are
+ * required, and unknown keys are refused (interfaces 5).
  */
 export function fixtureRecord<
   P extends TProperties,
@@ -128,7 +128,7 @@ export function listReader<R extends StoredRecord, E extends object>(
   };
 }
 
-/** The entries under a key of a fixture; none where it has none. */
+/** The entries under a key of a fixture; empty without the key. */
 export function readEntries<E, R>(
   fixture: FixtureData,
   key: string,
@@ -167,7 +167,7 @@ export function readByOrganization<E, R>(
   });
 }
 
-/** Makes a value when it is first needed: collections that follow from each other are made together. */
+/** Computes a value when it is first needed: dependent collections are computed together. */
 export function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -176,7 +176,7 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
-/** Reads entries that a fixture gives as a list, or by their number alone. */
+/** Reads entries that a fixture gives as a list, or as a number. */
 export function readListed<E>(
   given: number | readonly E[] | undefined,
   byDefault: number,

@@ -1,6 +1,6 @@
 /**
- * Reads an address as people write it: `localhost:3000/x` means HTTP, `:3000` and `3000` a port of this machine.
- * A string says what is wrong with it, as in `--url must be …`.
+ * Reads an address as users write it: `localhost:3000/x` means HTTP, `:3000` and `3000` a port of this machine. Returns
+ * a string for an invalid address: the reason, as in `--url must be …`.
  */
 export function readHttpUrl(given: string): URL | string {
   const text = given.trim();
@@ -9,7 +9,7 @@ export function readHttpUrl(given: string): URL | string {
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return wrong;
   const place = text.replace(/^https?:\/\//i, "").replace(/^:?(?=\d{1,5}(?:[/?#]|$))/, "localhost:");
   const full = `${scheme ?? "http"}://${place}`;
-  // Without its slashes, host or port, it would be read as the address of another host.
+  // Without slashes, host or port, a URL parser would read another host.
   if (/^(?:$|[/\\?#]|https?\/\/|[^/?#]*:(?:[/?#]|$))/i.test(place) || !URL.canParse(full)) return wrong;
   const url = new URL(full);
   return url.username === "" && url.password === "" ? url : "must not contain credentials";

@@ -13,8 +13,8 @@ interface Shape extends Record<string, unknown> {
 }
 
 /**
- * Finds, once per schema, where instants stand (`Instant()` of contract/schema.ts), and applies a
- * conversion there. Values are copied where something changes and shared where nothing does.
+ * Finds the instants of a schema once (`Instant()` of contract/schema.ts), and applies a conversion to them. Changed
+ * values are copied, others are shared.
  */
 export function instantConverter(schema: TSchema): Converter {
   return compile(schema as unknown as Shape) ?? ((value) => value);

@@ -5,13 +5,13 @@ import { invalidInput } from "./errors.ts";
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
-// G08: years outside 1 to 9999 are refused, also when only the offset carries an instant out of them.
+// G08: years outside 1 to 9999 are refused, also if only the offset moves an instant out of them.
 const EARLIEST = midnight(1, 1, 1);
 const LATEST = midnight(9999, 12, 31) + DAY_MS - 1;
 
 /**
- * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC;
- * days that no calendar has (2026-02-30), hour 24 and leap seconds are refused; fractions are cut to milliseconds.
+ * Epoch milliseconds of a strict ISO 8601 date or date-time; undefined for anything else. No zone means UTC; impossible
+ * days (2026-02-30), hour 24 and leap seconds are refused; fractions are cut to milliseconds.
  */
 export function parseInstant(text: unknown): number | undefined {
   if (typeof text !== "string" || text.length > 40) return undefined;
@@ -39,7 +39,7 @@ export function parseDateOrInstant(text: unknown): { from: number; to: number } 
 
 export const TIME_FORMS = "a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00";
 
-/** The forms that `parseInstant` reads, for a message about a text that it does not. */
+/** The forms that `parseInstant` reads, for messages about an invalid text. */
 export function instantForms(text: unknown): string {
   const forms = `a date such as 2026-03-15, or ${TIME_FORMS}`;
   return /\d \d\d(:?\d\d)?$/.test(String(text)) ? `${forms}; in a URL, its plus is %2B` : forms;

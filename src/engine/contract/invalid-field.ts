@@ -6,13 +6,13 @@ export interface InvalidField {
   field: string;
   /** The same as a JSON pointer. */
   pointer: string;
-  /** As it was sent, null where nothing was. */
+  /** As it was sent; null if it is missing. */
   value: unknown;
   /** Follows the field: `is required`. */
   message: string;
 }
 
-/** Where alternatives fail, the error that got deepest into the value says most. */
+/** If all alternatives fail, the error at the deepest place explains most. */
 export function invalidField(value: unknown, errors: readonly ErrorObject[]): InvalidField {
   let best = errors[0]!;
   for (const error of errors) {
@@ -44,7 +44,7 @@ export function formatInWords(format: string, value: unknown): string {
   return format === "date-or-instant" ? instantForms(value) : `a text in the format ${format}`;
 }
 
-/** A JSON pointer to what an error is about, also where that is missing or should be. */
+/** A JSON pointer to the place of an error, even if the value is missing. */
 function toPointer({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword === "required") return pointerTo(instancePath, params["missingProperty"]);
   if (keyword === "additionalProperties") return pointerTo(instancePath, params["additionalProperty"]);
@@ -72,7 +72,7 @@ export function fieldName(pointer: string): string {
   );
 }
 
-/** Null where there is nothing. */
+/** Null if it is missing. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const step of toSteps(pointer)) {

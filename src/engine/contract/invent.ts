@@ -4,13 +4,13 @@ import { Random } from "../state/random.ts";
 import type { FactoryContext } from "./factory.ts";
 
 /**
- * Makes up what a fixture, `fixture generate` or a state call leaves out of a record (G44). Each value costs one draw
- * of the record's own random generator, from which faker's draws follow: the same seed gives the same value. Nothing here reads the
+ * Invents values that a fixture, `fixture generate` or a state call leaves out (G44). Each value takes one draw of the
+ * record's own random generator, which seeds faker: the same seed gives the same value. Nothing here reads the
  * machine's clock; a value with a date must get the sandbox's time as `refDate`.
  */
 type Inventor = Pick<FactoryContext, "random" | "settings">;
 
-/** All made-up addresses are in a domain that no mail server serves (RFC 2606). */
+/** All invented addresses are in a domain without a mail server (RFC 2606). */
 const MAIL_DOMAIN = "example.test";
 const MAX_LOCAL_PART = 64;
 
@@ -18,7 +18,7 @@ export function inventName(inventor: Inventor): string {
   return seededFaker(inventor).person.fullName();
 }
 
-/** A valid address for a name in any script; of the id where the name has no letters. */
+/** A valid address for a name in any script; derived from the id if the name has no letters. */
 export function inventEmail(name: string, id: string, inventor: Inventor): string {
   // Titles such as "Dr." and "Jr." are no part of an address.
   const words = name.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word) && !word.endsWith("."));
@@ -31,7 +31,7 @@ export function inventEmail(name: string, id: string, inventor: Inventor): strin
     .replaceAll(/^\.|\.$/g, "")}@${MAIL_DOMAIN}`;
 }
 
-/** The same address with a number, where several people would have it. */
+/** The same address with a number, if another user has it. */
 export function distinctEmail(email: string, isTaken: (email: string) => boolean): string {
   const [local = "", domain] = email.split("@");
   for (let number = 2, next = email; ; number++) {
@@ -44,7 +44,7 @@ export function inventCompany(inventor: Inventor): string {
   return seededFaker(inventor).company.name();
 }
 
-/** The name of a department, or of what it works on: "Marketing". */
+/** The name of a department or of its field: "Marketing". */
 export function inventTeam(inventor: Inventor): string {
   return seededFaker(inventor).person.jobArea();
 }
@@ -68,7 +68,7 @@ export function inventFilename(extension: string, inventor: Inventor): string {
   return `${slug.replaceAll(/^-|-$/g, "") || "document"}${extension}`;
 }
 
-/** One for each locale that was asked for; all draw from `source`, which each use replaces. */
+/** One faker for each requested locale; all draw from `source`, which each use replaces. */
 const fakers = new Map<string, Faker>();
 let source = new Random(0);
 

@@ -9,7 +9,7 @@ export function isLoopback(host: string): boolean {
   return parts.length === 4 && parts[0] === "127" && parts.every(isOctet);
 }
 
-/** No resolver needs to be asked for these names. */
+/** These names need no resolver. */
 export function isLocalhost(name: string): boolean {
   return /^(.+\.)?localhost\.?$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** Other names that clients use for a type, after the name that RFC or IANA list. */
+/** Other names of a type in use, by the registered name (RFC or IANA). */
 const ALIASES = `
 application/octet-stream binary/octet-stream application/x-binary application/unknown application/force-download
 application/json text/json text/x-json application/x-json

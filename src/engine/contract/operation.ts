@@ -23,13 +23,13 @@ export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
   requests_per_minute: number;
-  /** Known, but going to be refused: fault rules see who it is all the same (interfaces 6). */
+  /** Known, but will be refused: fault rules match on the caller before that (interfaces 6). */
   refused?: true;
 }
 
 /** A file of a multipart body. */
 export interface ReceivedFile {
-  /** As the client called it; never used as a path. */
+  /** The name that the client sent; never used as a path. */
   filename: string;
   mime_type: string;
   size: number;
@@ -97,7 +97,7 @@ export interface Success<S extends TSchema = TSchema> {
   status: number;
   /** JSON of this schema; absent where there is no body or it is not JSON. */
   schema?: S;
-  /** Where a path parameter tells which of several schemas it is: by its values. `schema` is any of them. */
+  /** Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them. */
   by?: { parameter: string; schemas: Readonly<Record<string, TSchema>> };
   /** For a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
@@ -136,7 +136,7 @@ export interface Declaration<
   /** Refusals of its own; others follow from the rest of its declaration. */
   errors: readonly E[];
   success: Success<S> | readonly Success<S>[];
-  /** Whether it leaves everything as it was. Default: GET does. */
+  /** Whether it changes nothing. Default: true for GET. */
   reads?: boolean;
 }
 
@@ -165,8 +165,8 @@ export interface Operation<
   /** Whether spending limits are checked before it (G04: 4.19 alone). */
   billable?: boolean;
   /**
-   * A code that is given for several reasons stands several times, the likeliest first; those of credentials,
-   * rate, validation and transport follow from the rest.
+   * A code with several reasons is listed once for each, the likeliest first. Codes of credentials, rate, validation
+   * and transport are derived from other fields.
    */
   errors: readonly DeclaredError[];
   /**
@@ -186,7 +186,7 @@ export interface Operation<
   ) => Promise<W>;
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
-  /** After the commit, for answers that report what the commit set in motion. Replaces the answer. */
+  /** Runs after the commit, for answers that report its effects, such as deliveries. Replaces the answer. */
   finish?: (
     call: Omit<Call<Static<P>, Static<Q>, Static<B>>, "world">,
     answer: unknown,

@@ -6,15 +6,15 @@ interface ProblemType {
   status: number;
   /** The same for every occurrence (RFC 9457). */
   title: string;
-  /** When it is answered, for the documents. */
+  /** The condition of the answer, for the documents. */
   when: string;
 }
 
 const type = (status: number, title: string, when: string): ProblemType => ({ status, title, when });
 
 /**
- * The closed catalogue of how the control API refuses, by the last part of the problem's `type`. An operation
- * lists those of its own; the others follow from what it is.
+ * The closed catalogue of the control API's problems, by the last part of their `type`. An operation lists its own; the
+ * others are derived from its declaration.
  */
 export const PROBLEMS = {
   "override-refused": type(400, "The override cannot be honoured", "A per-request fault on an emulated path"),
@@ -112,7 +112,7 @@ const Place = ClosedObject({
   hint: Type.Optional(Type.String()),
 });
 
-/** RFC 9457, as every refusal of the control API is written. */
+/** RFC 9457: the body of every refusal of the control API. */
 export const ProblemBody = ClosedObject(
   {
     type: Type.Unsafe<`${typeof PROBLEM_TYPE}${ProblemKind}`>({
@@ -159,7 +159,7 @@ export const ProblemBody = ClosedObject(
 );
 export type ProblemBody = Static<typeof ProblemBody>;
 
-/** The answers that any call may get: the guard's refusals, unknown query keys, and our own defects. */
+/** The problems that any call can answer: the guard's refusals, unknown query keys, and our own defects. */
 const ALWAYS = [
   "token-required",
   "host-not-allowed",
@@ -182,7 +182,7 @@ export function listProblemKinds({ path, method, errors }: AnyDeclaration): read
   if (path.includes("/sandboxes/{name}")) kinds.add("unknown-sandbox");
   // A health check may watch a sandbox's port.
   if (path !== "/_control/health") kinds.add("misdirected");
-  // Also where no body is asked for: one that is sent must be JSON.
+  // Also for operations without a body: one that is sent must be JSON.
   if (method !== "GET") for (const kind of OF_BODIES) kinds.add(kind);
   return [...kinds].sort((a, b) => PROBLEMS[a].status - PROBLEMS[b].status);
 }

@@ -1,23 +1,23 @@
 /**
- * The parts of an operation that the published reference does not show, each with the assumption that fills the gap; it
- * shows the rest. Of several places that contain a part of the body, the most exact one decides.
+ * The parts of an operation that the published reference does not show, each with the assumption that fills the gap. Of
+ * several places that contain a part of the body, the most exact one decides.
  */
 export interface AssumptionMap {
-  /** The path, or that there is such an endpoint at all; then every answer is assumed, apart from places named below. */
+  /** The path, or the endpoint as a whole; then every answer is assumed, apart from the places named below. */
   endpoint?: string;
   /** The status of a success. */
   status?: string;
-  /** The whole body, apart from places named below. */
+  /** The whole body, apart from the places named below. */
   body?: string;
-  /** Parts of the body that are not shown: places with `*` for an array's items, and all that lies beneath them. */
+  /** Parts of the body that are not shown, with everything below them; `*` in a place means an array's items. */
   fields?: Readonly<Record<string, string>>;
-  /** Parts whose names the reference shows, and neither types nor values. */
+  /** Parts of which the reference shows names, but neither types nor values. */
   types?: Readonly<Record<string, string>>;
-  /** Parts whose names and types the reference shows, and not which values they have. */
+  /** Parts of which the reference shows names and types, but not the possible values. */
   values?: Readonly<Record<string, string>>;
-  /** Parts that the reference shows inside assumed ones: places, or `status`. */
+  /** Parts that the reference shows within assumed ones: places, or `status`. */
   specified?: readonly string[];
-  /** That errors come in its envelope; 7.1 says so of "most" operations, and only some sections show one. */
+  /** The envelope of errors: 7.1 states it for "most" operations, and only some sections show it. */
   envelope?: string;
 }
 
@@ -26,7 +26,7 @@ interface Declared {
   assumed?: AssumptionMap;
 }
 
-/** The assumption that there is such an endpoint, or undefined where the reference shows it. */
+/** The assumption that the endpoint exists; undefined if the reference shows it. */
 export function assumedEndpoint({ section, assumed }: Declared): string | undefined {
   return section.startsWith("G") ? section : assumed?.endpoint;
 }
@@ -40,11 +40,11 @@ export function assumedEnvelope(operation: Declared): string | undefined {
   return assumedEndpoint(operation) ?? operation.assumed?.envelope;
 }
 
-/** The three facts that a declaration states of a place; each needs the ones before it. */
+/** The three facts about a place in a declaration; each needs the ones before it. */
 const FACTS = ["presence", "type", "value"] as const;
 export type Fact = (typeof FACTS)[number];
 
-/** The assumption behind one fact about a place of a success's body; undefined where the reference states it. */
+/** The assumption behind a fact about a place of a success's body; undefined if the reference states it. */
 export function assumedPlace(operation: Declared, pointer: string, fact: Fact = "value"): string | undefined {
   const { body, fields = {}, types = {}, values = {}, specified = [] } = operation.assumed ?? {};
   const whole = assumedEndpoint(operation) ?? body;
@@ -77,7 +77,7 @@ export interface AssumedPart {
   assumption: string;
 }
 
-/** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint stands for all that is not shown. */
+/** All assumed parts, for the ledger and the OpenAPI document; an assumed endpoint includes all of its parts. */
 export function assumedParts(operation: Declared): AssumedPart[] {
   const endpoint = assumedEndpoint(operation);
   const { status, envelope, body, fields, types, values } = operation.assumed ?? {};
@@ -93,7 +93,7 @@ export function assumedParts(operation: Declared): AssumedPart[] {
   return parts.flatMap(([part, assumption]) => (assumption === undefined ? [] : [{ part, assumption }]));
 }
 
-/** A choice where the published reference is silent. */
+/** A decision about a point that the published reference leaves open. */
 export interface Assumption {
   id: string;
   topic: string;

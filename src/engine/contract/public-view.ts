@@ -10,7 +10,7 @@ import Type, {
 import type { WorldReader } from "../state/transaction.ts";
 import { type InstantSchema, Nullable, Timestamp } from "./schema.ts";
 
-/** A field as the world outside sees it: an instant is an ISO 8601 text there. */
+/** A field in its public form: an instant is an ISO 8601 text. */
 export type ShownField<S> = S extends { "x-instant": true }
   ? S extends InstantSchema<infer T>
     ? null extends T
@@ -29,7 +29,7 @@ type ShownFields<P extends TProperties, Omitted> = {
 
 type Instants<P> = { [K in keyof P]: P[K] extends { "x-instant": true } ? K : never }[keyof P];
 
-/** Only a body with timestamps needs a world to tell them. */
+/** Only a body with timestamps needs a world, which converts them. */
 type WorldArgument<P, Omitted> = [Instants<Omit<P, Omitted & keyof P>>] extends [never]
   ? unknown[]
   : [world: Pick<WorldReader, "iso">];
@@ -44,7 +44,7 @@ interface PublicViewOptions<P, Omitted extends keyof P> {
 
 export interface PublicView<P extends TProperties, Omitted extends keyof P> {
   schema: TObject<ShownFields<P, Omitted>>;
-  /** The record as this body: instants become timestamps, everything else is as it is stored. */
+  /** The record as this body: instants become timestamps, other values stay. */
   present(
     record: Static<TObject<P>>,
     ...rest: WorldArgument<P, Omitted>
@@ -52,8 +52,8 @@ export interface PublicView<P extends TProperties, Omitted extends keyof P> {
 }
 
 /**
- * The API's view of a stored record, and the function that presents one. Both follow from the stored schema,
- * so that a field which is added there needs no second and third place.
+ * The API's view of a stored record, and the function that presents one. Both follow from the stored schema, so that a
+ * new field is added in one place.
  */
 export function publicView<P extends TProperties, const Omitted extends keyof P & string = never>(
   stored: TObject<P>,
@@ -66,7 +66,7 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   const fields = Object.fromEntries(names.map((name) => [name, shownField(stored.properties[name]!)]));
   type Fields = Record<string, unknown>;
   const present = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
-    // A copy of the whole record is a good deal faster than one field by field.
+    // Copying the whole record is much faster than copying field by field.
     const body: Fields = hidden.size === 0 ? { ...record } : picked(record, names);
     for (const name of instants) {
       const instant = body[name];
@@ -77,7 +77,7 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   return { schema: Type.Object(fields, { $id, ...options }), present } as unknown as PublicView<P, Omitted>;
 }
 
-/** A stored schema without the fields that stay inside. */
+/** A stored schema without its internal fields. */
 export function withoutInternal(stored: TSchema): TObject {
   const { properties, required = [] } = stored as TObject & { required?: string[] };
   const isShown = (name: string) => !isInternal(properties[name]!);
@@ -89,7 +89,7 @@ export function withoutInternal(stored: TSchema): TObject {
   } as unknown as TObject;
 }
 
-/** A stored field's schema at the border. */
+/** A stored field's schema in its public form. */
 export function shownField(field: TSchema): TSchema {
   if (!isInstant(field)) return field;
   const { type, format: _, "x-instant": _instant, ...options } = field as TSchema & Record<string, unknown>;

@@ -8,19 +8,21 @@ import { fieldName, pointerTo, valueAt } from "./invalid-field.ts";
 export interface Reference {
   collection: string;
   /**
-   * Whether what holds the reference belongs to what it names and goes with it. Otherwise the name is only
-   * mentioned, as an author is, and stays when its bearer has gone.
+   * Whether the record with the reference belongs to the named record and is deleted with it. Otherwise it only
+   * mentions it, such as an author, and outlives it.
    */
   owned: boolean;
 }
 
-/** Options of a field whose record goes with the one that it names: `Id("org_", belongsTo("organizations"))`. */
+/**
+ * Options of a field whose record is deleted with the record that it names: `Id("org_", belongsTo("organizations"))`.
+ */
 export const belongsTo = (collection: string) => ({ "x-refers-to": { collection, owned: true } });
 
 /** Options of a field that names a record and outlives it, such as an author. */
 export const mentions = (collection: string) => ({ "x-refers-to": { collection, owned: false } });
 
-/** Options of a map whose entries go with the records that their keys name. */
+/** Options of a map whose entries are deleted with the records that their keys name. */
 export const keysBelongTo = (collection: string) => ({
   "x-keys-refer-to": { collection, owned: true },
 });
@@ -63,7 +65,7 @@ interface Shape {
   anyOf?: Shape[];
 }
 
-/** Null where nothing below refers to anything, so that most of a large value is never looked at. */
+/** Null if nothing below is a reference, so that most of a large value is skipped. */
 function compileWalk(schema: Shape | object): Walk | null {
   let walk = walks.get(schema);
   if (walk === undefined) {
@@ -116,8 +118,8 @@ function ofFields({ properties = {}, patternProperties = {}, ...schema }: Shape)
 }
 
 /**
- * That what a state call names is there.
- * @throws ApiError INVALID_INPUT for the first field that names a record which there is not
+ * Requires that the records exist which a state call names.
+ * @throws ApiError INVALID_INPUT for the first field that names a missing record
  */
 export function requireReferences(tx: Transaction, { schema }: AnyCollection, given: object): void {
   const collections = tx.collections();
@@ -147,7 +149,7 @@ export function referred<R extends StoredRecord>(
 }
 
 /**
- * The record that another is made for where nothing names one: the first of its collection.
+ * The default record that another one refers to: the first of its collection.
  * @throws ApiError INVALID_INPUT for the field that would have to name one
  */
 export function firstRecord<R extends StoredRecord>(
@@ -163,7 +165,7 @@ export function firstRecord<R extends StoredRecord>(
 
 const MAX_TRIED = 1000;
 
-/** A record of this organization, where one of the first has it. */
+/** A record of this organization, if the first ones contain one. */
 export function anyIn<R extends StoredRecord & { organization_id: string }>(
   world: Pick<WorldReader, "all">,
   collection: Collection<R>,

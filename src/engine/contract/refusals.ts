@@ -26,7 +26,7 @@ export function listRefusals(operation: AnyOperation): readonly Refusal[] {
   return refusals;
 }
 
-/** The likeliest with this code; one that the operation never gives looks as the catalogue has it. */
+/** The likeliest with this code; for a code that the operation never answers, the catalogue's. */
 export function findRefusal(operation: AnyOperation, code: ErrorCode): Refusal {
   return listRefusals(operation).find((refusal) => refusal.code === code) ?? reasonsFor(operation, code)[0]!;
 }
@@ -48,9 +48,8 @@ export interface SpendingFigures {
 }
 
 /**
- * G05: the figures with which a caller is refused who may well be within his limits, where the request is refused on
- * purpose: his own, moved up to the limit that he has used up or has.
- * @param scope the limit that is to refuse him; by default the first that is used up, else the first that there is
+ * G05: the figures of an injected refusal, for a caller who may be within their limits: their own, raised to a limit.
+ * @param scope the limit; by default the first that is used up, else the first that is set
  */
 export function refusedFigures(figures: readonly SpendingFigures[], scope?: string): SpendingFigures {
   const own =

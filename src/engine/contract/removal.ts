@@ -2,16 +2,16 @@ import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { type Referral, referencesIn, visitReferences } from "./references.ts";
 
-/** Records that are to go, of one collection. */
+/** The records of one collection that are to be removed. */
 interface Gone {
   collection: AnyCollection;
   ids: ReadonlySet<string>;
 }
 
 /**
- * Removes a record and, level by level, all that belongs to it by the declarations of every collection: records
- * that name it with `belongsTo`, entries of maps whose keys do, and their timers. Authors and other mentions stay.
- * It emits no events and writes no entries; that is up to the caller.
+ * Removes a record and, level by level, all that belongs to it by the declarations of every collection: records that
+ * name it with `belongsTo`, entries of maps whose keys do, and their timers. Authors and other mentions stay. The
+ * caller emits events and writes log entries.
  */
 export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {
   const levels: Gone[] = [{ collection, ids: new Set([id]) }];
@@ -25,7 +25,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
   }
 }
 
-/** Takes map entries away at once; returns the ids of the records that are to go as a whole. */
+/** Removes map entries; returns the ids of the records that must be removed as a whole. */
 function dropDependents(tx: Transaction, dependent: AnyCollection, gone: Gone): Set<string> {
   const ids = new Set<string>();
   for (const record of listHolders(tx, dependent, gone)) {
@@ -49,7 +49,7 @@ function referralsTo({ schema }: AnyCollection, record: StoredRecord, { collecti
   return found;
 }
 
-/** All records that may name one of those: listed by that field where the collection has such a list. */
+/** All records that may name one of those: from the index of the field, if the collection has one. */
 function listHolders(tx: Transaction, dependent: AnyCollection, gone: Gone): Iterable<StoredRecord> {
   const fields = fieldsNaming(dependent, gone.collection.name);
   const [field] = fields;
@@ -73,7 +73,7 @@ function listOwners({ schema }: AnyCollection): ReadonlySet<string> {
   return found;
 }
 
-/** The top-level fields that hold such references, at whatever depth. */
+/** The top-level fields that contain such references, at any depth. */
 function fieldsNaming({ schema }: AnyCollection, owner: string): string[] {
   const { properties = {} } = schema as { properties?: Record<string, object> };
   return Object.keys(properties).filter((name) =>

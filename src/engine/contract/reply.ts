@@ -1,4 +1,4 @@
-/** An answer that is not just `200 + JSON`. A bare value returned by a handler is the success status. */
+/** An answer other than `200` with JSON. If a handler returns a plain value, the answer has the success status. */
 export class Reply<T = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -36,8 +36,8 @@ export class RawBody {
 }
 
 /**
- * A body made while it is sent. The iterator is returned early when the client leaves; `signal` tells
- * one that waits.
+ * A body that is produced while it is sent. If the client leaves, the iterator is closed; `signal` aborts one that
+ * waits.
  */
 export class StreamBody {
   readonly content_type: string;

@@ -15,20 +15,20 @@ export interface Resource {
   operations: readonly AnyOperation[];
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
-  /** By collection name: how a record is filled in; every collection that state calls reach has one. */
+  /** The factory of each collection, by name; every collection of the state calls has one. */
   // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
   factories?: Readonly<Record<string, Factory<any>>>;
-  /** By collection name: what the control API's state calls must do in addition to storing the record. */
+  /** The rules of state calls beyond storing the record, by collection name. */
   // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
   state?: Readonly<Record<string, StateRules<any>>>;
-  /** A kind may be handled by several resources; each answers for the subjects it knows. */
+  /** Several resources may handle a kind; each ignores unknown subjects. */
   timers?: Partial<Record<TimerKind, TimerHandler>>;
   /**
-   * Brings what runs by itself in line with the settings: arms the timers of what shall run, calls off the others.
-   * Asked when a world begins, is restored, or has other settings; finding nothing to do must cost next to nothing.
+   * Adjusts activity of the world, such as running meetings, to the settings: sets its timers, or removes them. Called
+   * when a world begins, is restored, or gets other settings; must be cheap if there is nothing to do.
    */
   followSettings?: (tx: Transaction, settings: Settings) => void;
-  /** Hears of every emitted event; see `EventListener`. */
+  /** Called with every emitted event; see `EventListener`. */
   onEvents?: EventListener;
 }
 
@@ -55,19 +55,19 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key: the fields, other than its id, of a record that only a number asks for. Called once
-   * for all records of the list, with the lists as far as they are made.
+   * By key: the fields, other than its id, of a record that a number stands for. Called once for all records of the
+   * list, with the lists that exist by then.
    */
   numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
   seed: (fixture: FixtureData, base: BaseBuilder) => void;
   /**
-   * The settings that its records are made by. Sandboxes in which they have other values than by default get
-   * these collections made for themselves; everything else they share as ever.
+   * The settings that its records depend on. Sandboxes with other values than the defaults get their own version of
+   * these collections, and share all others.
    */
   follows?: readonly (keyof Settings)[];
 }
 
-/** The lists of a fixture while the records that numbers ask for are made. */
+/** The lists of a fixture while numbers are replaced by records. */
 export interface NumberedLists {
   of(key: string): readonly Readonly<Record<string, unknown>>[];
 }
@@ -81,13 +81,13 @@ export type FixtureData = Readonly<Record<string, unknown>> & {
 export interface BaseBuilder {
   /** An ISO 8601 timestamp of the fixture, relative to its epoch. */
   instant(iso: string): number;
-  /** The document's records, made when they are first looked at, in the document's order. */
+  /** The document's records in its order, created when they are first read. */
   readonly world: RecordLookup;
-  /** The context in which a record of the fixture is made; its draws depend on the labels alone. */
+  /** The context in which a record of the fixture is created; its draws depend only on the labels. */
   context(...labels: (string | number)[]): FactoryContext;
   /**
-   * Fills a collection, once; the records are only made when it is first read, and not to be counted where
-   * `count` knows how many there will be.
+   * Fills a collection, once. The records are created when it is first read; counting them does not create them if
+   * `count` is given.
    */
   fill<R extends StoredRecord>(
     collection: { name: string; idOf: (record: R) => string },
@@ -97,13 +97,13 @@ export interface BaseBuilder {
   timer(timer: { kind: TimerKind; subject: string; due: number; key?: string }): void;
 }
 
-/** On whose behalf a state call changes the world (G31), whether it tells anyone, and by which settings. */
+/** The user for whom a state call changes the world (G31), whether it emits events, and the settings. */
 export interface StateActor {
   /** Undefined: the owner of the organization concerned. */
   user_id: string | undefined;
   /** No events, no audit entries. */
   silent: boolean;
-  /** The sandbox's settings, as they are now: a job that a state call starts takes as long as one that the API starts. */
+  /** The sandbox's current settings: a job of a state call takes as long as a job of the API. */
   settings: Settings;
 }
 
@@ -114,10 +114,10 @@ export interface StateActor {
 export interface StateRules<R extends StoredRecord> {
   /** The record's public form, where converting `Instant()` fields is not enough. */
   toPublic?: (record: R, world: WorldReader) => object;
-  /** Its inverse, for the given fields only. */
+  /** The inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;
   insert?: (tx: Transaction, record: R, actor: StateActor) => R;
   update?: (tx: Transaction, before: R, after: R, actor: StateActor) => R;
-  /** Before the record goes, with all that belongs to it (`removeWithDependents`). */
+  /** Called before the record is removed with its dependents (`removeWithDependents`). */
   remove?: (tx: Transaction, record: R, actor: StateActor) => void;
 }

@@ -1,11 +1,11 @@
 import Type, { type TProperties, type TSchema, type TUnsafe } from "typebox";
 
-/** A field whose value at rest is an instant; `shown` and the fixture's records turn it into a timestamp. */
+/** A field whose stored value is an instant; `publicView` and the fixture's records convert it to a timestamp. */
 export type InstantSchema<T extends number | null = number> = TUnsafe<T> & { "x-instant": true };
 
 /**
- * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants
- * as milliseconds relative to the sandbox's origin; at the API's border it is an ISO 8601 string.
+ * Building blocks of the declared schemas. `Instant` is typed as a number because records hold instants as milliseconds
+ * relative to the sandbox's origin; in the API it is an ISO 8601 string.
  */
 export const Instant = (options: object = {}) =>
   Type.Unsafe<number>({
@@ -23,11 +23,14 @@ export const NullableInstant = (options: object = {}) =>
     ...options,
   }) as InstantSchema<number | null>;
 
-/** A field that only the server itself reads: neither the API nor state calls nor fixtures show or take it. */
+/** A field that only the server reads: the API, state calls and fixtures neither show nor accept it. */
 export const internal = <T extends TSchema>(schema: T) =>
   Object.assign(schema, { "x-internal": true } as const);
 
-/** How the library types a value that JSON Schema cannot tell as narrowly: a name of control/api-schemas.ts, or TypeScript. */
+/**
+ * The library's type for a value that JSON Schema describes less exactly: a name of control/api-schemas.ts, or
+ * TypeScript.
+ */
 export const typed = <S extends TSchema>(type: string, schema: S): S =>
   Object.assign(schema, { "x-type": type });
 
@@ -49,7 +52,7 @@ export function getPrefix({ pattern }: { pattern?: string }): string | undefined
   return /^\^([a-z]+_)/.exec(pattern ?? "")?.[1];
 }
 
-/** Those of section 2.1 with which ids of this pattern begin; none where the prefix is ours. */
+/** The prefixes of section 2.1 that ids of this pattern have; none if the prefix is ours. */
 export function specifiedPrefixes(pattern: string): string[] {
   const [, either] = /^\^\(([a-z|]+)\)_/.exec(pattern) ?? [];
   const prefixes = either?.split("|").map((word) => `${word}_`) ?? [getPrefix({ pattern }) ?? ""];
@@ -81,7 +84,7 @@ export const DateOrInstant = (options: object = {}) =>
 export const ClosedObject = <T extends TProperties>(properties: T, options: object = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-/** How the control API shows a list; its example is that of what it lists. */
+/** The body of a list in the control API, with the example of its items. */
 export const ListOf = <T extends TSchema>(items: T) =>
   ClosedObject(
     { items: Type.Array(items), total: Type.Integer({ minimum: 0 }) },

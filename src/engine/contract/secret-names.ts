@@ -1,14 +1,14 @@
 /**
- * Finds secrets by their name or their form: the one list for everything that shows or keeps what clients sent, which
- * is journal, HAR and console, recordings, and bundles.
+ * Finds secrets by their name or their form, for everything that shows or stores requests: journal, HAR, console,
+ * recordings and bundles.
  */
 
-/** A setting and a header of CORS say whether credentials may be sent, and a bundle that loses the first does otherwise. */
+/** Not secrets: a setting, which bundles need, and a header of CORS. */
 const CREDENTIALS = "(?<!cors_|allow-)credentials?";
 
 /**
- * Names of JSON fields, form fields, query parameters and headers, as a part of a pattern that takes them in any case: a
- * name tells what it holds by its last word, as `signing_secret` and `accessToken` do.
+ * Names of JSON fields, form fields, query parameters and headers, as a part of a case-insensitive pattern. The last
+ * word of a name says what it contains, as in `signing_secret` and `accessToken`.
  */
 export const SECRET_NAMES = `(?:[\\w-]{0,80}(?:${[
   ...["token", "secret", "password", "passwd", "pwd", "passphrase", "jwt", "(?:api|private)[_-]?key"],
@@ -32,7 +32,7 @@ function decoded(text: string): string {
 
 export const SECRET_HEADER = new RegExp(`^(?:(?:set-)?cookie|${SECRET_NAMES})$`, "i");
 
-/** A text field of a multipart form, with what comes before its value as the first group; its value is the second. */
+/** A text field of a multipart form: the first group is the text before its value, the second its value. */
 export const SECRET_PART = new RegExp(
   `(\\bname="?${SECRET_NAMES}"?(?:;[^\\r\\n]*)?\\r?\\n(?:[^\\r\\n]+\\r?\\n)*\\r?\\n)([\\s\\S]*?)(?=\\r?\\n--|$)`,
   "gi",
@@ -44,7 +44,7 @@ export const USER_INFO = /(\w:\/\/)([^\s/?#@:"']{1,200}:[^\s/?#@"']{1,200})(?=@)
 export const isForm = (type: string | undefined) =>
   /^\s*application\/x-www-form-urlencoded/i.test(type ?? "");
 
-/** API keys and webhook secrets, wherever they stand; what follows the prefix is the first group. */
+/** API keys and webhook secrets anywhere in a text; the first group is the part after the prefix. */
 export const API_KEY = /\bak_([A-Za-z0-9]{8,})/g;
 export const WEBHOOK_SECRET = /\bwhsec_([A-Za-z0-9_+/=-]+)/g;
 

@@ -1,32 +1,33 @@
 import type { Transaction } from "../state/transaction.ts";
 import type { Settings } from "./settings.ts";
 
-/** Services outside the root that may be waited for: bytes on disk, outbound calls, changes to come. */
+/** Asynchronous services outside the world: bytes on disk, outbound calls, future changes. */
 export interface Services {
   /** Resolves at the next commit or clock change of this sandbox, or at once if the sandbox is gone. */
   changed(signal: AbortSignal): Promise<void>;
-  /** A fresh look at the world, for streams that outlive their request's transaction. */
+  /** The current world, for streams that outlive their request's transaction. */
   read(): Transaction;
   /** A transaction of its own, for work that ends after the request's has committed. */
   transact<T>(change: (tx: Transaction) => T): T;
-  /** Waits for an attempt that the transaction queued to end; false when it was called off. */
+  /** Waits for the end of an attempt that the transaction queued; false if it was cancelled. */
   attemptDelivery(attempt_id: string): Promise<boolean>;
   /** Bytes of uploads, kept on disk per sandbox. */
   bytes: ByteStore;
   /**
-   * Runs heavy work when it is its turn: sandboxes take turns, so that none keeps another waiting (interfaces 7).
-   * Bytes should be read from disk by `work`: what waits then holds none. @throws the signal's reason
+   * Queues heavy work: sandboxes take turns, so that none blocks another (interfaces 7). `work` should read bytes from
+   * disk itself, so that queued work needs no memory.
+   * @throws the signal's reason
    */
   inTurn: RunQueued;
   /** The one outbound client. */
   outbound: OutboundClient;
   /** The sandbox's settings, as they are now. */
   readonly settings: Settings;
-  /** The sandbox is gone or reset: streams end. */
+  /** The sandbox was deleted or reset: streams end. */
   readonly isClosed: boolean;
 }
 
-/** Work that takes the machine's time or memory, and so is done a few at once; texts are read in the server's own thread. */
+/** Work that needs much time or memory, so few run at once; texts are read in the server's own thread. */
 export type HeavyWork = "document" | "image" | "text";
 export type RunQueued = <T>(kind: HeavyWork, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
@@ -47,10 +48,9 @@ export interface ByteStore {
   /** @throws ApiError PAYLOAD_TOO_LARGE when this number of bytes would not fit */
   requireRoom(bytes: number): void;
   /**
-   * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes held already are passed
-   * over; a start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and
-   * leaves the blob as it was. Writers of one blob take turns. Bytes that arrived before the stream
-   * broke off are stored.
+   * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes that are stored already are skipped; a
+   * start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and leaves the blob as it
+   * was. Writers of one blob take turns. Bytes that arrived before the stream broke off are stored.
    * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
    */
   write(
@@ -65,7 +65,7 @@ export interface ByteStore {
 
 /** Where the files of multipart forms are received, counted against the sandbox's share of the disk. */
 export interface FormSpace {
-  /** Exists when it is read. */
+  /** Created when it is read. */
   readonly folder: string;
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   take(bytes: number): void;
@@ -89,7 +89,7 @@ export interface OutboundAnswer {
   /** 0: no complete answer came in time (G24). */
   response_code: number;
   headers: Readonly<Record<string, string | string[]>>;
-  /** As sent, never decompressed; the start of it where it is long. */
+  /** As sent, never decompressed; the beginning of a long body. */
   body: Uint8Array;
   duration_ms: number;
   /** Present exactly when response_code is 0. */

@@ -12,8 +12,9 @@ export const LOCALES: readonly string[] = `
   .split(/\s+/);
 
 /**
- * The settings that a team may change per sandbox, where it knows the real service better; `x-assumption` is the row of the ledger
- * that it changes. Values are checked by the control API, the CLI and the configuration file alike.
+ * The settings of a sandbox, for teams that know the real service better than the assumptions; `x-assumption` is the
+ * row of the ledger that a setting changes. Values are checked by the control API, the CLI and the configuration file
+ * alike.
  */
 export const Settings = Type.Object(
   {

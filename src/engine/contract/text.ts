@@ -4,8 +4,8 @@ import { distance } from "fastest-levenshtein";
 const MAX_WORD_LENGTH = 80;
 
 /**
- * The candidate that a mistyped word most likely meant, or undefined when none is near. Case is ignored;
- * the longer the word, the more slips are forgiven. Of equally near candidates the first given wins.
+ * The candidate nearest to a mistyped word, or undefined if none is near. Case is ignored; longer words may have more
+ * mistakes. Of equally near candidates the first given wins.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length === 0 || word.length > MAX_WORD_LENGTH) return undefined;
@@ -30,34 +30,34 @@ function slips(length: number): number {
   return Math.min(6, Math.floor(length / 3) + 1);
 }
 
-/** "1 step", "2 steps"; what has a plural of its own names it. */
+/** "1 step", "2 steps"; `many` for irregular plurals. */
 export function pluralize(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** "1 entry was", "no entries were" lost to a bound; `which`, as in "older", stands before the noun. */
+/** "1 entry was", "no entries were" lost to a bound; `which` is a word before the noun, such as "older". */
 export function lostEntries(count: number, which?: string): string {
   const words = which === undefined ? "" : `${which} `;
   return count === 1 ? `1 ${words}entry was` : `${count === 0 ? "no" : count} ${words}entries were`;
 }
 
-/** Characters that steer a terminal, or reverse its text. */
+/** Characters that control a terminal, or reverse its text. */
 const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 /** The same but for line ends and tabs. */
 const STEERING_IN_LINES =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** A name, a header, a line of a file, made safe for a terminal: its author must not control it. */
+/** Makes a name, a header or a line of a file safe for a terminal: its author must not control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(STEERING, escaped);
 }
 
-/** The same for a text of several lines. Colours are steering too: one of them hides what follows. */
+/** The same for a text of several lines. Colours are removed too, since they can hide text. */
 export function printableLines(text: string): string {
   return text.replaceAll(STEERING_IN_LINES, escaped);
 }
 
-/** JSON of one line, or indented; what it does not escape by itself is escaped too, and reads back the same. */
+/** JSON on one line, or indented. Control characters that JSON allows are escaped too; parsing gives the same value. */
 export function printableJson(value: unknown, indent?: number): string {
   return printableLines(JSON.stringify(value, null, indent));
 }

@@ -7,9 +7,9 @@ export function makeAjv(options: Options = {}): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
     logger: false,
-    // Our own schemas are judged by validator.test.ts; compiling the meta-schema would double the cold start.
+    // validator.test.ts checks our own schemas; compiling the meta-schema would double the cold start.
     validateSchema: false,
-    // Compiling takes a third of the time, and what comes out is as fast.
+    // Compiling takes a third of the time, and the validators are as fast.
     code: { optimize: false },
     ...options,
   });
@@ -22,8 +22,8 @@ let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
 
 /**
- * Judges values by a schema, up to the first error. Compiled once, on first use, so that the start of the
- * server does not pay for schemas that are never used.
+ * Validates values by a schema, up to the first error. Compiled once, on first use, so that the start of the server
+ * does not pay for schemas that are never used.
  */
 export function toValidator(schema: object): ValidateFunction {
   let validate = compiled.get(schema);
@@ -36,8 +36,8 @@ export function toValidator(schema: object): ValidateFunction {
 }
 
 /**
- * `$id` names a schema for the OpenAPI document; to ajv it would be an address that only one schema may
- * have, and the same body is declared by several operations.
+ * `$id` names a schema for the OpenAPI document. ajv would treat it as an address that only one schema may have, and
+ * several operations declare the same body.
  */
 function withoutIds(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === "$id" ? undefined : value))) as object;

@@ -4,13 +4,13 @@ import { clip, type DocumentPath, type DocumentProblem, formatPath, MAX_PROBLEMS
 import { type ProblemDetails, problemAt, type UserDocument } from "./read-document.ts";
 import { explain, explainAlternatives } from "./schema-message.ts";
 
-// Finding a place costs time; a document with hundreds of errors needs no order among the last of them.
+// Finding a position costs time, so only the first of hundreds of errors are sorted.
 const MAX_ERRORS = 200;
 
 /**
- * Checks a document against a schema and says in plain words what is wrong, each problem at its line and column
- * (interfaces 2, 5 and 6): at the key for a key that is not allowed, at the map for one that is missing. At most
- * MAX_PROBLEMS, in the order of the text; empty when the document is right.
+ * Checks a document against a schema and describes each problem with its line and column (interfaces 2, 5 and 6): at
+ * the key for a key that is not allowed, at the map for one that is missing. At most MAX_PROBLEMS, in the order of the
+ * text; empty when the document is right.
  */
 export function checkDocument(document: UserDocument, validate: ValidateFunction): DocumentProblem[] {
   if (validate(document.value) === true) return [];
@@ -22,7 +22,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
   return [...problems.values()].sort((a, b) => a.line - b.line || a.column - b.column).slice(0, MAX_PROBLEMS);
 }
 
-/** Keywords that only say that a part of theirs failed, whose own error comes before. */
+/** Keywords whose error only repeats that of one of their parts. */
 const SUMMARIES = ["if", "anyOf", "oneOf"];
 
 // The problems of a key's name are summed up by `propertyNames`.
@@ -76,7 +76,8 @@ function thoroughValidator(schema: unknown): ValidateFunction | null {
   try {
     compiled = ajv.compile(schema);
   } catch {
-    // A schema that uses other schemas or keywords of its owner's ajv cannot be compiled here; its own errors do.
+    // A schema that uses other schemas or keywords of its own ajv cannot be compiled here; then its own errors are
+    // used.
   }
   thoroughValidators.set(schema, compiled);
   return compiled;

@@ -2,7 +2,7 @@ import { type DocumentError, documentError } from "./document-error.ts";
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be";
 
-/** Bytes that are looked at for an encoding without a byte order mark. */
+/** Number of bytes that are examined if there is no byte order mark. */
 const SAMPLE_BYTES = 4096;
 
 /** Detects the encoding of a text by its byte order mark, else by where its zero bytes are. */

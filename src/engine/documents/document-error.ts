@@ -8,7 +8,7 @@ export interface DocumentProblem {
   /** The place as a path of keys and indexes, e.g. `rules[0].match.operation`; empty for the whole document. */
   field: string;
   message: string;
-  /** The right word that stands nearest to the wrong one. */
+  /** The nearest known word. */
   hint?: string;
 }
 
@@ -23,7 +23,7 @@ export const NO_POSITION: Position = { line: 0, column: 0 };
 
 export type DocumentPath = readonly (string | number)[];
 
-/** A broken document can produce millions of problems; more than these do not help a reader. */
+/** A broken document can have millions of problems; this many are enough for a reader. */
 export const MAX_PROBLEMS = 20;
 
 /**
@@ -92,17 +92,20 @@ export function formatPath(path: DocumentPath): string {
   return text;
 }
 
-/** Shortens a text for a message; what a user wrote may be megabytes long. */
+/** Shortens a text for a message, since it may be megabytes long. */
 export function clip(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
 const FRAME_WIDTH = 100;
 
-/** Three lines: the one before, the one at fault, and a caret below it. None when the place is not in the text. */
+/**
+ * Three lines: the line before, the line with the problem, and a caret below it. None if the position is not in the
+ * text.
+ */
 function codeFrame(lines: readonly string[], { line, column }: DocumentProblem): string[] {
   const number = String(line);
-  // A very long line is shown from shortly before the fault, so that the caret stays on the screen.
+  // A very long line is cut shortly before the problem, so that the caret stays on the screen.
   const from = column > FRAME_WIDTH ? column - FRAME_WIDTH / 2 : 0;
   const shown = lines.slice(Math.max(0, line - 2), line).map((text, index, { length }) => {
     const gutter = String(line - length + index + 1).padStart(number.length);

@@ -22,7 +22,7 @@ type Part = readonly (string | typeof STAR | typeof ANY)[] | typeof GLOBSTAR;
  *
  * Only the latest wildcard is tried again, never those before it, so that no pattern can run away as a regular
  * expression can (picomatch compiles to one): the cost is at most the length of the pattern times that of the text.
- * @throws GlobError for an empty or over-long pattern and for what globs here do not have.
+ * @throws GlobError for an empty, long or unsupported pattern.
  */
 export function glob(pattern: string): (text: string) => boolean {
   if (pattern === "") throw new GlobError("a pattern must not be empty");
@@ -39,7 +39,7 @@ export function glob(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Whether a text uses anything that a glob gives a meaning. */
+/** Whether a text contains special characters of globs. */
 export function isGlob(text: string): boolean {
   return /[*?{\\]/.test(text);
 }

@@ -16,11 +16,11 @@ export function recordId(record: Readonly<Fields>): string | undefined {
 }
 
 /**
- * Lays a document that `extends` another over it (interfaces 5); neither is changed, and the result shares parts of both.
- * Maps merge key by key, lists of records by id (base order kept, new records at the end), null deletes what the
- * base gave, anything else replaces. A map laid over a list of records addresses them by id:
- * `departments: { dept_ops: null }` deletes one. Inside a record the base does not have, null is an ordinary value,
- * so that a record means the same whether its fixture extends another or stands alone.
+ * Merges a document over the one that it `extends` (interfaces 5); neither is changed, and the result shares parts of
+ * both. Maps merge key by key, lists of records by id (base order kept, new records at the end), null deletes a value
+ * of the base, anything else replaces it. A map laid over a list of records addresses them by id: `departments: {
+ * dept_ops: null }` deletes one. In a new record, null is an ordinary value, so that the record means the same in a
+ * fixture without `extends`.
  */
 export function mergeDocuments(base: unknown, overlay: unknown): unknown {
   if (overlay === undefined) return base;
@@ -62,13 +62,13 @@ function mergeById(base: readonly Fields[], overlay: Fields): Fields[] {
     left.delete(id);
     if (change !== null) merged.push(change === undefined ? record : mergeFields(record, change));
   }
-  // A new record named by its key carries its id in the same field as the others.
+  // A new record under its id as key gets the id in the same field as the others.
   const idKey = ID_KEYS.find((key) => base[0]![key] === recordId(base[0]!)) ?? "id";
   for (const [id, record] of left) if (record !== null) merged.push({ [idKey]: id, ...record });
   return merged;
 }
 
-// A map with anything else in it, or over an empty list, replaces the list, and the schema then says what is wrong.
+// Any other map, or a map over an empty list, replaces the list, and the schema then refuses it.
 function addressesRecords(base: readonly Fields[], overlay: unknown): overlay is Fields {
   return (
     base.length > 0 &&
@@ -93,7 +93,7 @@ export function layeredDocument(layers: readonly [UserDocument, ...UserDocument[
   const merged = layers
     .map((layer) => layer.value)
     .reduceRight((base, overlay) => mergeDocuments(base, overlay));
-  // It contains everything now; read again as a value of its own, it must not be merged over its base a second time.
+  // `extends` is removed: the document contains everything, and must not be merged over its base again.
   const { extends: _done, ...value } = merged as Fields;
   // Positions carry their own file: the problem that takes them names the layer's instead of the fixture's.
   const place = (path: DocumentPath, find: "locate" | "locateKey"): Position & { file: string } => {
@@ -118,7 +118,7 @@ export function refuse(document: LayeredDocument, problems: readonly DocumentPro
   throw new DocumentError(problems, together ? layer?.text : undefined);
 }
 
-/** The layer that gave the value at a path: the topmost of those that lead furthest towards it. */
+/** The layer with the value at a path: the topmost of those that contain most of the path. */
 function origin(layers: readonly UserDocument[], merged: unknown, path: DocumentPath) {
   let best: { layer: UserDocument; inside: DocumentPath } = { layer: layers[0]!, inside: [] };
   for (const layer of layers) {
@@ -128,7 +128,7 @@ function origin(layers: readonly UserDocument[], merged: unknown, path: Document
   return best;
 }
 
-/** As much of a path through the merged value as a layer holds, in the layer's own positions. */
+/** The part of a path that a layer contains, with the layer's own positions. */
 function pathWithin(layer: unknown, merged: unknown, path: DocumentPath): (string | number)[] {
   const inside: (string | number)[] = [];
   let own = layer;

@@ -25,19 +25,19 @@ import {
   UnreadableText,
 } from "./yaml.ts";
 
-/** A document that users write: its plain value, and where in the text each part of it stands. */
+/** A document of a user: its plain value, and the position of each part in the text. */
 export interface UserDocument {
   file: string;
   value: unknown;
   /** The text it was read from; undefined for a value that came without one. */
   text?: string;
-  /** Where the value at a path stands, counted from 1; for a path that leads nowhere, its nearest ancestor. */
+  /** The position of the value at a path, counted from 1; for a missing value, that of its nearest ancestor. */
   locate(path: DocumentPath): Position;
-  /** Where the key that ends a path stands; for an item of a list, the item. */
+  /** The position of the key at the end of a path; for an item of a list, of the item. */
   locateKey(path: DocumentPath): Position;
 }
 
-/** Takes what is probably a mistake in a document that can be used. */
+/** Called for a probable mistake in a usable document. */
 export type Warn = (problem: DocumentProblem) => void;
 
 export interface ReadOptions {
@@ -82,7 +82,7 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
         content,
       );
     }
-    // The parser is not ours: whatever it throws on a hostile text is still about the text.
+    // Any error of the parser on a hostile text is reported as a problem of the text.
     const reason = error instanceof Error ? error.message : String(error);
     throw documentError(file, START, `the document cannot be read: ${clip(reason, 200)}`);
   }
@@ -91,8 +91,8 @@ export function readDocument(text: string, options: ReadOptions): UserDocument {
 const START: Position = { line: 1, column: 1 };
 
 /**
- * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that it is
- * held to the same limits and checked by the same code; its positions are line 0.
+ * Wraps a value that arrived without a text of its own (a fixture or a rule in a request's body), so that the same
+ * limits and checks apply; its positions are line 0.
  * @throws DocumentError
  */
 export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
@@ -132,7 +132,7 @@ export interface ProblemDetails {
   atKey?: boolean;
 }
 
-/** A problem of a document that no schema can express, placed where its path stands. */
+/** A problem that no schema can express, at the position of its path. */
 export function problemAt(document: UserDocument, details: ProblemDetails): DocumentProblem {
   const { path, message, hint, atKey } = details;
   const position = atKey ? document.locateKey(path) : document.locate(path);
@@ -170,7 +170,7 @@ function toPosition(lines: LineCounter, offset: number): Position {
   return { line, column: col };
 }
 
-// One slip makes a parser stumble several times over the same line; only the first of them helps.
+// One mistake can cause several errors in a line; only the first helps.
 function onePerLine(problems: readonly SyntaxProblem[], lines: LineCounter) {
   const seen = new Map<number, Position & { message: string }>();
   for (const { offset, message } of problems) {

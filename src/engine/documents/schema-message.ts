@@ -56,7 +56,7 @@ const EXPLANATIONS: Readonly<Record<string, Explain>> = {
   "false schema": () => ({ message: "is not allowed here" }),
 };
 
-/** The meaning of one error of ajv (run with `verbose`); a keyword without words of ours keeps ajv's. */
+/** The message for one error of ajv (run with `verbose`); by default ajv's own. */
 export function explain(error: ErrorObject): Explanation {
   const explainKeyword = EXPLANATIONS[error.keyword];
   return explainKeyword ? explainKeyword(error) : { message: error.message ?? "is not valid" };
@@ -66,7 +66,7 @@ function expected(what: string, error: ErrorObject): Explanation {
   return { message: `must be ${what}${notThis(error)}` };
 }
 
-// Without `verbose` ajv does not say what it found.
+// Without `verbose` ajv does not report the value.
 function notThis(error: ErrorObject): string {
   return "data" in error ? `, not ${valueInWords(error.data)}` : "";
 }
@@ -124,7 +124,7 @@ function forbidden(error: ErrorObject): Explanation {
   return { message: `may not have ${listed(keys.map(code), "and")} together` };
 }
 
-// A pattern is for machines; a schema that has one should say in its title what it stands for ("a duration such as 90s").
+// Messages do not show patterns; the title of a schema with a pattern describes it ("a duration such as 90s").
 function title({ parentSchema }: ErrorObject): string | undefined {
   return (parentSchema as { title?: string } | undefined)?.title;
 }
@@ -174,7 +174,7 @@ function listed(words: readonly string[], last: "and" | "or"): string {
   return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
-/** One branch of an `anyOf` or `oneOf` and what it had against the value; no errors: it fits. */
+/** One branch of an `anyOf` or `oneOf` with its errors; none: it fits. */
 export interface Branch {
   schema: unknown;
   errors: readonly ErrorObject[];
@@ -190,7 +190,7 @@ export function explainAlternatives(branches: readonly Branch[], place: ErrorObj
   return wrongKind(branches, place) ?? choices(branches, place) ?? closest(branches, place);
 }
 
-// A property such as `type` tells the branches apart; when it fits none of them, nothing else is worth saying.
+// A property such as `type` selects the branch; if it fits none, only that is reported.
 function wrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   if (typeof place.data !== "object" || place.data === null) return undefined;
   const candidates = branches.filter((branch) => !refusesShape(branch, place));
@@ -207,7 +207,7 @@ function wrongKind(branches: readonly Branch[], place: ErrorObject): ErrorObject
   return [{ ...shared, keyword: "enum", params: { allowedValues: [...new Set(values)] } }];
 }
 
-// A plain value, or one of the wrong shape for every branch: name what may stand here.
+// A plain value, or one of the wrong type for every branch: list the allowed values.
 function choices(branches: readonly Branch[], place: ErrorObject): ErrorObject[] | undefined {
   const { instancePath, data } = place;
   const plain = typeof data !== "object" || data === null;
@@ -235,11 +235,11 @@ function closest(branches: readonly Branch[], place: ErrorObject): ErrorObject[]
   return [...ties[0]!.errors];
 }
 
-/** However much is wrong in a list of a million records, it was not meant as a number. */
+/** A list was not meant as a number, even if it has many errors. */
 const ANOTHER_KIND = 1e12;
 
-// How far a value is from a branch. The weights only order the branches: another shape is furthest away, then
-// another kind, then foreign and missing keys; a wrong value under the right key is the nearest.
+// How far a value is from a branch. The weights only order the branches: another type is furthest away, then another
+// kind, then unknown and missing keys; a wrong value under a known key is nearest.
 function score(branch: Branch, place: ErrorObject): number {
   let sum = 0;
   for (const error of branch.errors) {
@@ -271,7 +271,7 @@ function onlyMissing(branch: Branch, place: ErrorObject): string | undefined {
   return error.instancePath === place.instancePath ? String(error.params.missingProperty) : undefined;
 }
 
-/** The keys that the map at fault may have, as its schema declares them. */
+/** The keys that the schema declares for this map. */
 export function allowedKeys(error: ErrorObject): string[] {
   const properties = (error.parentSchema as { properties?: object } | undefined)?.properties;
   return properties === undefined ? [] : Object.keys(properties);

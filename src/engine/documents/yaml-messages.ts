@@ -22,7 +22,7 @@ export function syntaxMessage(code: string, message: string, text: string): stri
   return isHidden ? `${words}; quote a value that begins with #` : words;
 }
 
-/** Says in plain words what the YAML parser found wrong; its own words are kept where they are the clearest. */
+/** Translates an error of the YAML parser to plain words; uses the parser's own if they are clear. */
 function inWords(code: string, message: string, text: string): string {
   const json = /^\s*[{[]/.test(text);
   if (code === "MISSING_CHAR") return missing(message);

@@ -23,7 +23,7 @@ export interface DocumentLimits {
   maxBytes: number;
   /** Lexical tokens and lines; reading costs time and memory in step with them. */
   maxTokens: number;
-  /** Values after every alias has been replaced by what it stands for. */
+  /** Values after every alias was replaced by its target. */
   maxValues: number;
   /** Maps and lists within one another. */
   maxDepth: number;
@@ -31,7 +31,7 @@ export interface DocumentLimits {
   maxScalar: number;
 }
 
-/** For texts that anyone may send: the worst of them ends well within a second. */
+/** For texts from any client: reading the worst of them takes less than a second. */
 export const DEFAULT_LIMITS: DocumentLimits = {
   maxBytes: 16 * 1024 * 1024,
   maxTokens: 300_000,
@@ -40,7 +40,7 @@ export const DEFAULT_LIMITS: DocumentLimits = {
   maxScalar: 1_000_000,
 };
 
-/** For files that the user names on the command line: large worlds are welcome, runaway ones still are not. */
+/** For files that the user names on the command line: allows large worlds, but still has bounds. */
 export const OWN_FILE_LIMITS: DocumentLimits = {
   ...DEFAULT_LIMITS,
   maxBytes: 64 * 1024 * 1024,
@@ -70,9 +70,9 @@ export class UnreadableText extends Error {
 /**
  * Parses one YAML 1.2 document (JSON is one) within its limits.
  *
- * The stages of the `yaml` package are driven one by one because its composer recurses, and its one-call entry
- * points build everything before anyone can look: here depth and size are judged token by token, and the
- * composer only ever sees what passed.
+ * The stages of the `yaml` package are driven one by one because its composer recurses, and its high-level functions
+ * build everything before any check. Here depth and size are checked token by token, and the composer only gets
+ * accepted tokens.
  * @throws UnreadableText
  */
 export function parseYaml(text: string, limits: DocumentLimits, lines: LineCounter): ParsedNode | null {
@@ -98,7 +98,7 @@ function readTokens(text: string, limits: DocumentLimits, lines: LineCounter): C
       if (token.type === "error")
         refuse(token.offset, syntaxMessage("UNEXPECTED_TOKEN", token.message, text));
       tokens.push(token);
-      // A document token arrives when it has ended; what follows the first is judged by the stack below.
+      // The parser emits a document token at its end; the stack below checks a second document.
       if (token.type === "document") documents++;
     }
     const open = parser.stack[0];
@@ -166,8 +166,8 @@ interface Walk {
 }
 
 /**
- * Walks a parsed document once, in its own order, and finds what YAML allows and a document of ours does not:
- * keys given twice, keys that are no text, dangerous keys, numbers that lose digits, aliases without a target.
+ * Walks a parsed document once, in its order, and finds things that YAML allows and our documents do not: keys given
+ * twice, keys that are no text, dangerous keys, numbers that lose digits, aliases without a target.
  * @throws UnreadableText
  */
 export function checkNodes(
@@ -227,7 +227,7 @@ function checkAlias(alias: Alias, walk: Walk): void {
   else walk.targets.set(alias, target);
 }
 
-// A number that comes out different from what was written is worse than an error.
+// A number that changes when it is read must be an error.
 function checkNumber(node: Scalar, walk: Walk): void {
   const { value, source = "" } = node;
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
@@ -271,8 +271,8 @@ export function findOffset(node: unknown): number {
 }
 
 /**
- * The plain value of checked nodes. Each use of an alias gets a copy of its own, so that changing one record
- * never changes another; what that costs is counted, which is what ends a billion laughs.
+ * The plain value of checked nodes. Each use of an alias gets its own copy, so that changing one record never changes
+ * another. Copies are counted, which stops a "billion laughs" attack.
  * @throws UnreadableText beyond the limits
  */
 export function plainValue(root: Node | null, targets: AliasTargets, limits: DocumentLimits): unknown {

@@ -4,8 +4,8 @@ import { RESOURCES } from "./resources.ts";
 import { WEBHOOKS } from "./webhooks.ts";
 
 /**
- * The fidelity ledger: everything the published reference leaves open, and what this emulator does
- * there. A behaviour that is neither specified nor listed here is a defect.
+ * The fidelity ledger: everything that the published reference leaves open, and the behaviour of this emulator there. A
+ * behaviour that is neither specified nor listed here is a defect.
  */
 export const ASSUMPTIONS: readonly Assumption[] = [...ACCESS, ...RESOURCES, ...WEBHOOKS].sort((a, b) =>
   a.id < b.id ? -1 : 1,
