@@ -8,7 +8,10 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
+import { RIGHT_STEPS, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
+import { FLAWS } from "../support/receivers/flawed/flaws.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
+import { runCommand } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -25,10 +28,12 @@ async function receiver({
   isSigned = (header: string, body: Buffer) => header === sign(body),
   workMs = 0,
   lateMs = 0,
+  isSerial = false,
 } = {}) {
   const processed: string[] = [];
   const seen = new Set<string>();
   const counts = { deliveries: 0 };
+  let turn: Promise<unknown> = Promise.resolve();
   const server = http.createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     const answer = (status: number, text = "") =>
@@ -36,7 +41,8 @@ async function receiver({
     if (body === undefined) return;
     if (request.url === "/processed") return answer(200, JSON.stringify(processed));
     counts.deliveries += 1;
-    await wait(workMs);
+    turn = isSerial ? turn.then(() => wait(workMs)) : wait(workMs);
+    await turn;
     if (request.method !== "POST") return answer(405);
     if (!isSigned(String(request.headers["x-service-signature"] ?? ""), body)) return answer(401);
     let id: string;
@@ -154,25 +160,85 @@ describe("the receiver test accuses no sound receiver", () => {
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
   });
 
-  it("a slow one that closes each connection, in a time that fits 400 ms for each delivery into a minute", async () => {
-    const { url, probe, counts } = await receiver({ workMs: 100 });
-    const began = performance.now();
-    const report = await gradeReceiver(url, { secret: SECRET, probe, memoryMs: 0, memoryDeliveries: 10 });
+  it("one that handles one request at a time and takes 400 ms for each, in less than a minute", async () => {
+    const { url, probe, counts } = await receiver({ workMs: 400, isSerial: true });
+    const report = await gradeReceiver(url, { secret: SECRET, probe });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
-    expect(counts.deliveries).toBeLessThan(240);
-    expect(performance.now() - began).toBeLessThan(counts.deliveries * 100);
+    expect(counts.deliveries).toBeLessThan(125);
+    expect(report.duration_ms).toBeLessThan(60_000);
   });
+});
+
+describe("a slow receiver, which is sent fewer deliveries, still fails its check where it", () => {
+  const names = [
+    "compares the first sixteen digits",
+    "decodes hex up to the first other character",
+    "looks whether the right signature ends so",
+    "has a secret of its own to fall back on",
+    "verifies nothing with X-Forwarded-For: 10.0.0.1",
+    "verifies nothing with X-Debug",
+    "needs no signature on a test",
+    "verifies events of users and messages alone",
+    "trusts a connection that carried a genuine delivery",
+    "verifies nothing that comes in chunks",
+    "takes the signature of the JSON in an order of its own as well",
+    "sorts the keys before it verifies",
+    "verifies the body in NFC",
+    "stops at 300 KB",
+    "insists on a Content-Length",
+    "knows header names in one spelling only",
+    "compares the whole content type",
+    "falls silent on connections that it had kept",
+    "looks first and records later",
+    "says 2xx to more than its queue holds",
+    "knows deliveries by event, object and time",
+    "remembers only the last delivery",
+  ];
+  it.concurrent.each(names)("%s", async (name) => {
+    const { steps, fails } = FLAWS.find((flaw) => flaw.name === name)!;
+    const { url, probe, close } = await startReceiver(SECRET, {
+      ...steps,
+      async readBody(context) {
+        await wait(300);
+        return (steps.readBody ?? RIGHT_STEPS.readBody)(context);
+      },
+    });
+    const report = await grade(url, { probe, timeoutMs: 6000, patienceMs: 600, only: fails });
+    await close();
+    const found = report.checks.filter(({ outcome }) => outcome === "failed").map(({ id }) => id);
+    expect(found.sort()).toEqual(fails.toSorted());
+  });
+});
+
+it("what a late side effect means for the run is said at once, and on stderr", async () => {
+  const { url, probe } = await receiver({ lateMs: 700 });
+  const said: (string | number)[] = [];
+  await grade(url, {
+    ...{ probe, patienceMs: 300, only: ["valid-processed", "duplicate"] },
+    onNotice: (notice) => said.push(notice),
+    onProgress: ({ index }) => said.push(index),
+  });
+  expect(said).toEqual([1, 2, expect.stringMatching(/came 0\.\d s after.*waits.*--patience \d/), 3]);
+  const options = ["--secret", SECRET, "--probe", probe, "--patience", "0.3", "--only", "valid-processed"];
+  const { stderr } = await runCommand(["receiver-test", url, ...options]);
+  expect(stderr).toMatch(/came 0\.\d s after.*waits.*--patience \d/);
 });
 
 it("a receiver that needs more patience is told so within the minute", async () => {
   const { url, probe } = await receiver({ lateMs: 60_000 });
+  const began = performance.now();
+  let toldAfterMs: number | undefined;
   const report = await gradeReceiver(url, {
     secret: SECRET,
     probe,
     patienceMs: 1000,
     memoryMs: 0,
     memoryDeliveries: 10,
+    onNotice: () => {
+      toldAfterMs ??= performance.now() - began;
+    },
   });
+  expect(toldAfterMs).toBeLessThan(60_000);
   const first = report.checks.find(({ id }) => id === "valid-processed")!;
   expect(first.advice).toMatch(/later than 4(\.\d)? s after the answer, raise --patience/);
   expect(report.duration_ms).toBeLessThan(60_000);

@@ -69,6 +69,7 @@ export const receiverTestCommand = command({
           patienceMs: options.patience * 1000,
           serviceName: options["service-name"],
           caFile: options.ca,
+          onNotice: (notice) => process.stderr.write(`${isLive ? "\r\u001b[K" : ""}${notice}\n`),
           onProgress: ({ index, total, title }) => showProgress(`[${index}/${total}] ${title}`),
         }).catch((error: unknown) => {
           if (error instanceof ReceiverTestUsageError) throw new UsageError(error.message);

@@ -91,6 +91,8 @@ export interface Case {
   transport?: Transport;
   /** Changes the genuine delivery; `right` is its signature: `sha256=` and 64 hex digits. */
   change?: (given: { delivery: TestDelivery; right: string; session: Session }) => Partial<TestDelivery>;
+  /** Another case finds all that this one finds, so a slow receiver is spared it. */
+  isCovered?: boolean;
 }
 
 type Cases = readonly Case[] | ((session: Session) => readonly Case[]);
@@ -113,6 +115,29 @@ function listCases(cases: Cases, session: Session): readonly Case[] {
   return typeof cases === "function" ? cases(session) : cases;
 }
 
+/**
+ * Wraps checks whose cases can be combined in fewer requests: a slow receiver is sent these once, and the cases of a
+ * check only where the combined ones did not pass.
+ */
+export function combine(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
+  const findings = new WeakMap<Session, Finding>();
+  return (check) => ({
+    ...check,
+    async run(session) {
+      if (!session.isSlow) return check.run(session);
+      const finding = findings.get(session) ?? (await expect(session, listCases(cases, session)));
+      findings.set(session, finding);
+      return finding.outcome === "passed" ? finding : check.run(session);
+    },
+  });
+}
+
+function stage(session: Session, cases: readonly Case[]): Staged[] {
+  return cases
+    .filter(({ isCovered }) => !isCovered || !session.isSlow)
+    .map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+}
+
 /** Each case has a delivery id of its own. */
 function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
   const delivery = session.makeDelivery(shape);
@@ -126,11 +151,11 @@ export async function judgeNotAccepted(session: Session, attempt: Attempt, label
 }
 
 /** Sends all deliveries at once where the receiver has room; passes when every one is answered 2xx. */
-async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
-  const staged = cases.map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+export async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
+  const staged = stage(session, cases);
   const attempts = await deliverAll(session, staged);
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (refused >= 0) return judgeNotAccepted(session, attempts[refused]!, cases[refused]!.label);
+  if (refused >= 0) return judgeNotAccepted(session, attempts[refused]!, staged[refused]!.label);
   const last = attempts.at(-1) ?? null;
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
@@ -162,7 +187,7 @@ export async function expectRefused(
   { anyRefusal = false }: { anyRefusal?: boolean | undefined } = {},
 ): Promise<Finding> {
   const before = await session.readProbe();
-  const staged = cases.map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
+  const staged = stage(session, cases);
   const expected = new Map(staged.map(({ delivery }) => [delivery.id, 0]));
   const attempts = await deliverAll(session, staged);
   for (const [index, attempt] of attempts.entries()) {

@@ -39,6 +39,8 @@ export interface GradeReceiverOptions {
   caFile?: string | undefined;
   /** Called as each check begins; `index` counts from 1. */
   onProgress?: ((progress: { index: number; total: number; title: string }) => void) | undefined;
+  /** Called with what is worth knowing before the run ends: that the receiver needs more patience. */
+  onNotice?: ((notice: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 

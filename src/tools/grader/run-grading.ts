@@ -229,6 +229,7 @@ function openSession(receiverUrl: string, options: GradeReceiverOptions, network
       event,
       data,
       signal,
+      onNotice: options.onNotice,
     },
     webhookId: freshId("wh"),
     organizationId: freshId("org"),

@@ -1,5 +1,5 @@
-import { accepts, type Check } from "../check.ts";
-import type { Payload } from "../delivery.ts";
+import { accepts, type Check, combine, expectAccepted } from "../check.ts";
+import type { Payload, TestDelivery, Transport } from "../delivery.ts";
 
 // Genuine deliveries whose bodies are unusual.
 
@@ -10,6 +10,52 @@ const RAW_BODY: Pick<Check, "advice" | "adviceAppliesTo"> = {
   adviceAppliesTo: ["unauthorized", "bad-request"],
 };
 
+/** Texts that NFC, NFD and their compatible forms each write in another way. */
+const UNICODE_FORMS = [
+  { label: "a letter and a combining accent", name: "Ze\u0301lie A\u030angstro\u0308m" },
+  { label: "composed letters", name: "Z\u00e9lie \u00c5ngstr\u00f6m \ud55c\uae00" },
+  { label: "signs that stand for letters", name: "\u212bngstr\u00f6m \u2126 \ufb01n \uff71\uff72 \u2460" },
+];
+
+/** One delivery with everything that the checks wrapped by this try: a slow receiver that accepts it passes them all. */
+const combineUnusual = combine((session) => {
+  const delivery = session.makeDelivery({
+    event: "user.updated",
+    data: { name: UNICODE_FORMS.map(({ name }) => name).join(" 漢字 😀 \u2028 ") },
+    write(payload) {
+      const data = reverseKeys(payload.data);
+      return JSON.stringify(addFields({ ...reverseKeys(payload), data }));
+    },
+  });
+  const transport: Transport = {
+    chunkAt: cutCharacters(delivery),
+    contentType: 'Application/JSON;charset="UTF-8"',
+    headerNames: (name) => name.toUpperCase(),
+  };
+  return [{ label: "unusual in every way", change: () => delivery, transport }];
+}, expectAccepted);
+
+export const acceptTogether = (check: Parameters<typeof accepts>[0]): Check => combineUnusual(accepts(check));
+
+function addFields(payload: Payload): object {
+  return {
+    ...payload,
+    data: { ...payload.data, nickname: null, labels: ["new"], address: { city: "Bern" } },
+    api_version: "2031-01-01",
+    attempt: { number: 1 },
+  };
+}
+
+function reverseKeys<T extends object>(object: T): T {
+  return Object.fromEntries(Object.entries(object).reverse()) as T;
+}
+
+/** After the first byte of every tenth character that takes several. */
+function cutCharacters({ body }: TestDelivery): number[] {
+  const leads = [...body.keys()].filter((index) => body[index]! >= 0xc0);
+  return leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);
+}
+
 export const bodyWhitespace = accepts({
   ...RAW_BODY,
   id: "body-whitespace",
@@ -17,7 +63,11 @@ export const bodyWhitespace = accepts({
   severity: "critical",
   why: "The signature covers the bytes sent; a receiver that verifies a re-serialised copy breaks as soon as the sender's JSON writer changes.",
   cases: [
-    { label: "indented by tabs", shape: { write: (payload) => JSON.stringify(payload, null, "\t") } },
+    {
+      label: "indented by tabs",
+      shape: { write: (payload) => JSON.stringify(payload, null, "\t") },
+      isCovered: true,
+    },
     {
       label: "CRLF line ends, and blanks before and after",
       shape: {
@@ -27,7 +77,7 @@ export const bodyWhitespace = accepts({
   ],
 });
 
-export const bodyKeyOrder = accepts({
+export const bodyKeyOrder = acceptTogether({
   ...RAW_BODY,
   id: "body-key-order",
   title: "Accepts any order of keys",
@@ -41,10 +91,6 @@ export const bodyKeyOrder = accepts({
     },
   ],
 });
-
-function reverseKeys(object: object): object {
-  return Object.fromEntries(Object.entries(object).reverse());
-}
 
 export const bodyUnicodeEscapes = accepts({
   ...RAW_BODY,
@@ -82,7 +128,7 @@ function escapeCharacters(payload: Payload): string {
     .replaceAll(/[\u0080-\uffff&<>@]/g, unicode);
 }
 
-export const bodyUtf8 = accepts({
+export const bodyUtf8 = acceptTogether({
   ...RAW_BODY,
   id: "body-utf8",
   title: "Accepts characters outside ASCII as plain UTF-8",
@@ -93,14 +139,7 @@ export const bodyUtf8 = accepts({
   ],
 });
 
-/** Texts that NFC, NFD and their compatible forms each write in another way. */
-const UNICODE_FORMS = [
-  { label: "a letter and a combining accent", name: "Ze\u0301lie A\u030angstro\u0308m" },
-  { label: "composed letters", name: "Z\u00e9lie \u00c5ngstr\u00f6m \ud55c\uae00" },
-  { label: "signs that stand for letters", name: "\u212bngstr\u00f6m \u2126 \ufb01n \uff71\uff72 \u2460" },
-];
-
-export const bodyUnicodeForms = accepts({
+export const bodyUnicodeForms = acceptTogether({
   ...RAW_BODY,
   id: "body-unicode-forms",
   title: "Accepts characters in any Unicode form",
@@ -110,6 +149,21 @@ export const bodyUnicodeForms = accepts({
     label,
     shape: { event: "user.updated", data: { name } },
   })),
+});
+
+export const extraFields = acceptTogether({
+  id: "extra-fields",
+  title: "Accepts fields it doesn't know",
+  severity: "major",
+  why: "Fields are added without notice; strict validation turns such an addition into an outage.",
+  advice: "Validate the fields that you use and ignore the others, at the top level and within data.",
+  adviceAppliesTo: ["bad-request", "invalid", "exception"],
+  cases: [
+    {
+      label: "additional fields at the top and in data",
+      shape: { write: (payload) => JSON.stringify(addFields(payload)) },
+    },
+  ],
 });
 
 /** Size of the whole body in bytes: above the 100 KB of common parsers, and just within limits called 1 MB. */
@@ -124,15 +178,19 @@ export const bodyLarge = accepts({
     "Raise the body limit of this route (1 MB is a sensible bound) in the framework and in the proxies in front of it.",
   adviceAppliesTo: ["too-large", "hung-up", "bad-request", "unauthorized", "exception"],
   cases: (session) =>
-    SIZES.map((bytes) => {
+    SIZES.map((bytes, index) => {
       const event = "message.created";
       const empty = session.makeDelivery({ event, data: { content: "" } }).body.length;
       const delivery = session.makeDelivery({ event, data: { content: "x".repeat(bytes - empty) } });
-      return { label: `${delivery.body.length} bytes`, change: () => delivery };
+      return {
+        label: `${delivery.body.length} bytes`,
+        change: () => delivery,
+        isCovered: index < SIZES.length - 1,
+      };
     }),
 });
 
-export const bodyChunked = accepts({
+export const bodyChunked = acceptTogether({
   id: "body-chunked",
   title: "Accepts a chunked body, cut anywhere",
   severity: "major",
@@ -145,9 +203,12 @@ export const bodyChunked = accepts({
   ],
   cases: (session) => {
     const delivery = session.makeDelivery({ event: "user.updated", data: { name: "漢字 😀 ".repeat(40) } });
-    // After the first byte of every tenth character that takes several.
-    const leads = [...delivery.body.keys()].filter((index) => delivery.body[index]! >= 0xc0);
-    const chunkAt = leads.filter((_, index) => index % 10 === 0).map((index) => index + 1);
-    return [{ label: "chunks that end within characters", change: () => delivery, transport: { chunkAt } }];
+    return [
+      {
+        label: "chunks that end within characters",
+        change: () => delivery,
+        transport: { chunkAt: cutCharacters(delivery) },
+      },
+    ];
   },
 });

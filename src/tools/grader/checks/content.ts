@@ -18,6 +18,7 @@ import {
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import { formatSeconds } from "../probe.ts";
+import { acceptTogether } from "./body.ts";
 
 // Valid deliveries, their headers and fields, and one that is not JSON.
 
@@ -76,13 +77,15 @@ export const validProcessed: Check = {
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
       session.stopWaitingForEffects(waitedMs);
+      session.options.onNotice?.(`The first side effect did not come. ${adviseIfLate(session)}`);
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
     if (effects.difference !== null) return failed(effects.difference, attempt);
     session.allowFor(waitedMs);
     const finding = passed("the answer is right, and the probe shows exactly one side effect", attempt);
     if (waitedMs <= patienceMs) return finding;
-    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waited that long each time from here on. --patience ${Math.ceil((waitedMs * 1.5) / 1000)} sets this from the start.`;
+    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. --patience ${Math.ceil((waitedMs * 1.5) / 1000)} sets this from the start.`;
+    session.options.onNotice?.(note);
     return { ...finding, note };
   },
 };
@@ -106,30 +109,7 @@ export const unknownEvent = accepts({
   ],
 });
 
-export const extraFields = accepts({
-  id: "extra-fields",
-  title: "Accepts fields it doesn't know",
-  severity: "major",
-  why: "Fields are added without notice; strict validation turns such an addition into an outage.",
-  advice: "Validate the fields that you use and ignore the others, at the top level and within data.",
-  adviceAppliesTo: ["bad-request", "invalid", "exception"],
-  cases: [
-    {
-      label: "additional fields at the top and in data",
-      shape: {
-        write: (payload) =>
-          JSON.stringify({
-            ...payload,
-            data: { ...payload.data, nickname: null, labels: ["new"], address: { city: "Bern" } },
-            api_version: "2031-01-01",
-            attempt: { number: 1 },
-          }),
-      },
-    },
-  ],
-});
-
-export const headerNameCase = accepts({
+export const headerNameCase = acceptTogether({
   id: "header-name-case",
   title: "Accepts header names in any letter case",
   severity: "major",
@@ -143,7 +123,7 @@ export const headerNameCase = accepts({
   ],
 });
 
-export const contentTypeCharset = accepts({
+export const contentTypeCharset = acceptTogether({
   id: "content-type-charset",
   title: "Accepts a charset in the content type",
   severity: "major",

@@ -189,12 +189,17 @@ export const longMemory: Check = {
     const { first, options } = session;
     if (first === null) return notObservable("no delivery was accepted");
     if (!options.probe) return notObservable(`not tried: ${NO_PROBE}`);
-    const delivery = session.makeDelivery();
-    const attempt = await session.deliver(delivery);
-    if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "before the others");
-    const { accepted: others, deferred } = await deliverOthers(session);
-    const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
-    if (afterOthers.outcome !== "passed") return afterOthers;
+    let others = session.accepted.size - 1;
+    let deferred: Attempt | null = null;
+    // A slow receiver takes fewer in the time than the earlier checks have sent after the first.
+    if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
+      const delivery = session.makeDelivery();
+      const attempt = await session.deliver(delivery);
+      if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "before the others");
+      ({ accepted: others, deferred } = await deliverOthers(session));
+      const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
+      if (afterOthers.outcome !== "passed") return afterOthers;
+    }
     await session.pause(Math.max(0, first.at + options.memoryMs - performance.now()));
     const when = `after ${formatSeconds(performance.now() - first.at)}`;
     const afterWhile = await repeat(session, { delivery: first.delivery, when });
