@@ -39,11 +39,14 @@ export interface EngineOptions
   };
   /** Resolves once the changes that a delivery reports are stored; undefined if deliveries need not wait. */
   readyToSend: ((sandbox: Sandbox) => Promise<void>) | undefined;
-  /** For a replay: called before each change looks at the clock; deliveries are answered as they were, so no fault applies. */
+  /**
+   * For a replay: called before each change reads the clock. Deliveries get their recorded answers, so no fault
+   * applies.
+   */
   replay: { beforeChange: () => void } | undefined;
 }
 
-/** Sandboxes, and all that answers requests to them. */
+/** The sandboxes, and the parts that answer their requests. */
 export interface Engine {
   readonly sandboxes: SandboxRegistry;
   readonly faults: Faults;

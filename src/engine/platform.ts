@@ -1,18 +1,20 @@
 import type { Faker } from "@faker-js/faker";
 
 /**
- * The ports: what the engine needs of its host. A host calls `providePlatform` once, before the first sandbox is made
- * (`src/hosts/node/platform.ts`). Sizes are in bytes, times in milliseconds of the wall clock.
+ * The ports: functions that the engine needs from its host. A host calls `providePlatform` once, before the first
+ * sandbox is made (`src/hosts/node/platform.ts`). Sizes are in bytes, times in milliseconds of the wall clock.
  */
 export interface Platform {
-  /** Starts a digest. Synchronous, since ids, keys and signatures are made within a transaction. */
+  /** Starts a digest. Synchronous, since ids, keys and signatures are computed within a transaction. */
   createDigest(algorithm: DigestAlgorithm): Digest;
   hmac(algorithm: DigestAlgorithm, key: string | Uint8Array, data: string | Uint8Array): Uint8Array;
   /** Bytes that cannot be guessed, for secrets that must not follow from the sandbox's seed. */
   randomBytes(size: number): Uint8Array;
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
-  /** The wall clock's, whatever a test puts in the place of the global ones: it moves its own time, not the sandboxes'. */
+  /**
+   * Timers of the wall clock. Not the global ones, which tests replace: fake timers must not move the sandboxes' time.
+   */
   timers: Pick<typeof globalThis, "setTimeout" | "clearTimeout"> & { now(): number };
   /** Loads the library for images when the first image is processed. */
   images(): Promise<ImageTools>;
@@ -32,7 +34,7 @@ export interface Digest {
   digest(): Uint8Array;
 }
 
-/** A larger image is refused by its header, before memory is taken for its pixels. */
+/** Larger images are refused by their header, before memory is allocated for their pixels. */
 export const MAX_IMAGE_PIXELS = 40_000_000;
 
 export interface Size {

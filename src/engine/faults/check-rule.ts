@@ -74,7 +74,7 @@ function checkRequests(
       report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, { hint });
       return;
     }
-    // Without known operations, only the catalogue limits the codes.
+    // If the operations are unknown, every code of the catalogue is allowed.
     if (forced || matched.length === 0 || matched.some((one) => documentedCodes(one).has(code))) return;
     const who =
       matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
@@ -153,7 +153,7 @@ export function globProblem(pattern: string): Problem | undefined {
   }
 }
 
-/** @param serves it may be no operation's */
+/** @param serves the rule's own answer, if it has one: its path may then be new */
 function pathProblem(
   path: string,
   { operations, serves }: { operations: readonly AnyOperation[]; serves: Serves },

@@ -6,13 +6,13 @@ import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
 import { readInlineRule } from "./scenario.ts";
 
 export interface FaultOptions extends Omit<FaultParts, "base"> {
-  /** By how much every answer of every sandbox is late, as in a rule's effect. */
+  /** The delay of every answer of every sandbox, as in a rule's effect. */
   delay?: EffectDocument["delay"] | undefined;
 }
 
 /** The faults of a server's sandboxes. */
 export class Faults {
-  /** By how much every answer of every sandbox is late, where the server was started so. */
+  /** The delay of every answer of every sandbox, if the server was started with one. */
   readonly delay: EffectDocument["delay"];
   private readonly parts: FaultParts;
   private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();

@@ -33,7 +33,7 @@ export class Leases {
     for (const { progress } of leased) progress.due = undefined;
   }
 
-  /** Makes the world's lease timers exactly those of these rules. */
+  /** Replaces the world's lease timers by those of these rules. */
   settle(rules: readonly ArmedRule[]): void {
     const leased = rules.filter(({ progress }) => progress.due !== undefined);
     const present = this.world().read();
@@ -45,7 +45,7 @@ export class Leases {
     });
   }
 
-  /** A world in which only leases have begun or ended is still what its fixture made: it can be renewed, and replayed. */
+  /** Leases alone do not change the fixture's world: it can still be renewed, and replayed. */
   private change(change: (tx: Transaction) => void): void {
     const world = this.world();
     const { untouched } = world;
@@ -53,7 +53,7 @@ export class Leases {
     world.untouched = untouched;
   }
 
-  /** To be called before a restore; what it returns, after it. */
+  /** Called before a restore; the returned function is called after it. */
   suspend(rules: readonly ArmedRule[]): () => void {
     const before = this.world().epochNow();
     return () => {

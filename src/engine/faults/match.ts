@@ -12,8 +12,8 @@ export interface Criterion {
 }
 
 /**
- * The conditions of a match, cheap ones first. The body, which has to be waited for, is not among them; neither is the
- * principal, by which rules are indexed.
+ * The conditions of a match, cheap ones first. Without the body, which must be awaited, and the principal, by which
+ * rules are indexed.
  */
 export function toCriteria(match: MatchDocument): Criterion[] {
   const criteria: Criterion[] = [];
@@ -84,8 +84,8 @@ export function matchingOperations(
 }
 
 /**
- * Represents paths that no operation has: rules with a path and an answer of their own serve endpoints there that the
- * emulated API lacks (interfaces 11).
+ * Represents paths that no operation has: rules with a path and an answer can add endpoints that the emulated API lacks
+ * (interfaces 11).
  */
 export const UNDECLARED_OPERATION: AnyOperation = {
   id: "outside",
@@ -100,7 +100,7 @@ export const UNDECLARED_OPERATION: AnyOperation = {
   handle: () => undefined,
 };
 
-/** The answer that a rule has of its own; undefined where it asks for an operation's answer, or for none. */
+/** The kind of a rule's own answer; undefined if it uses an operation's answer, or none. */
 export type Serves = "content" | "failure" | undefined;
 
 export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {

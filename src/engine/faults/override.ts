@@ -17,7 +17,7 @@ import type { ScenarioNames } from "./scenario.ts";
 
 const WIRE_NAMES: readonly string[] = WIRE_EFFECTS.map(({ name }) => name);
 
-/** The fault and the delay that one request asks for itself (interfaces 3). */
+/** The fault and the delay that a request sets for itself (interfaces 3). */
 export interface Override {
   delay_ms: number | undefined;
   fault: OverrideFault | undefined;
@@ -25,7 +25,7 @@ export interface Override {
 
 type OverrideFault =
   | { kind: "plan"; plan: EffectPlan; name: string }
-  /** The rules of a scenario that may be in force or not. */
+  /** The rules of a scenario, active or not. */
   | { kind: "scenario"; name: string };
 
 /** An override that cannot be applied; it is refused, never ignored. */
@@ -85,7 +85,7 @@ function toCodeFault(text: string): OverrideFault {
   return { kind: "plan", plan: { answer }, name: answer.code };
 }
 
-/** The N of `Prefer: code=N`, undefined where Prefer is about something else. */
+/** The N of `Prefer: code=N`; undefined for other preferences. */
 function preferredStatus(prefer: string): string | undefined {
   return /(?:^|[\s,;])code\s*=\s*([^\s,;]*)/i.exec(prefer)?.[1];
 }

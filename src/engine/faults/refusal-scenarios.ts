@@ -6,8 +6,8 @@ import { type Scenario, toScenario } from "./scenario.ts";
 const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 
 /**
- * For a code: what it adds to the operation's id in the scenario's name, and the reason in its description. Other codes
- * are named as they are, and explained by the catalogue's message.
+ * By code: the end of the scenario's name after the operation's id, and the reason in its description. Other codes use
+ * their own name and the catalogue's message.
  */
 const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {
   AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],

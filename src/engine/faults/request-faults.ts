@@ -12,7 +12,7 @@ type Phase = Rule["phase"];
 export interface RequestFaultParts {
   scenarios: ScenarioSource;
   spending: SpendingOf;
-  /** Whether requests may bring faults of their own (interfaces 3). */
+  /** Whether requests may inject faults themselves (interfaces 3). */
   overrides: boolean;
 }
 
@@ -29,7 +29,7 @@ const UNTOUCHED: Verdict = { injection: undefined, reasons: [] };
 
 /**
  * Applies overrides and rules to requests, before and after the change (interfaces 3 and 6). Rules are indexed by
- * operation, so that a thousand of them cost a request no more than those that can concern it.
+ * operation, so that the cost of a request depends only on the rules that can match it.
  */
 export class RequestFaults {
   private readonly parts: RequestFaultParts;
@@ -61,7 +61,7 @@ export class RequestFaults {
   }
 
   after(facts: FaultFacts): Verdict | Promise<Verdict> {
-    // A request with a delay of its own was delayed before; no rule delays it again.
+    // A request that set its own delay was delayed before; no rule delays it again.
     const delay_ms = facts.headers["x-sandbox-delay"] === undefined ? undefined : 0;
     const name = facts.headers["x-sandbox-fault"];
     if (name !== undefined) return this.byScenario(facts, "after", { name: String(name).trim(), delay_ms });
@@ -132,7 +132,7 @@ export class RequestFaults {
   }
 }
 
-/** Strikes at once: a sequence begins at its first entry that is an answer. */
+/** Applies at once: a sequence begins at its first entry that is an answer. */
 function withoutSchedule(rule: Rule): Rule {
   const { schedule } = rule;
   const lease = { ttl_ms: undefined, hits: undefined };
@@ -153,7 +153,7 @@ function refuse(message: string): Verdict {
 interface EvaluationContext {
   observer: RuleObserver;
   spending: SpendingOf;
-  /** A delay that precedes those of all rules (X-Sandbox-Delay). */
+  /** A delay that replaces those of all rules (X-Sandbox-Delay). */
   delay_ms: number | undefined;
 }
 
@@ -215,7 +215,7 @@ class Evaluation {
     this.near = armed.missed(why);
   }
 
-  /** Undefined if the rule let the call pass, or only delayed it. */
+  /** Undefined if the rule did not trigger, or only delayed the call. */
   private apply(armed: ArmedRule): Verdict | Promise<Verdict> | undefined {
     const { observer, spending } = this.context;
     const { operation } = this.facts;
@@ -251,7 +251,7 @@ class Evaluation {
     if (this.delayedBy !== undefined) return this.toVerdict(this.delayedBy, undefined);
     const { delay_ms } = this.context;
     const reasons = this.reasons ?? this.near ?? this.foreign;
-    // A delay of 0 is how `after` says that the request was delayed before.
+    // A delay of 0 means that the request was delayed in the phase `before`.
     if (delay_ms) {
       const own = `the request asked for a delay of ${delay_ms} ms by its own header`;
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };

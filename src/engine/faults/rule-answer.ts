@@ -60,20 +60,20 @@ function hasHeader(headers: Readonly<Record<string, string>>, name: string): boo
   return Object.keys(headers).some((one) => one.toLowerCase() === name);
 }
 
-/** Reads the figures of a caller, organization limit first; the composition root knows where they are. */
+/** Reads the spending of a caller, organization limit first; the composition root provides it. */
 export type SpendingOf = (world: WorldReader, principal: Principal) => SpendingFigures[];
 
 type Values = Readonly<Record<string, unknown>>;
 
 interface RefusalContext {
-  /** The details that the rule gives itself. */
+  /** The details that the rule defines. */
   given: Values;
   spending: SpendingOf;
 }
 
 /**
  * The details that the operation declares for this code, so that a client cannot distinguish a fault from a refusal:
- * ids from the request's own path and body, the caller's own limits. Details that the rule gives are merged over them.
+ * ids from the request's path and body, the caller's limits. Details of the rule are merged over them.
  */
 function makeDetails(code: ErrorCode, facts: FaultFacts, context: RefusalContext): Record<string, unknown> {
   const details: Record<string, unknown> = {};
@@ -96,7 +96,7 @@ function asksForBody(code: ErrorCode, operation: AnyOperation): boolean {
   });
 }
 
-/** Under which names the request may carry it; none where it comes from elsewhere. */
+/** The names under which the request may contain it; empty if it has another source. */
 function namesInRequest(name: string, source: DetailSource): readonly string[] {
   if (source === "organization") return ["organization_id", "org_id"];
   if (source === "sent") return [name];
@@ -135,7 +135,7 @@ function isFigure(source: DetailSource): source is Figure {
   return typeof source === "string" && Object.hasOwn(FIGURES, source);
 }
 
-/** G08: a field that this operation really judges, with what was sent there. */
+/** G08: a field that this operation validates, with the sent value. */
 function input(facts: FaultFacts): Values {
   const { operation, params, query } = facts;
   const { body } = operation;

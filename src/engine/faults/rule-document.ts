@@ -92,7 +92,9 @@ export const RuleDocument = ClosedObject({
 });
 export type RuleDocument = Static<typeof RuleDocument>;
 
-/** Requests that the application must have sent, or must not, by the end of a suite's run; judged against the journal. */
+/**
+ * Requests that the application must have sent, or must not, by the end of a suite's run; checked against the journal.
+ */
 export const ExpectDocument = ClosedObject({
   description: Type.Optional(Type.String({ maxLength: 2000 })),
   match: ClosedObject(
@@ -146,8 +148,8 @@ export type ScenarioDocument = Static<typeof ScenarioDocument>;
 type Json = Record<string, unknown>;
 
 /**
- * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can say which
- * codes an operation answers. Known words are offered as examples.
+ * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
+ * which codes an operation answers. Known words are offered as examples.
  */
 export function scenarioSchemaText({ operations, events }: DeclaredApi): string {
   const words: Readonly<Record<string, readonly string[]>> = {

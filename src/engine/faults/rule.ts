@@ -97,12 +97,12 @@ function matchDeliveries(event: string | undefined, webhook: string | undefined)
   return (name, id) => fits(name) && (webhook === undefined || webhook === id);
 }
 
-/** How far a rule has come in one sandbox; plain JSON. */
+/** The progress of a rule in one sandbox; plain JSON. */
 interface Progress {
-  /** Calls that matched it and that no rule before it had answered. */
+  /** Calls that matched it, without those that an earlier rule answered. */
   calls: number;
   hits: number;
-  /** By operation or event, for what is drawn: other traffic must not change a draw (interfaces 6). */
+  /** By operation or event, for random draws: other traffic must not change a draw (interfaces 6). */
   counted: Record<string, number>;
   /** Milliseconds since 1970 on the sandbox's clock at which its lease ends. */
   due: number | undefined;
@@ -120,7 +120,7 @@ export interface Decision {
   delay_ms: number;
 }
 
-/** A rule in force in one sandbox. */
+/** An active rule in one sandbox. */
 export class ArmedRule {
   readonly rule: Rule;
   /** The scenario's name, or `inline`. */
@@ -130,7 +130,7 @@ export class ArmedRule {
   private readonly misses = new Map<string, readonly string[]>();
   readonly progress: Progress;
 
-  /** @param saved the progress of another armed rule, of which this one gets a copy */
+  /** @param saved the progress of another armed rule, which is copied */
   constructor(rule: Rule, source: string, saved: object = {}) {
     this.rule = rule;
     this.source = source;
@@ -148,7 +148,7 @@ export class ArmedRule {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
-  /** Whether it neither answers nor breaks the connection. */
+  /** Whether it only delays. */
   get onlyDelays(): boolean {
     const { effect, schedule } = this.rule;
     return effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
@@ -170,7 +170,7 @@ export class ArmedRule {
     return { ...decision, delay_ms: delay === undefined ? 0 : drawDelay(delay, () => random("delay")) };
   }
 
-  /** The one reason of a request that came near this rule. */
+  /** The first condition that the request does not meet. */
   missed(why: string): readonly string[] {
     let reasons = this.misses.get(why);
     if (reasons === undefined) {

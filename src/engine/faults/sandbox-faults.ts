@@ -17,14 +17,14 @@ import { ArmedRule, type Decision, type Rule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
 
-/** A rule's id is in use among the inline ones. */
+/** An inline rule has this id already. */
 export class RuleExists extends Error {
   override readonly name = "RuleExists";
 }
 
 export interface FaultParts extends RequestFaultParts {
   api: DeclaredApi;
-  /** In force in every sandbox, behind all others, and never to be switched off. */
+  /** Active in every sandbox, after all other rules, and cannot be switched off. */
   base: readonly Rule[];
 }
 
@@ -33,7 +33,9 @@ interface OwnRules {
   active: ReadonlyMap<string, readonly ArmedRule[]>;
 }
 
-/** The faults of one sandbox: which rules are in force, and what they do to its requests and deliveries (interfaces 3 and 6). */
+/**
+ * The faults of one sandbox: the active rules, and their effects on its requests and deliveries (interfaces 3 and 6).
+ */
 export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser {
   armed = false;
   outside: AnyOperation | undefined = undefined;
@@ -43,7 +45,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private readonly parts: FaultParts;
   private readonly sandbox: Sandbox;
   private readonly leases: Leases;
-  /** The scenarios in force by name, with their rules. */
+  /** The active scenarios by name, with their rules. */
   private active: OwnRules["active"] = new Map();
   private base: readonly ArmedRule[];
   private first: readonly string[] = [];
@@ -77,12 +79,12 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     return [...this.inlineRules, ...[...this.active.values()].flat(), ...this.base];
   }
 
-  /** The rules of a scenario with what they have done here; undefined when it is not in force. */
+  /** The rules of a scenario with their progress here; undefined if it is not active. */
   findRules(scenario: string): readonly ArmedRule[] | undefined {
     return this.active.get(scenario);
   }
 
-  /** Scenarios that were in force already go on where they were. */
+  /** Scenarios that were active already keep their progress. */
   setScenarios(names: readonly string[], first = false): void {
     this.activate(
       [...new Set(names)].map((name) => this.parts.scenarios.get(name)),
@@ -99,7 +101,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.followEdits();
   }
 
-  /** A scenario's file was edited: rules that say the same as before go on where they were. */
+  /** A scenario's file was edited: unchanged rules keep their progress. */
   renew({ name, rules }: Scenario): void {
     const before = this.active.get(name);
     if (before === undefined) return;
@@ -132,7 +134,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   reset(): void {
-    // The world is a new one, with no lease in it.
+    // The world is new, and has no lease timers yet.
     this.inlineRules = [];
     this.active = new Map();
     this.base = arm(this.parts.base, BASE);
@@ -227,7 +229,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.releaseSpent([rule]);
   }
 
-  /** A spent rule is no longer evaluated, so that the last one leaves requests alone. */
+  /** A used-up rule is no longer evaluated; without rules, requests skip the evaluation. */
   private releaseSpent(rules: readonly ArmedRule[]): void {
     const spent = rules.filter((rule) => rule.spent);
     this.revision += 1;
@@ -236,7 +238,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.rebuild();
   }
 
-  /** Puts other rules in force: the leases of those that go end, and those of new ones begin. */
+  /** Replaces the active rules: ends the leases of removed rules, and begins those of new ones. */
   private replace({ inlineRules = this.inlineRules, active = this.active }: Partial<OwnRules>): void {
     const before = new Set(this.rules);
     this.inlineRules = inlineRules;
@@ -258,7 +260,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.revision += 1;
   }
 
-  /** Only sandboxes with an active scenario hear of edits; ten thousand without one cost nothing. */
+  /** Only sandboxes with an active scenario receive edits; others cost nothing. */
   private followEdits(): void {
     if (this.active.size > 0) this.parts.scenarios.use(this);
     else this.parts.scenarios.release(this);
@@ -272,11 +274,11 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 }
 
-/** Sources of rules that no scenario contains: those of calls, and those that the server was started with. */
+/** Sources of rules outside scenarios: calls, and the options of the server. */
 const INLINE = "inline";
 const BASE = "start";
 
-/** @param progress what was saved of rules, by their keys */
+/** @param progress the saved progress of rules, by their keys */
 function arm(rules: readonly Rule[], source: string, progress: FaultState["progress"] = {}): ArmedRule[] {
   return rules.map((rule) => new ArmedRule(rule, source, progress[`${source}/${rule.id}`]));
 }
@@ -285,7 +287,7 @@ function isSameRule(a: Rule, b: Rule): boolean {
   return a.id === b.id && JSON.stringify(a.document) === JSON.stringify(b.document);
 }
 
-/** The receiver's answer in words of a delivery. A broken connection carries none, even if the rule gives one. */
+/** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
 function toReceiverAnswer({ answer: own, wire }: EffectPlan, { entry }: Decision): DeliveryFault["answer"] {
   const breaks = wire?.effect.delivery.breaks;
   if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };

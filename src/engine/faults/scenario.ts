@@ -26,11 +26,11 @@ export interface Scenario {
   /** The real path of its file; undefined for one that is derived from the operations. */
   file: string | undefined;
   rules: readonly Rule[];
-  /** Judged by the suite runner against the journal. */
+  /** Checked by the suite runner against the journal. */
   expect: readonly ExpectDocument[];
 }
 
-/** Names that any request may send; looking one up must cost little. */
+/** Any request may send these names, so a lookup must be cheap. */
 export interface ScenarioNames {
   has(name: string): boolean;
   names(): readonly string[];
@@ -44,11 +44,11 @@ export interface ScenarioUser {
   renew(scenario: Scenario): void;
 }
 
-/** Where a server's sandboxes find scenarios by name. */
+/** The scenarios of a server's sandboxes, by name. */
 export interface ScenarioSource {
   /** @throws UnknownScenario, or DocumentError for one that cannot be used */
   get(name: string): Scenario;
-  /** As `get`, but a later edit that cannot be used does not matter. @throws UnknownScenario, DocumentError */
+  /** Like `get`, but ignores an invalid later edit. @throws UnknownScenario, DocumentError */
   lastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
@@ -57,7 +57,7 @@ export interface ScenarioSource {
   release(user: ScenarioUser): void;
 }
 
-/** In bytes: a scenario is written by hand; a larger file is something else. */
+/** In bytes. Scenarios are written by hand, so a larger file is probably not one. */
 export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
 
 export interface ScenarioText {
@@ -84,7 +84,7 @@ export function readScenario({ text, shown, file, warn }: ScenarioText, api: Dec
 }
 
 /**
- * One rule that arrived as a value.
+ * Reads one rule that was given as a value.
  * @throws DocumentError naming the field at fault and the nearest right word
  */
 export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
@@ -99,7 +99,7 @@ export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => st
   return readRule(rule, rule.id ?? newId(), api.operations);
 }
 
-/** The scenario of a document in which nothing is wrong. */
+/** The scenario of a valid document. */
 export function toScenario(
   document: ScenarioDocument,
   { name, file }: Pick<Scenario, "name" | "file">,
@@ -140,7 +140,7 @@ function findProblems(
   return found.map((details) => problemAt(document, details));
 }
 
-/** An expectation that no journal can meet would make `count: 0` true for ever, so it is refused. */
+/** An expectation that no journal can meet is refused: its `count: 0` would always hold. */
 function checkExpectation(
   { match, count }: ExpectDocument,
   at: DocumentPath,
@@ -153,7 +153,7 @@ function checkExpectation(
   if (wrongOperation !== undefined) found.push({ path: [...at, "match", "operation"], ...wrongOperation });
   const wrongPath = path === undefined ? undefined : globProblem(path);
   if (wrongPath !== undefined) found.push({ path: [...at, "match", "path"], ...wrongPath });
-  // The journal shows a rule's bare status as HTTP_503 and the like (interfaces 6).
+  // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is no code of the catalogue`;
     found.push({ path: [...at, "match", "code"], message, hint: nearestCode(code, operations) });

@@ -37,7 +37,7 @@ export function renderedAnswer(
     timestamp: new Date(exchange.at).toISOString(),
     spellings: operation?.spellings,
   });
-  // G08: `details.value` may be a number that JSON can tell and JavaScript cannot.
+  // G08: `details.value` may be a number that JavaScript cannot represent exactly.
   const text = isLosslessNumber(error.details["value"]) ? stringify(body)! : JSON.stringify(body);
   return { status: error.status, headers, content_type: JSON_TYPE, body: text };
 }
@@ -47,9 +47,8 @@ export function internalError(): ApiError {
 }
 
 /**
- * An answer that does not fit its own declaration is a defect of ours: the transaction is dropped and
- * the client gets a 500, rather than a world that the contract does not describe. By setting, since it costs a
- * user's small request more than its handler does; every test of ours has it on.
+ * An answer that does not match its declaration is a defect of ours: the transaction is dropped and the client gets a
+ * 500. Optional, since the check costs more than the handler of a small request; all our tests enable it.
  */
 export function checkResponse(operation: AnyDeclaration, value: unknown): void {
   const successes = listSuccesses(operation);

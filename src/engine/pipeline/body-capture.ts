@@ -1,7 +1,7 @@
 import { concatBytes, toHex, toUtf8 } from "../bytes.ts";
 import { type Digest, platform } from "../platform.ts";
 
-/** Longer bodies would push everything else out of the journal; only their size and digest are recorded. */
+/** Longer bodies would fill the journal, so only their size and digest are recorded. */
 const MAX_CAPTURED_BYTES = 64 * 1024;
 
 /** A streamed answer that was sent to its end. */
@@ -30,7 +30,7 @@ export class BodyCapture {
     else this.chunks = [];
   }
 
-  /** The bytes so far; undefined once they were too many. */
+  /** The bytes so far; undefined if there were too many. */
   bytes(): Uint8Array | undefined {
     return this.size <= MAX_CAPTURED_BYTES ? concatBytes(this.chunks) : undefined;
   }

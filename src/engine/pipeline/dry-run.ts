@@ -28,7 +28,7 @@ export interface DryRunRequest {
 
 export interface StageReport {
   step: Stage;
-  /** `decides` ends the request; `skipped`: it depends on something that a dry run does not have. */
+  /** `decides` ends the request; `skipped`: it depends on a value that a dry run lacks. */
   outcome: "passes" | "decides" | "skipped" | "not reached";
   says: string;
 }
@@ -53,8 +53,8 @@ const NOWHERE: Site = {
 };
 
 /**
- * Runs the steps of a request without effect: changes are made in a transaction that is thrown away, rules count in
- * copies, rate windows are only looked at, and neither the journal nor request numbers notice. Faults do not wait.
+ * Runs the steps of a request without effect: changes are made in a transaction that is discarded, rules count in
+ * copies, rate windows are only read, and the journal and request numbers do not change. Faults do not wait.
  */
 export async function dryRun(
   engine: EngineParts,
@@ -77,7 +77,7 @@ export async function dryRun(
         reports.set(stage, { outcome: "passes", says: describePassed(stage as Stage, exchange) }),
     },
   );
-  // The next request gets the number that this one took.
+  // The number is not used up: the next request gets it.
   sandbox.world.requests = exchange.number;
   const status = await runToEnd(exchange, reports);
   return {

@@ -15,7 +15,7 @@ export interface EngineParts {
     tx: Transaction,
     headers: RequestHeaders,
   ) => Identity | undefined | Promise<Identity | undefined>;
-  /** Which credential was found where, and what is wrong with it; for the journal. */
+  /** The credential that was found, its place, and its problem; for the journal. */
   explainCredentials: (tx: Transaction, headers: RequestHeaders) => Promise<string>;
   /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
@@ -56,7 +56,7 @@ export interface ReceivedForm {
   /** The same as they were sent. */
   texts: Readonly<Record<string, string>>;
   files: Record<string, ReceivedFile>;
-  /** Removes stored bytes that no record adopted. */
+  /** Removes stored bytes that no record uses. */
   cleanUp: () => void;
 }
 

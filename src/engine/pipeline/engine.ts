@@ -26,7 +26,7 @@ import {
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS, spentRate } from "./steps.ts";
 
-/** Answers a request of the emulated API. Undefined if its client left, so that there is no one to answer. */
+/** Answers a request of the emulated API. Undefined if its client left. */
 export async function handleRequest(
   engine: EngineParts,
   request: PlainRequest,
@@ -52,7 +52,7 @@ export async function handleRequest(
     decided = await refuse(exchange, error);
   }
   if (decided === undefined) return void exchange.cleanUp();
-  // Also for refusals and broken connections: they were counted, and a rule may have advanced.
+  // Also for refusals and broken connections, since they changed counts and the progress of rules.
   const settling = durability?.settle(sandbox, mark!);
   const unsaved = settling && (await settling);
   if (unsaved === undefined) return complete(exchange, decided);
@@ -79,7 +79,7 @@ async function refuse(exchange: Exchange, error: unknown): Promise<Decided | und
   return { answer: errorAnswer(exchange, error) };
 }
 
-/** interfaces 11: every refusal says why, to the journal alone. */
+/** interfaces 11: the journal, not the answer, has the reasons of every refusal. */
 export async function explainRefusal(exchange: Exchange, error: ApiError): Promise<void> {
   const { engine, sandbox, request, stage, reasons } = exchange;
   const reason =
@@ -89,7 +89,7 @@ export async function explainRefusal(exchange: Exchange, error: ApiError): Promi
   exchange.reasons = [...reasons, reason];
 }
 
-/** The stack goes to the log alone (7.1). */
+/** Only the log gets the stack (7.1). */
 function failureAnswer(exchange: Exchange, error: unknown): Answer {
   const { engine, id, operation } = exchange;
   const refused = engine.refuseFullDisk(error);

@@ -27,22 +27,22 @@ export const STAGES = [
 ] as const;
 export type Stage = (typeof STAGES)[number];
 
-/** How a dry run differs from a request: nothing is counted, changed or waited for. */
+/** The differences of a dry run: nothing is counted, changed or awaited. */
 export interface DryRunOptions {
   /** Rules that count in copies. */
   faults: Pick<FaultInjector, "before" | "after">;
-  /** Why the path is not complete yet; what depends on it cannot be decided then. */
+  /** Why the path is not complete; steps that depend on it cannot be decided. */
   incomplete: string | undefined;
   observe: (stage: string) => void;
 }
 
-/** Ends a dry run: the rest depends on something that it does not have. */
+/** Ends a dry run: the remaining steps depend on a missing value. */
 export class Undecidable extends Error {}
 
 const NONE: readonly string[] = [];
 const NO_PARAMS: Record<string, string> = {};
 
-/** One request on its way through the steps; each step fills in what it found out. */
+/** One request; each step adds its results. */
 export class Exchange implements RequestDraw, StepExchange {
   readonly engine: EngineParts;
   readonly request: PlainRequest;
@@ -56,7 +56,7 @@ export class Exchange implements RequestDraw, StepExchange {
   readonly id: string;
   readonly idSeed: number;
   readonly number: number;
-  /** Milliseconds since 1970 on the sandbox's clock when the request came in. */
+  /** Milliseconds since 1970 on the sandbox's clock at the arrival of the request. */
   readonly at: number;
   /** performance.now() at that moment. */
   readonly started: number;
@@ -82,7 +82,7 @@ export class Exchange implements RequestDraw, StepExchange {
   captured: BodyCapture | undefined = undefined;
   json: JsonBody | undefined = undefined;
   form: ReceivedForm | undefined = undefined;
-  /** For a request that brings bytes: the state of half-finished uploads when it came. */
+  /** For an upload: the state of half-finished uploads at its arrival. */
   uploads: ChangingRequest["uploads"] = undefined;
   call: ReceivedCall | undefined = undefined;
   /** The result of the operation's `access`: the records that the call is about. */
@@ -148,7 +148,7 @@ export class Exchange implements RequestDraw, StepExchange {
     this.warnings = [...this.warnings, warning];
   }
 
-  /** Removes what was received and not adopted. */
+  /** Removes received bytes that no record uses. */
   cleanUp(): void {
     this.form?.cleanUp();
   }

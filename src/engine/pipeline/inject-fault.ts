@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
 import { RequestFacts } from "./request-facts.ts";
 
-/** A fault or a limit decided the answer; carries it past the remaining steps. */
+/** Ends the request with the answer of a fault or a limit. */
 export class EarlyResponse extends Error {
   readonly decision: string;
   readonly answer: Answer;
@@ -60,10 +60,12 @@ async function inject(exchange: Exchange, { delay_ms, decision, effect }: Inject
   throw toEarlyResponse(exchange, decision, effect);
 }
 
-/** Requests of one sandbox that may wait at their own wish, or hang: any client may ask, without a credential. */
+/**
+ * Maximum number of requests of one sandbox that are delayed or hang by their own header, which needs no credential.
+ */
 const MAX_HELD_REQUESTS = 500;
 
-/** A rule's delay is its author's concern; the delays that requests ask for are bounded. @throws EarlyResponse */
+/** Limits the delays that requests set themselves; delays of rules are not limited. @throws EarlyResponse */
 async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
   if (request.headers["x-sandbox-delay"] === undefined) return sleep(delay_ms);
   requireRoomToHold(sandbox);
@@ -87,7 +89,7 @@ function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
   if (sandbox.held >= MAX_HELD_REQUESTS) throw tooManyHeld();
 }
 
-/** Understudy's own refusal, as of a sandbox that is full; waiting helps here. */
+/** Understudy's own refusal, as for a full sandbox; here waiting helps. */
 function tooManyHeld(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are held up already, by X-Sandbox-Delay or a fault that hangs. Send it again when some of them have ended.`;
@@ -99,14 +101,14 @@ function tooManyHeld(): EarlyResponse {
   return new EarlyResponse("limit", answer);
 }
 
-/** The answer of a fault: its own, or the operation's, if it has run. */
+/** The answer of a fault: its own, or that of the operation if it has run. */
 function toEarlyResponse(exchange: Exchange, decision: string, effect: InjectedEffect): EarlyResponse {
   if (effect.kind === "refused") return new EarlyResponse(decision, refusal(effect));
   if (effect.kind !== "wire") return new EarlyResponse(decision, faultAnswer(exchange, effect));
   const wire = { fault: effect.wire, over_ms: effect.over_ms };
   if (effect.answer !== undefined)
     return new EarlyResponse(decision, faultAnswer(exchange, effect.answer), wire);
-  // An answer without a body cannot be cut short or spoilt, so the wire carries a failure instead.
+  // An answer without a body cannot be truncated or garbled, so a failure is sent instead.
   const { answer } = exchange;
   const bare = answer === undefined || (answer.body === undefined && answer.stream === undefined);
   return new EarlyResponse(decision, bare ? faultAnswer(exchange, UNAVAILABLE) : answer, wire);
@@ -152,7 +154,7 @@ function faultAnswer(exchange: Exchange, effect: AnswerEffect): Answer {
   });
 }
 
-/** A refusal that comes after credentials carries rate headers (G07); a fault's counts nothing all the same. */
+/** A refusal after the check of credentials has rate headers (G07); that of a fault does not count the request. */
 function showRate(exchange: Exchange, code: string, status: number): void {
   const { identity, operation, sandbox, at } = exchange;
   if (identity === undefined || exchange.rate !== undefined) return;

@@ -1,7 +1,7 @@
 import { LosslessNumber, parse } from "lossless-json";
 import { fieldName, pointerTo, valueAt } from "../contract/invalid-field.ts";
 
-/** A number that `JSON.parse` could not keep, with its place; lossless-json writes it as it was written. */
+/** A number that `JSON.parse` changes, with its place; lossless-json keeps its spelling. */
 export interface WrittenNumber {
   field: string;
   value: LosslessNumber;
@@ -11,10 +11,7 @@ export interface WrittenNumber {
 const SUSPICIOUS = /\d{16}|\d[eE]/;
 const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
 
-/**
- * The first number of a JSON document that is an integer beyond 2^53 or beyond every number (G08), wherever it
- * stands. The document has been parsed before.
- */
+/** The first number of a valid JSON document that is an integer beyond 2^53, or infinite in JavaScript (G08). */
 export function findInexactNumber(text: string): WrittenNumber | undefined {
   if (!SUSPICIOUS.test(text) || !holdsBeyond(text)) return undefined;
   let found: LosslessNumber | undefined;

@@ -3,7 +3,7 @@ import type { WireFault } from "../sandbox/fault-injector.ts";
 
 export type { RequestHeaders };
 
-/** A request as a host hands it to the engine, whatever it came over. */
+/** A request in the form in which a host gives it to the engine. */
 export interface PlainRequest {
   readonly method: string;
   /** Path and query. */
@@ -42,7 +42,7 @@ export interface Answer {
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 }
 
-/** An answer as the engine hands it to a host: complete, with every header. */
+/** An answer in the form in which the engine gives it to a host: complete, with every header. */
 export interface PlainAnswer {
   status: number;
   /** Name, value, name, value … in the order in which they are sent. */
@@ -50,15 +50,15 @@ export interface PlainAnswer {
   body: string | Uint8Array | undefined;
   /** Size of `body` in bytes. */
   length: number;
-  /** In place of `body`: produces it piece by piece, until the signal aborts. */
+  /** Instead of `body`: produces it piece by piece, until the signal aborts. */
   stream: ((signal: AbortSignal) => AsyncIterable<string | Uint8Array>) | undefined;
-  /** The host breaks the connection in this way, instead of sending the answer as it is. */
+  /** The wire fault with which the host sends the answer. */
   wire: InjectedWire | undefined;
 }
 
 export interface InjectedWire {
   fault: WireFault;
-  /** Wall milliseconds that the fault spreads the answer over. */
+  /** Wall milliseconds over which the fault spreads the answer. */
   over_ms: number;
 }
 

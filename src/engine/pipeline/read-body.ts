@@ -11,7 +11,7 @@ type Received = Pick<PlainRequest, "headers" | "body">;
 /** The whole body of a call that takes JSON. @throws ApiError PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; ClientGone */
 export async function readJsonBytes(request: Received, limit: number): Promise<Uint8Array> {
   const { expect, "content-length": length } = request.headers;
-  // A client that asks first is spared a body that its headers rule out (RFC 9110, 10.1.1).
+  // A client with `Expect: 100-continue` need not send a body that its headers exclude (RFC 9110, 10.1.1).
   if (expect !== undefined && Number(length) > 0 && Number(length) <= limit) requireJson(request);
   return readBytes(request, limit);
 }
@@ -32,7 +32,7 @@ export async function readBytes({ headers, body }: Received, limit: number): Pro
   return chunks.length === 0 ? EMPTY_BYTES : chunks.length === 1 ? chunks[0]! : concatBytes(chunks);
 }
 
-/** A JSON body with its text, which knows how numbers were written. */
+/** A JSON body with its text, which has the spelling of numbers. */
 export interface JsonBody {
   value: unknown;
   text: string;
@@ -40,7 +40,7 @@ export interface JsonBody {
 
 /**
  * @param maxValues keys and list entries
- * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, absurd nesting and too many values)
+ * @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON (also for invalid UTF-8, too deep nesting and too many values)
  */
 export function parseJson(
   request: Pick<PlainRequest, "headers">,
@@ -97,7 +97,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Looked for before anything is built of the text. */
+/** Checked before the text is parsed. */
 function beyondBounds(bytes: Uint8Array, maxValues: number): string | undefined {
   // A shorter text cannot nest that deep, since each bracket is closed again.
   if (bytes.length < 2 * (MAX_JSON_DEPTH + 1)) return undefined;

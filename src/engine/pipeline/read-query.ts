@@ -17,8 +17,9 @@ interface Reading {
 }
 
 /**
- * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5` stay
- * texts, so that they fail as what was sent. A key sent twice is ambiguous: it becomes a list (`findRepeated`).
+ * Reads a query, with values of the types that the schema asks for. They are read strictly: `month=` and `month=1.5`
+ * stay texts, so that validation refuses the sent text. A key sent twice is ambiguous: it becomes a list
+ * (`findRepeated`).
  */
 export function readQuery(
   schema: TSchema | undefined,
@@ -66,7 +67,7 @@ function numberOr(text: string, clamped: boolean): number | string {
   return text.startsWith("-") ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
 }
 
-/** A copy with the schema's defaults, and page numbers moved into their bounds where that is asked for (G08). */
+/** A copy with the schema's defaults, and with page numbers clamped to their bounds if the schema asks for it (G08). */
 export function withDefaults<T>(schema: TSchema | undefined, value: T, outOfRange: OutOfRange): T {
   const properties = getProperties(schema);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;

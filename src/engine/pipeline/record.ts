@@ -2,7 +2,7 @@ import type { AnsweredRequest, JournalEntry } from "../sandbox/journal-entry.ts"
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire } from "./plain-http.ts";
 
-/** Writes the journal entry: references to what is there already, nothing copied. */
+/** Writes the journal entry; it references existing values and copies nothing. */
 export function record(
   exchange: Exchange,
   answer: Answer,
@@ -40,7 +40,7 @@ export function record(
   return entry;
 }
 
-/** A wire fault: status 0 and no headers if the client saw neither; `decision` names the fault. */
+/** A wire fault: status 0 and no headers if the client saw none; `decision` names the fault. */
 export function recordWire(
   exchange: Exchange,
   { fault }: InjectedWire,

@@ -8,7 +8,7 @@ import { secondsUntil } from "./response-headers.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A request as fault rules see it; the costly parts are made when a rule asks for them. */
+/** A request as fault rules see it; costly parts are computed when a rule needs them. */
 export class RequestFacts implements FaultFacts {
   body: unknown = undefined;
   bodyRead = false;
@@ -16,7 +16,7 @@ export class RequestFacts implements FaultFacts {
   private readonly outside: AnyOperation | undefined;
   private parsed: URLSearchParams | undefined;
 
-  /** @param outside takes the place of the operation if no operation has the path */
+  /** @param outside replaces the operation if no operation has the path */
   constructor(exchange: Exchange, outside?: AnyOperation) {
     this.exchange = exchange;
     this.outside = outside;

@@ -55,7 +55,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
     exchange.id,
     "service-processing-ms",
     String(Math.round(performance.now() - exchange.started)),
-    // Also of an answer to a client without an origin: a cache may give it to a page.
+    // Also without an Origin header, since a cache may give the answer to a page.
     "Vary",
     "Origin",
   ];
@@ -67,7 +67,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
   const { origin } = request.headers;
   if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
   if (answer.status === 401) addChallenge(headers, answer, exchange.sandbox.settings);
-  // Names of rules and scenarios, and headers of faults, are their authors'.
+  // Users write the names of rules and scenarios, and the headers of faults.
   requireValue("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
     requireValue(name, answer.headers[name]!);
@@ -90,7 +90,7 @@ function withCharset(content_type: string): string {
   return /^text\/[^;]+$/.test(content_type) ? `${content_type}; charset=utf-8` : content_type;
 }
 
-/** Neither a control character nor one beyond Latin-1. */
+/** No control characters, and no characters beyond Latin-1. */
 const CARRIED = /^[\t\x20-\x7e\x80-\xff]*$/;
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
@@ -134,7 +134,7 @@ function addCorsHeaders(headers: string[], origin: string, settings: Settings): 
   if (settings.cors_credentials === "on") headers.push("Access-Control-Allow-Credentials", "true");
 }
 
-/** G41; the answer of a fault may bring its own. */
+/** G41; the answer of a fault may have its own. */
 function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Settings): void {
   const own = Object.keys(answer.headers).some((name) => name.toLowerCase() === "www-authenticate");
   if (auth_challenge === "on" && !own) headers.push("WWW-Authenticate", 'Bearer realm="service"');

@@ -15,7 +15,7 @@ import { validateForm, validateJson, validateParams, validateQuery } from "./val
 
 /*
  * The steps of a request, in the order in which they run (REQUEST_STEPS, at the end). Each completes the exchange, or
- * throws an ApiError, which the step's name is then the decision of, or an EarlyResponse.
+ * throws an ApiError (the decision is then the step's name) or an EarlyResponse.
  */
 
 /** A path of no operation is refused after the faults, since a rule may answer it (interfaces 11). */
@@ -42,7 +42,7 @@ function notFound({ method, path }: Exchange, allowed: readonly string[]): ApiEr
   });
 }
 
-/** Finds out who calls; judged later, so that fault rules see it first. */
+/** Identifies the caller. Authorized later, so that fault rules can match on the caller first. */
 function identify(exchange: Exchange): void | Promise<void> {
   const { engine, sandbox, request } = exchange;
   const identified = engine.identify(sandbox.world.read(), request.headers);
@@ -55,7 +55,7 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
   exchange.organization = findOrganization(exchange);
 }
 
-/** G32: the organization of the path if it names one, else the key's current one. An ill-formed id names none. */
+/** G32: the organization of the path, else the key's current one. Invalid ids are ignored. */
 function findOrganization({ operation, params, path, identity }: Exchange): string | undefined {
   // Outside the contract, any segment of the path may be the organization's id.
   const named =
@@ -94,7 +94,7 @@ function countRequest(exchange: Exchange): void {
   if (identity !== undefined && operation!.credentials !== false) count(exchange, identity);
 }
 
-/** Section 8, G05; a dry run only looks. @throws ApiError RATE_LIMIT_EXCEEDED */
+/** Section 8, G05; a dry run only reads the window. @throws ApiError RATE_LIMIT_EXCEEDED */
 function count(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
   const { at, dryRun, sandbox } = exchange;
   const { windows } = sandbox;
@@ -112,7 +112,7 @@ function count(exchange: Exchange, { principal, requests_per_minute }: Identity)
   });
 }
 
-/** G05: an operation that refuses for the rate on purpose, as by a reply rule, shows a window used up. */
+/** G05: if an operation injects a rate refusal, for example by a reply rule, the headers show a used-up window. */
 export function spentRate({ sandbox, identity, rate, at }: Exchange): RateState | undefined {
   if (identity === undefined || rate === undefined || rate.exceeded) return rate;
   return sandbox.windows.exhausted(identity.principal.key_id, rate.limit, at);
@@ -199,7 +199,7 @@ function checkBudget({ engine, operation, call }: Exchange): void {
   if (operation!.billable) engine.requireBudget(call!.world, call!.principal);
 }
 
-/** Work that waits, before the transaction; authorized by the world of that moment, and again within the transaction. */
+/** Asynchronous work before the transaction. Authorized before it, and again within the transaction. */
 function prepare(exchange: Exchange): undefined | Promise<void> {
   const { operation, sandbox, call, dryRun, stage } = exchange;
   if (operation!.prepare === undefined) return undefined;
@@ -222,7 +222,7 @@ async function runPrepare(exchange: Exchange): Promise<void> {
   exchange.prepared = await operation!.prepare!(call!, loaded, io);
 }
 
-/** The operation itself, in a transaction that a refusal undoes. A dry run throws away what it changes. */
+/** The operation itself, in a transaction that a refusal undoes. A dry run discards the changes. */
 function commit(exchange: Exchange): void {
   const { sandbox, call, dryRun } = exchange;
   const change = (tx: Transaction) => {
@@ -253,7 +253,7 @@ function checkValue({ sandbox, operation, value }: Exchange): void {
   if (sandbox.settings.check_answers === "on") checkResponse(operation!, value);
 }
 
-/** G07: the tokens of an answer come off the budget that its own headers show. */
+/** G07: the token budget in the headers already excludes the tokens of this answer. */
 function spendTokens(exchange: Exchange): void {
   const { sandbox, identity, rate, at, value } = exchange;
   if (!(value instanceof TokenReply) || identity === undefined || rate === undefined) return;
@@ -262,7 +262,7 @@ function spendTokens(exchange: Exchange): void {
   exchange.rate = { ...rate, token_remaining };
 }
 
-/** After the commit: an answer may report what the commit set in motion. */
+/** After the commit: an answer may report effects of the commit. */
 function finish(exchange: Exchange): undefined | Promise<void> {
   const { operation, dryRun } = exchange;
   if (operation!.finish !== undefined && dryRun === undefined) return runFinish(exchange);

@@ -35,7 +35,7 @@ export function unknownFields(schema: TSchema, value: unknown, pointer = ""): Un
   return found;
 }
 
-/** The alternative that accepts the value knows its fields; a value that fits none was refused before. */
+/** The fields of the alternative that accepts the value; a value that fits none was refused before. */
 function unknownToAll(branches: readonly TSchema[], value: object, pointer: string): UnknownField[] {
   const taking = branches.find((branch) => toValidator(branch)(value));
   return taking === undefined ? [] : unknownFields(taking, value, pointer);
@@ -44,7 +44,7 @@ function unknownToAll(branches: readonly TSchema[], value: object, pointer: stri
 const MAX_NAMED = 5;
 const MAX_NAME_LENGTH = 100;
 
-/** One warning, however many there are: anybody may send a hundred thousand of them. */
+/** One warning for any number of fields, since a client can send a hundred thousand. */
 export function ignoredWarning(what: "body field" | "query parameter", all: readonly string[]): string {
   const names = all.slice(0, MAX_NAMED).map((name) => name.slice(0, MAX_NAME_LENGTH));
   if (all.length === 1) return `unknown ${what} ${names[0]} was ignored`;

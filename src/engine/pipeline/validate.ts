@@ -49,13 +49,13 @@ export function validateQuery(
   });
 }
 
-/** As it was sent: a text, several where it stood several times, null where it did not. */
+/** As it was sent: a text, a list if it was sent several times, null if it was not sent. */
 function sentText(texts: URLSearchParams, name: string): string | string[] | null {
   const all = texts.getAll(name);
   return all.length > 1 ? all : (all[0] ?? null);
 }
 
-/** @param text what `body` was read from @throws ApiError INVALID_INPUT */
+/** @param text the text of `body` @throws ApiError INVALID_INPUT */
 export function validateJson(
   schema: TSchema,
   { value, text }: { value: unknown; text: string },

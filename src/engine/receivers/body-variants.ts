@@ -2,7 +2,7 @@ import { EMPTY_BYTES, fromUtf8, toLatin1, toUtf8 } from "../bytes.ts";
 
 /** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever anyone sends. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
-/** There are forty ways to join a timestamp. */
+/** There are forty forms of a joined timestamp. */
 const MAX_JOINED_BYTES = 32 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -174,7 +174,7 @@ function spellings(label: string, value: unknown): [string, string][] {
     ["with a space after : and ,", spaced],
     ["with a space after : and , and non-ASCII characters escaped", escapeNonAscii(spaced)],
     ...escaped,
-    // The encoder of Go ends what it writes.
+    // Go's encoder appends a line end.
     ...[["compact", compact] as const, ...escaped].map(([how, text]): [string, string] => [
       `${how}, and a line break at its end`,
       `${text}\n`,

@@ -7,11 +7,11 @@ export interface DigestInputs {
   body: Uint8Array;
   /** A timestamp that may have been signed along with the body, as other services do. */
   timestamp?: string | undefined;
-  /** Other secrets that might have been used by mistake, with a label to name them by; asked for where needed. */
+  /** Other secrets that may have been used by mistake, each with a label; computed when needed. */
   candidates?: (() => readonly { label: string; secret: string }[]) | undefined;
 }
 
-/** One way to arrive at a digest: the right one, or a known mistake with the key, the bytes or the hash. */
+/** A digest and how it was computed: correctly, or with a known mistake in the key, the bytes or the hash. */
 export interface DigestCandidate {
   mistake: "none" | "hash" | "swapped" | "key" | "bytes" | "key-and-bytes";
   /** A noun, such as `the secret without its whsec_ prefix`; never a secret itself. */
@@ -20,7 +20,7 @@ export interface DigestCandidate {
   digest: Uint8Array;
 }
 
-/** Two mistakes at once are tried for bodies up to this size: it is a thousand digests of each. */
+/** Pairs of mistakes are tried for bodies up to this size: that takes a thousand digests. */
 const MAX_PAIRED_BYTES = 8 * 1024;
 
 const WHOLE_SECRET = "the secret";
@@ -68,7 +68,7 @@ function plainHashes(secret: Uint8Array, body: Uint8Array): [key: string, bytes:
   ];
 }
 
-/** How a digest was made, as far as known mistakes go. */
+/** Finds how a digest was computed; undefined for an unknown mistake. */
 export function findMatchingDigest(
   digest: Uint8Array,
   ingredients: DigestInputs,
@@ -135,7 +135,7 @@ function readings(secret: string): Pair[] {
   return found;
 }
 
-/** The other way round: the text given here is not quite the secret. */
+/** The reverse: the secret given here may be damaged. */
 function restorations(secret: string): Pair[] {
   const trimmed = secret.trim();
   const unquoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2];

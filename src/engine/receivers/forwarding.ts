@@ -21,7 +21,7 @@ const Headers = (description: string) =>
     { description },
   );
 
-/** A delivery on its way to a receiver elsewhere. */
+/** A delivery to a receiver on another machine. */
 export const ForwardedDelivery = ClosedObject(
   {
     id: Type.String({ description: "To answer it by" }),
@@ -56,7 +56,7 @@ export const ForwardedEvent = ClosedObject(
 );
 export type ForwardedEvent = Static<typeof ForwardedEvent>;
 
-/** The response of the receiver elsewhere. */
+/** The response of the receiver on another machine. */
 export const ForwardedAnswer = ClosedObject(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
@@ -111,26 +111,26 @@ interface Waiting {
 
 /** How long a leased receiver waits for a client that reconnects, in milliseconds of the wall clock. */
 const GRACE_MS = 5_000;
-/** More are reasons that no sender of this server has asked for. */
+/** A larger number has no reader. */
 const MAX_FAILURES = 1000;
 
 /**
- * Carries deliveries to receivers that this server cannot reach, over connections that were opened from there
- * (interfaces 11). Nothing is stored: a client that connects after a delivery gets its retry.
+ * Forwards deliveries to receivers that this server cannot reach, over connections that their side opened (interfaces
+ * 11). Nothing is stored: a client that connects after a delivery gets its retry.
  */
 export class Forwarding {
   private readonly followers = new WeakMap<World, Map<string, Followers>>();
   private readonly waiting = new Map<string, Waiting>();
-  /** Why the receiver elsewhere gave no answer, by delivery id, until the sender has read it. */
+  /** Why the remote receiver gave no answer, by delivery id, until the sender has read it. */
   private readonly failures = new Map<string, string>();
   private readonly onDeserted: (world: World, receiver_id: string) => void;
 
-  /** @param onDeserted called when no client has followed a receiver for a while, although one did or should */
+  /** @param onDeserted called when a receiver has had no client for a while */
   constructor(onDeserted: (world: World, receiver_id: string) => void) {
     this.onDeserted = onDeserted;
   }
 
-  /** A sender whose failures at receivers elsewhere have the reason that their client saw, not a broken connection. */
+  /** A sender that reports the failures which the client of a remote receiver saw, instead of a broken connection. */
   explain(outbound: OutboundClient): OutboundClient {
     return {
       send: async (request) => {
@@ -180,7 +180,7 @@ export class Forwarding {
     if (followers.size === 0 && followers.arrivals === arrivals) this.onDeserted(world, receiver_id);
   }
 
-  /** Passes a delivery on and waits for its answer, or for the sender to leave. */
+  /** Forwards a delivery and waits for its answer, or until the sender leaves. */
   pass(
     about: { world: World; receiver_id: string; at: string; bytes: Uint8Array },
     { method, rawHeaders, signal }: ReceiverRequest,

@@ -23,8 +23,8 @@ export interface SignatureToJudge {
 }
 
 /**
- * Judges a received signature (6.3) and, when it is not valid, says what most likely went wrong.
- * Never throws; the time taken for a header of the right form does not depend on how much of it is right.
+ * Verifies a received signature (6.3) and explains an invalid one. Never throws; for a well-formed header the time does
+ * not depend on how much of it is right.
  */
 export function judgeSignature({
   secret,
@@ -65,13 +65,13 @@ function judged(verdict: Verdict, code: VerdictCode, reason: string): SignatureV
   return { verdict, code, reason, fix: FIXES[code] };
 }
 
-/** Compares digests of both sides, since the time of a comparison would tell their lengths. */
+/** Compares digests, since the time of a direct comparison would disclose the lengths. */
 function equalByDigest(left: string, right: string): boolean {
   return equalSecrets(hmac("sha256", "compare", left), hmac("sha256", "compare", right));
 }
 
 export interface SignatureExplanation extends SignatureVerdict {
-  /** The signature that is right for these bytes and this secret. */
+  /** The correct signature for these bytes and this secret. */
   expected: string;
   mine: string;
   body_bytes: number;
@@ -80,10 +80,10 @@ export interface SignatureExplanation extends SignatureVerdict {
 /** Explains how a receiver probably made its own signature of a body, and what to change (6.3). Never throws. */
 export function explainSignature(given: {
   secret: string;
-  /** The bytes as they travelled. */
+  /** The received bytes. */
   body: Uint8Array;
   mine: string;
-  /** Signed along with the body, where the scheme of another service was followed. */
+  /** Signed with the body in the schemes of other services. */
   timestamp?: string | undefined;
 }): SignatureExplanation {
   const { secret, body, mine, timestamp } = given;

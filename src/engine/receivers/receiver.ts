@@ -5,10 +5,13 @@ import { Instant, typed } from "../contract/schema.ts";
 import { collection } from "../state/collection.ts";
 import { sleep } from "../webhooks/attempt.ts";
 
-/** How a receiver answers by itself; delays run on the wall clock (interfaces 4). */
+/** An answer of a receiver; delays run on the wall clock (interfaces 4). */
 export type SimulatedAnswer = number | { status: number; delay?: string | number } | "hang" | "reset";
 
-/** How a receiver inside the server answers one request; `forward`: as the receiver elsewhere does (interfaces 11). */
+/**
+ * How a receiver inside the server answers one request; `forward`: with the answer of a remote receiver (interfaces
+ * 11).
+ */
 export type ReceiverAnswer = SimulatedAnswer | "forward";
 
 const Status = Type.Integer({ minimum: 200, maximum: 599 });
@@ -75,7 +78,7 @@ export function valuesOfHeader(rawHeaders: readonly string[], name: string): str
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name.toLowerCase());
 }
 
-/** A receiver's response; `hang`: none ever, `reset`: the connection breaks. */
+/** A receiver's response; `hang`: never, `reset`: the connection breaks. */
 export type ReceiverResponse =
   | { status: number; headers: Readonly<Record<string, string | string[]>>; body: Uint8Array }
   | "hang"
@@ -105,12 +108,12 @@ export async function simulateAnswer(
 export interface Receiver {
   id: string;
   answers: readonly ReceiverAnswer[];
-  /** Null: that of the webhook which the payload names. */
+  /** Null: the secret of the webhook in the payload. */
   secret: string | null;
   /** Requests answered with the present list of answers. */
   served: number;
   created_at: number;
-  /** Goes with the last client that follows it. */
+  /** Removed with the last client that follows it. */
   leased?: boolean;
 }
 

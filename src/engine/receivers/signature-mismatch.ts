@@ -5,7 +5,7 @@ import { type DigestCandidate, type DigestInputs, findMatchingDigest } from "./d
 const PREFIX = "sha256=";
 const HEX_LENGTH = 64;
 
-/** Why a signature was judged as it was; stable names for tests, reports and the receiver grader. */
+/** The cause of a signature's verdict; stable names for tests, reports and the receiver grader. */
 export type VerdictCode =
   | "match"
   | "no-header"
@@ -61,7 +61,7 @@ export interface Explanation {
 
 type Finding = Omit<Explanation, "fix">;
 
-/** A digest as bytes, whatever it was written in. */
+/** A digest as bytes, from any encoding. */
 interface Reading {
   digest: Uint8Array;
   algorithm: DigestAlgorithm;
@@ -201,7 +201,7 @@ function describeOrigin({ mistake, key, bytes }: DigestCandidate, algorithm: Dig
   return `the digest is ${hash}, made with ${key} over ${bytes}`;
 }
 
-/** Hex, base64, base64url, or base64 of the hex; undefined where it has no digest's length. */
+/** Hex, base64, base64url, or base64 of the hex; undefined if the length is not that of a digest. */
 function readDigest(text: string): Reading | undefined {
   const isHex = /^([0-9a-f]{2})+$/i.test(text);
   const bytes = isHex ? fromHex(text) : fromLooseBase64(text);

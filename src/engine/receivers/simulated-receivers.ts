@@ -53,7 +53,7 @@ export interface ReceiverParts {
   world: (sandbox: string) => World | undefined;
   /** The signing secret of a webhook of that world. */
   secretOf: (world: WorldReader, webhook_id: string) => string | undefined;
-  /** Secrets that a sender may have mixed up, with a name to call them by. */
+  /** Secrets that a sender may have confused, each with a label. */
   candidates: (world: WorldReader) => readonly { label: string; secret: string }[];
   /** Called when a leased receiver was closed because its clients are gone. */
   onLeaseEnd: (world: World, receiver_id: string) => void;
@@ -62,7 +62,7 @@ export interface ReceiverParts {
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_STORED_REQUESTS = 10_000;
 const MAX_STORED_BYTES = 16 * 1024 * 1024;
-/** Bytes of a request apart from its body; a rough figure, so that a flood of empty ones counts too. */
+/** Estimated bytes of a request without its body, so that many empty ones count too. */
 const REQUEST_OVERHEAD_BYTES = 512;
 const HEADER_OVERHEAD_BYTES = 64;
 
@@ -76,7 +76,7 @@ interface Log {
  * outside the world, like the journal: bounded, gone after a reset, and untouched by a restore.
  */
 export class SimulatedReceivers {
-  /** For receivers whose answers come from elsewhere. */
+  /** For receivers that forward deliveries. */
   readonly forwarding = new Forwarding((world, receiver_id) => this.endLease(world, receiver_id));
   private readonly parts: ReceiverParts;
   private readonly logs = new WeakMap<World, Log>();
@@ -173,7 +173,7 @@ export class SimulatedReceivers {
   }
 }
 
-/** Bytes that a stored request takes, roughly: everything whose length its sender chose. */
+/** The approximate bytes of a stored request: everything whose length its sender chooses. */
 function estimateBytes({ body, path, headers, reason }: ReceivedRequest): number {
   let cost = REQUEST_OVERHEAD_BYTES + body.length + path.length + reason.length;
   for (const [name, value] of Object.entries(headers))

@@ -41,7 +41,7 @@ export interface ChangingRequest extends RequestDraw {
   /** The id of the user who called. */
   readonly principal: string | undefined;
   readonly counted: CountedRequest | undefined;
-  /** For a request that brings bytes: the references to half-finished uploads when it came. */
+  /** For an upload: the references to half-finished uploads at its arrival. */
   readonly uploads: { readonly seen: unknown } | undefined;
 }
 

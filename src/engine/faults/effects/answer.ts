@@ -2,8 +2,8 @@ import Type from "typebox";
 import type { Effect, EffectDocument, ReportEffect } from "./effect.ts";
 
 /**
- * An answer of the rule's own. A bare 5xx comes in the operation's envelope (interfaces 6), and a bare 4xx
- * is the operation's first documented code with that status.
+ * The answer that a rule defines. A bare 5xx has the operation's envelope (interfaces 6), and a bare 4xx is the
+ * operation's first documented code with that status.
  */
 export const answerEffect: Effect = {
   keys: {
@@ -36,7 +36,7 @@ export const Headers = Type.Unsafe<Record<string, string | number>>({
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
-/** Framing is the server's business; a scenario that breaks it on purpose uses `wire`. */
+/** The server writes these headers; a scenario that breaks them on purpose uses `wire`. */
 const FRAMING = new Set([
   "content-length",
   "transfer-encoding",
@@ -46,7 +46,7 @@ const FRAMING = new Set([
   "trailer",
 ]);
 
-/** What Node would throw on, or what would break the connection. */
+/** Headers that Node refuses, or that would break the connection. */
 export function headerProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
     const at = ["headers", name];

@@ -15,7 +15,7 @@ export const DurationText = typed(
   }),
 );
 
-/** Describes the problem of a duration that a fault waits; undefined if there is none. */
+/** Describes the problem of a fault's delay; undefined if there is none. */
 export function delayProblem(value: unknown): { message: string; hint?: string | undefined } | undefined {
   const duration = parseDuration(value);
   if (duration === undefined) return durationProblem(value);
@@ -30,7 +30,7 @@ export function durationProblem(value: unknown): { message: string; hint?: strin
   return { message, hint };
 }
 
-/** Suggests `5m` for `5 minuets`: the same number, with the unit that begins alike. */
+/** Suggests `5m` for `5 minuets`: the same number, with the unit of the same first letter. */
 function suggestDuration(text: string): string | undefined {
   const parts = /^\s*(\d{1,9}(?:\.\d{1,6})?)\s*([a-z]{1,20})\s*$/i.exec(text);
   if (parts === null) return undefined;
@@ -88,7 +88,7 @@ export function drawDelay(plan: DelayPlan, random: () => Random): number {
   return Math.min(MAX_DELAY_MS, Math.round(drawn));
 }
 
-/** Box and Muller's way from two even draws. */
+/** The Box-Muller transform of two uniform draws. */
 function standardNormal(random: Random): number {
   const radius = Math.sqrt(-2 * Math.log(1 - random.float()));
   return radius * Math.cos(2 * Math.PI * random.float());

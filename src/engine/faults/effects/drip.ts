@@ -34,7 +34,7 @@ export const dripWire = {
     }
     await wire.finish();
   },
-  // It is whole in the end.
+  // The answer is complete in the end.
   delivery: { holds_ms: (over_ms) => over_ms, breaks: undefined },
 } as const satisfies WireEffect;
 

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { ErrorCode } from "../../contract/errors.ts";
 import type { WireFault } from "../../sandbox/fault-injector.ts";
 
-/** The keys of all effects as a rule writes them; which of them go together, the effects check. */
+/** The keys of all effects in a rule; the effects check the combinations. */
 export interface EffectDocument<Wire extends string = string> {
   error?: string;
   details?: Record<string, unknown>;
@@ -25,7 +25,7 @@ export type AnswerPlan =
   | {
       kind: "code";
       code: ErrorCode;
-      /** `CODE!`: also where the operation never answers it. */
+      /** `CODE!`: also if the operation never answers it. */
       forced: boolean;
       details: Readonly<Record<string, unknown>>;
       headers: Readonly<Record<string, string>>;
@@ -58,8 +58,8 @@ export interface Effect {
 }
 
 /**
- * One kind of wire fault, a value of `wire:`: a file of its own and a line in effects/index.ts. It says what
- * becomes of a connection (`perform`) and of an attempt to deliver (`delivery`).
+ * One kind of wire fault, a value of `wire:`: a file of its own and a line in effects/index.ts. It defines the effect
+ * on a connection (`perform`) and on a delivery attempt (`delivery`).
  */
 export interface WireEffect extends WireFault {
   keys?: Readonly<Record<string, TSchema>>;
@@ -71,6 +71,8 @@ export interface WireEffect extends WireFault {
 export interface DeliveryEffect {
   /** Wall milliseconds by which the attempt is delayed; infinite: until the webhook's timeout. */
   holds_ms: (over_ms: number) => number;
-  /** Why the attempt gets no answer, in words; the receiver is not called then. Undefined: it is answered in the end. */
+  /**
+   * Why the attempt gets no answer, in words; then the receiver is not called. Undefined: the attempt gets its answer.
+   */
   breaks: string | undefined;
 }

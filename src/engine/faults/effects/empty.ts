@@ -1,6 +1,6 @@
 import type { WireEffect } from "./effect.ts";
 
-/** Closes in good order, without a byte. */
+/** Closes the connection without a byte of an answer. */
 export const emptyWire = {
   name: "empty",
   shows_status: false,

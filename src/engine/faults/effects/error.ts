@@ -6,7 +6,7 @@ import { nearest } from "../../contract/text.ts";
 import { Headers, headerProblem, toHeaders } from "./answer.ts";
 import type { AnswerPlan, Effect } from "./effect.ts";
 
-/** A catalogue code, answered as the operation that is hit would answer it. */
+/** A catalogue code, answered in the form of the matched operation. */
 export const errorEffect: Effect = {
   keys: {
     error: typed(
@@ -51,7 +51,7 @@ export function toCodeAnswer(
   return { kind: "code", code: code as ErrorCode, forced, details, headers };
 }
 
-/** Reads `CODE` or `CODE!`, which is forced: answered also where the operation never does. */
+/** Reads `CODE` or `CODE!`; the second is forced: answered even if the operation never answers it. */
 export function parseCode(text: string): { code: string; forced: boolean } {
   return text.endsWith("!") ? { code: text.slice(0, -1), forced: true } : { code: text, forced: false };
 }
@@ -78,7 +78,7 @@ export function codeForStatus(operation: AnyOperation, status: number): ErrorCod
   return undefined;
 }
 
-/** The catalogue's code for what was written: mistyped, or in the spelling of another envelope. */
+/** The catalogue's code for a mistyped one, or for the spelling of another envelope. */
 export function nearestCode(text: string, operations: readonly AnyOperation[]): string | undefined {
   for (const { spellings = {} } of operations) {
     for (const [code, spelled] of Object.entries(spellings)) if (spelled === text) return code;

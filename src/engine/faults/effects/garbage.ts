@@ -1,7 +1,7 @@
 import { concatBytes } from "../../bytes.ts";
 import type { WireEffect } from "./effect.ts";
 
-/** Begins like nothing that HTTP knows, so that no client takes it for an answer. */
+/** Begins unlike HTTP, so that no client accepts it as an answer. */
 const NOISE = Uint8Array.of(0x16, 0x03, 0x01, 0xff, 0x00, 0x0d, 0x0a, 0xfe, 0x3f, 0x0d, 0x0a, 0x0d, 0x0a);
 
 /** Sends invalid HTTP: noise, with the body in the middle of it. */
