@@ -14,9 +14,9 @@ export interface ServiceParts {
 /** Creates the services of a sandbox for its handlers. Changes that they make have `by` as their source. */
 export function createServices(parts: ServiceParts): (sandbox: Sandbox, by?: ChangeSource) => Services {
   const { outbound, uploads, deliveries } = parts;
-  // A document is read in a thread with memory of its own, and decoded images are large, so few at a time; at most one of
-  // each for a sandbox, so that a flood in one leaves the second place to others. A text is read in the server's own
-  // thread, in turns of some milliseconds; a second text would make each turn longer.
+  // Documents are read in threads with their own memory, and decoded images are large, so few run at a time, and at
+  // most one of each for a sandbox, so that one sandbox cannot use all places. Texts are read in the server's own
+  // thread, in slices of some milliseconds; a second text would make the pauses longer.
   const queues: Record<HeavyWork, FairQueue<Sandbox>> = {
     document: new FairQueue({ size: 2, each: 1 }),
     image: new FairQueue({ size: 2, each: 1 }),

@@ -35,7 +35,7 @@ const TOOLKITS = ["drive", "wiki", "tickets", "mail", "chat", "crm", "notes", "c
 
 export const makeConnection: Factory<Connection> = (given, context) => {
   const { random, world, past, now } = context;
-  // `conn_drive` says what it connects to.
+  // For example, `conn_drive` connects to Drive.
   const named = TOOLKITS.find((toolkit) => given.id?.includes(toolkit));
   const toolkit = given.toolkit ?? named ?? random.pick(TOOLKITS);
   return {

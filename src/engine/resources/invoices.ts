@@ -100,7 +100,7 @@ const PAYMENT_MS = 3 * 86_400_000;
 /** The key of the month's timer; payments' timers have their invoices' ids. */
 const TURN = "month";
 
-/** G36: with `invoicing` on, the turn of this month is waited for, and so are the payments of what was invoiced. */
+/** G36: with `invoicing` on, sets timers for the end of this month and for the payments of issued invoices. */
 export function followInvoicing(tx: Transaction, { invoicing }: Settings): void {
   if (invoicing === "off") {
     for (const { key, subject } of tx.index(timers, "by_kind", "invoice"))
@@ -134,7 +134,7 @@ function turnMonth(tx: Transaction, month: number, at: number): void {
   awaitTurn(tx, month + 1);
 }
 
-/** @param spent in millionths of a franc; what rounds to nothing is still a centime */
+/** @param spent in millionths of a franc; the minimum is a centime */
 function invoice(
   tx: Transaction,
   organization_id: string,
@@ -168,7 +168,7 @@ function awaitPayment(tx: Transaction, { invoice_id, created_at }: Invoice): voi
   tx.schedule({ kind: "invoice", subject: invoice_id, due: Math.max(tx.now, created_at + PAYMENT_MS) });
 }
 
-/** G18: the API shows no invoices; they come and go through state calls, which emit the billing events. */
+/** G18: the API shows no invoices; state calls create and delete them, and emit the billing events. */
 export const invoiceRules: StateRules<Invoice> = {
   insert(tx, record, actor) {
     tx.insert(invoices, record);

@@ -1,7 +1,7 @@
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 
-/** The facts of a request that a fault rule may match on, and that a plausible refusal is made of. */
+/** The facts of a request that fault rules match on, and that details of injected errors use. */
 export interface FaultFacts {
   readonly operation: AnyOperation;
   readonly method: string;
@@ -10,13 +10,13 @@ export interface FaultFacts {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Identified, not yet judged. */
+  /** Identified, not yet authorized. */
   readonly principal: Principal | undefined;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
-  /** A look at the present. */
+  /** The current world. */
   readonly world: Transaction;
-  /** The present rate window of the caller's key; undefined without a caller. */
+  /** The current rate window of the caller's key; undefined without a caller. */
   readonly rate: { limit: number; seconds_left: number } | undefined;
   /** Parsed JSON once `readBody` was awaited; undefined before, and for a body that is not JSON. */
   readonly body: unknown;
@@ -24,7 +24,7 @@ export interface FaultFacts {
   readBody(): Promise<void>;
 }
 
-/** How a fault answers. `error` takes envelope and spelling from the operation it hits. */
+/** The answer of a fault. `error` has the envelope and spelling of the matched operation. */
 export type AnswerEffect =
   | {
       kind: "error";
@@ -44,17 +44,17 @@ export type AnswerEffect =
 
 export type InjectedEffect =
   | AnswerEffect
-  /** `answer` is what the wire carries; without it the operation's own, or a 503 where nothing has run. */
+  /** `answer` is the answer that is broken; by default the operation's, or a 503 if the operation has not run. */
   | { kind: "wire"; wire: WireFault; over_ms: number; answer: AnswerEffect | undefined }
   | { kind: "refused"; title: string; detail: string };
 
 /** One way to break a connection. */
 export interface WireFault {
-  /** As rules and requests ask for it. */
+  /** The name in rules and headers. */
   readonly name: string;
-  /** Whether a client sees the answer's status; the journal shows it then. */
+  /** Whether a client sees the answer's status; then the journal shows it. */
   readonly shows_status: boolean;
-  /** Whether the connection stays open for as long as its client likes. */
+  /** Whether the connection stays open until its client leaves. */
   readonly holds?: boolean;
   /** Must not throw; ends when the connection has. */
   perform(wire: Wire): Promise<void>;
@@ -62,7 +62,7 @@ export interface WireFault {
 
 /** A connection that a wire fault breaks; the host gives it. */
 export interface Wire {
-  /** The response as it would have been sent: status line and headers, then the body. */
+  /** The response without the fault: status line and headers, then the body. */
   readonly head: Uint8Array;
   readonly body: Uint8Array;
   readonly over_ms: number;
@@ -73,7 +73,7 @@ export interface Wire {
   /** Reads what the client still sends; a connection closed over unread bytes would be reset by the system. */
   drain(): Promise<void>;
   write(bytes: Uint8Array): void;
-  /** Sends the last bytes, if any, and closes in good order; resolves once the connection is closed. */
+  /** Sends the last bytes, if any, and closes the connection; resolves once it is closed. */
   finish(bytes?: Uint8Array): Promise<void>;
   /** Sends RST. */
   reset(): void;
@@ -84,7 +84,7 @@ export interface Wire {
 export interface Injection {
   /** `fault:<scenario | header | inline>/<rule id or code>`, for X-Sandbox-Decision. */
   decision: string;
-  /** Wall milliseconds to wait first; it may be nothing but a delay. */
+  /** Wall milliseconds to wait first; a fault may be only a delay. */
   delay_ms: number;
   effect: InjectedEffect | undefined;
 }
@@ -107,14 +107,14 @@ export interface DeliveryFacts {
 export interface DeliveryFault {
   /** `fault:<scenario | inline>/<rule id>`. */
   decision: string;
-  /** Wall milliseconds that it holds the attempt up, against the webhook's timeout; infinite: until then. */
+  /** Wall milliseconds by which it delays the attempt, part of the webhook's timeout; infinite: until the timeout. */
   holds_ms: number;
-  /** Takes the place of the receiver's answer, 0 for none; undefined: the receiver is called. */
+  /** The status in place of the receiver's, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
   reasons: readonly string[];
 }
 
-/** Plain JSON: which rules are in force, and how far each has come. For forks and for keeping on disk. */
+/** Plain JSON: the active rules and their progress, for forks and stores. */
 export interface FaultState {
   first: readonly string[];
   active: readonly string[];
@@ -124,33 +124,33 @@ export interface FaultState {
   numbered: number;
 }
 
-/** The faults of one sandbox, as the sandbox, the pipeline and the sender of webhooks see them. */
+/** The faults of one sandbox, for the sandbox, the pipeline and the sender of webhooks. */
 export interface FaultInjector {
-  /** The one check on a request when no rule is armed. */
+  /** The only check of a request if no rule is armed. */
   readonly armed: boolean;
-  /** Takes the place of the operation for paths that no operation has; undefined if no rule answers such paths. */
+  /** Replaces the operation for paths that no operation has; undefined if no rule answers such paths. */
   readonly outside: AnyOperation | undefined;
-  /** Grows whenever other rules are in force or one has come further: `state` says something new then. */
+  /** Grows with every change of `state`: other active rules, or their progress. */
   readonly revision: number;
   /** Names of the scenarios in force (interfaces 4). */
   readonly scenarios: readonly string[];
-  /** Scenarios and inline rules in force: tells whether any was switched. */
+  /** Active scenarios and inline rules: shows whether any was switched. */
   readonly inForce: string;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined when no rule applies to this attempt. */
   delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
-   * Puts exactly these scenarios in force; with `first`, a reset comes back to them.
+   * Activates exactly these scenarios; with `first`, a reset activates them again.
    * @throws UnknownScenario, DocumentError
    */
   setScenarios(names: readonly string[], first?: boolean): void;
-  /** As on the sandbox's first day: its first scenarios, no inline rule, no hit, no draw (interfaces 4). */
+  /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
-  /** To be called before the world is replaced by a restore; what it returns, afterwards: leases go on. */
+  /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
   state(): FaultState;
-  /** Returns the scenarios that are no longer to be had; the rest is in force as it was. */
+  /** Returns the scenarios that no longer exist; all others are active as before. */
   restoreState(state: FaultState): readonly string[];
   close(): void;
 }

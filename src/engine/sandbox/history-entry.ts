@@ -14,14 +14,14 @@ export interface Change {
   readonly kind: HistoryKind;
   /** One sentence. */
   readonly title: string;
-  /** The id of the record it is about; undefined: found among the records that it writes. */
+  /** The id of its record; undefined: found among the records that it writes. */
   readonly subject: string | undefined;
   readonly request?: ChangingRequest;
-  /** Ids that a request's path names, outer ones first; the record it is about may be one of them. */
+  /** Ids in a request's path, outer ones first; the subject may be one of them. */
   readonly named?: Readonly<Record<string, string>>;
   /** For an attempt to deliver: whether its receiver accepted it. */
   readonly delivered?: boolean;
-  /** The work record that is being done, whose maker is the cause; `key` is `collection\0id`. */
+  /** The record of the work in progress, whose creator is the cause; `key` is `collection\0id`. */
   readonly work?: { readonly record: object; readonly key: string };
   /** The state when a change that takes time began, and the position of the newest entry then. */
   readonly began?: { readonly state: StateRef; readonly position: number };
@@ -34,7 +34,7 @@ export interface ChangeSource {
   readonly change: Change;
 }
 
-/** A request that changes a world, and what it had used of its key's rate window. */
+/** A request that changes a world, and its count in its key's rate window. */
 export interface ChangingRequest extends RequestDraw {
   /** Its operation's summary. */
   readonly summary: string;
@@ -52,7 +52,7 @@ export interface CountedRequest {
   minute: number;
 }
 
-/** The parts of a state that few changes touch, shared by all states that agree in them. */
+/** The parts of a state that change rarely, shared by consecutive states. */
 export interface Environment {
   readonly clock: Clock;
   readonly origin: number;
@@ -71,7 +71,7 @@ export interface StateRef {
   readonly now: number;
   readonly requests: number;
   readonly windows: RateWindowTable;
-  /** The request that made the change: counted in the windows already, but not yet at this moment. */
+  /** The request that made the change: the windows count it already, but it does not belong to this state. */
   readonly counted: CountedRequest | undefined;
 }
 
@@ -80,7 +80,7 @@ export interface BeforeAfter {
   readonly versions: Pick<UndoLog, "at">;
   before: StateRef;
   after: StateRef;
-  /** Versions around what the change itself wrote: what an advance ran has entries of its own. */
+  /** Versions around the writes of the change itself: timers that an advance ran have their own entries. */
   from: number;
   to: number;
   /** Undefined where a restore replaced everything. */
@@ -131,7 +131,7 @@ export class HistoryEntry {
   readonly kind: HistoryKind;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
-  /** Position of the entry whose state it continues from; 0 for the first day. */
+  /** Position of the entry whose state it continues from; 0 for the initial state. */
   readonly parent: number;
   /** Position of the newest entry of the journal when it was made; 0 if another server made it. */
   readonly journal: number;
@@ -148,7 +148,7 @@ export class HistoryEntry {
   states: BeforeAfter | undefined;
   /** The timeline's revision when it was made or last changed. */
   revision = 0;
-  /** The work that it left to be done, as `collection\0id`. */
+  /** Pending work that it created, as `collection\0id`. */
   leaves: readonly string[] = [];
   private heading: string;
   private refusal: string | undefined = undefined;
@@ -212,7 +212,7 @@ export class HistoryEntry {
     return this.counts;
   }
 
-  /** Its request was answered; where the client saw a refusal although the change was made, the title says so. */
+  /** Its request was answered; if the client saw a refusal although the change was made, the title says so. */
   answered({ status, code }: { status: number; code: string | null }): void {
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
@@ -233,7 +233,7 @@ export class HistoryEntry {
     this.counts = undefined;
   }
 
-  /** Unless the subject is known, it is the written record that the request names, or the first one. */
+  /** The default subject is the written record that the request names, else the first one. */
   findSubject(written: readonly WrittenRecord[], named: Change["named"] = {}): void {
     if (this.subject !== null) return;
     const names = Object.values(named);

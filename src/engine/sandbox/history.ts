@@ -14,8 +14,8 @@ import { type Timeline, TimelinePart } from "./timeline.ts";
 /** Limit for the stored states of one sandbox. */
 const MAX_STATE_BYTES = 32 * 1024 * 1024;
 /**
- * Bytes that an entry's states take, roughly: the entry with its references and rate windows, and each record that was
- * written with what it was before. `bench history` measures it.
+ * Estimated bytes of an entry's states: the entry with its references and rate windows, and each written record with
+ * its earlier version. `bench history` measures it.
  */
 const STATES_BYTES = 1024;
 const WRITTEN_BYTES = 512;
@@ -24,7 +24,7 @@ const WRITTEN_BYTES = 512;
 export interface Provenance {
   cause: string | null;
   advanced_by: string | null;
-  /** The moment before the timer that began it: just before the timer was due, with the timer still to run. */
+  /** The moment just before the timer that began it, with the timer still pending. */
   start?: { version: number; now: number; position: number };
 }
 
@@ -66,7 +66,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.journal = journal;
   }
 
-  /** Begins again after a reset; no id of before is used again. */
+  /** Starts again after a reset; earlier ids are not reused. */
   begin(resets: number): void {
     this.prefix = prefixFor(resets);
     this.base = this.lastSequence;
@@ -150,12 +150,12 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return effects.map((effect) => effect.id);
   }
 
-  /** The id of the newest entry that left this work to be done, `collection\0id`, and was not undone. */
+  /** The id of the newest entry that created this pending work, `collection\0id`, and was not undone. */
   findMaker(key: string): string | null {
     return this.findMakerUpTo(this.lastSequence, key);
   }
 
-  /** The same among the entries that an earlier server saved, whose records are other objects now. */
+  /** The same among the entries of an earlier server, whose records are other objects now. */
   findRevivedMaker(key: string): string | null {
     return this.revived === 0 ? null : this.findMakerUpTo(this.revived, key);
   }
@@ -252,7 +252,7 @@ function stateBytes({ written }: RecordedStates): number {
   return STATES_BYTES + (written?.length ?? 0) * WRITTEN_BYTES;
 }
 
-/** Each reset has its own, so that no id comes twice. */
+/** Each reset has its own, so that no id is used twice. */
 function prefixFor(resets: number): string {
   return resets === 0 ? "h_" : `h_${resets}_`;
 }

@@ -4,7 +4,7 @@ import { fromUtf8 } from "../bytes.ts";
 export interface AnsweredRequest {
   /** `req_…`, also the x-request-id; of an attempt, the delivery's id and the attempt's number. */
   readonly id: string;
-  /** How many requests the sandbox had received before it, of which the id is drawn; undefined for an attempt. */
+  /** The number of earlier requests of the sandbox, from which the id is drawn; undefined for an attempt. */
   readonly number: number | undefined;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
@@ -30,15 +30,15 @@ export interface AnsweredRequest {
   readonly warnings: readonly string[];
   /** Name, value, name, value … as received. */
   readonly request_headers: readonly string[];
-  /** Undefined also for an upload that was too long to keep; `request_bytes` says how long it was. */
+  /** Undefined also for an upload that was too long to store; `request_bytes` is its length. */
   readonly request_body: Uint8Array | undefined;
   readonly request_bytes: number;
   /** Name, value, name, value … as sent. */
   readonly response_headers: readonly string[];
   readonly response_body: Uint8Array | string | undefined;
-  /** For an answer that was made while it was sent: how it ended, unless the client left. */
+  /** For a streamed answer: how it ended, unless the client left. */
   readonly streamed: StreamedBody | undefined;
-  /** Absent for a request that came in. */
+  /** Absent for a received request. */
   readonly delivery?: JournaledAttempt | undefined;
 }
 
@@ -58,9 +58,9 @@ export interface JournaledAttempt {
   error: string | undefined;
 }
 
-/** An entry of the timeline, as its parts refer to it. */
+/** An entry of the timeline, for its parts. */
 export interface EntryHead {
-  /** Its number; grows, and is never given twice, not after a rewind or a reset either. */
+  /** Its number; grows, and is never reused, not even after a rewind or a reset. */
   readonly seq: number;
   /** The request or delivery, which the journal lists; undefined once the journal's bounds have dropped it. */
   exchange: JournalEntry | undefined;
@@ -88,7 +88,7 @@ const ENTRY_BYTES = 512;
 /** Rough size of a text in a list, without its characters. */
 const TEXT_BYTES = 32;
 
-/** Bytes that an entry takes, roughly. */
+/** Estimated bytes of an entry. */
 export function sizeInBytes(entry: JournalEntry): number {
   const { request_body, response_body, response_headers, path, query } = entry;
   const bodies = (request_body?.length ?? 0) + (response_body?.length ?? 0);

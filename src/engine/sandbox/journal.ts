@@ -10,7 +10,7 @@ const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
  * receive each new entry, and undefined when the journal was cleared or closed.
  */
 export class Journal extends TimelinePart<"exchange", JournalEntry> {
-  /** How often it was cleared: positions before and after belong to different journals. */
+  /** How often it was cleared: positions before and after a clearing belong to different journals. */
   clears = 0;
   private bytes = 0;
   private readonly counter: RequestCounter | undefined;
@@ -24,7 +24,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
   add(answered: AnsweredRequest, change?: HistoryEntry): JournalEntry {
     // A delivery is sent by the sandbox, and so is no request to it.
     if (answered.delivery === undefined) this.counter?.count(answered.operation, answered.status);
-    // Where the history's bound has dropped the change meanwhile, its entry may have left the timeline.
+    // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
     const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;
     this.lastSequence += 1;
     // The given object becomes the entry: copying its twenty fields would cost a small request a tenth of its time.

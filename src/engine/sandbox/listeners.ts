@@ -9,7 +9,7 @@ interface ListeningResource {
   onEvents?: EventListener;
 }
 
-/** One handler per kind out of those of all resources; each resource ignores subjects it does not know. */
+/** Combines the handlers of all resources to one per kind; each resource ignores unknown subjects. */
 export function combineTimers(resources: readonly ListeningResource[]): WorldParts["timerHandlers"] {
   const combined: WorldParts["timerHandlers"] = {};
   for (const kind of TIMER_KINDS) {
@@ -21,7 +21,7 @@ export function combineTimers(resources: readonly ListeningResource[]): WorldPar
 }
 
 /**
- * All resources that listen to events as one listener. Their work on the network runs after the commit; `services` is
+ * Combines the event listeners of all resources to one. Their work on the network runs after the commit; `services` is
  * not called before.
  */
 export function combineListeners(

@@ -34,10 +34,10 @@ export function toMinute(now: number): number {
 
 export class RateWindows {
   private windows = EMPTY;
-  /** The latest minute in which something was counted. */
+  /** The latest minute with a count. */
   private minute = Number.NEGATIVE_INFINITY;
 
-  /** Counts one request; it is `exceeded` when the window had none left. */
+  /** Counts one request; `exceeded` if the window had none left. */
   count(key_id: string, limit: number, now: number): RateState {
     const minute = toMinute(now);
     let window = this.windowAt(key_id, minute);
@@ -55,7 +55,7 @@ export class RateWindows {
     return toState({ ...this.windowAt(key_id, toMinute(now)), requests: limit }, limit, true);
   }
 
-  /** The present state of the window; counts nothing. */
+  /** The current state of the window; counts nothing. */
   peek(key_id: string, limit: number, now: number): RateState {
     const window = this.windowAt(key_id, toMinute(now));
     return toState(window, limit, window.requests >= limit);
@@ -73,7 +73,7 @@ export class RateWindows {
     return Math.max(0, token_limit - spent);
   }
 
-  /** Takes back one request that was counted in this window, unless it is over. */
+  /** Uncounts one request of this window, unless the window is over. */
   uncount(key_id: string, minute: number): void {
     const window = this.windows.get(key_id);
     if (window?.minute !== minute) return;
@@ -81,7 +81,7 @@ export class RateWindows {
     else this.store(key_id, { ...window, requests: window.requests - 1 });
   }
 
-  /** Called when a key was deleted: a new key with its id begins without a window. */
+  /** Called when a key was deleted, so that a new key with its id begins without a window. */
   forget(key_id: string): void {
     this.windows = this.windows.delete(key_id);
   }

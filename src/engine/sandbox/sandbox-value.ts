@@ -59,12 +59,11 @@ export interface FixtureSource {
 export interface LoadedFixture {
   readonly name: string;
   /**
-   * With settings, activity of the first day lasts as long as they say (G11, G14). Without, it is the base that saved
-   * records are compared with.
+   * With settings: running work has their duration (G11, G14). Without: the base that saved records are compared with.
    */
   root(seed: number, settings?: Settings): Root;
-  /** A lower bound of the number of its records, found without building them. */
+  /** A lower bound of the number of its records, without building them. */
   leastRecords(): number;
-  /** The merged document that the roots are built from, as a saved sandbox or a bundle keeps it. */
+  /** The merged document that the roots are built from; saved sandboxes and bundles contain it. */
   document(): object;
 }

@@ -77,11 +77,11 @@ export class Sandbox {
   readonly history: History;
   readonly recorder: TimelineRecorder;
   windows = new RateWindows();
-  /** Requests that are delayed at the moment because they asked for it, or that hang. */
+  /** The number of requests that are being delayed by their own header, or hang. */
   held = 0;
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
-  /** First instant of the first day, which `reset` sets a frozen clock to. */
+  /** The initial instant, to which `reset` sets a frozen clock. */
   start: number;
   private readonly parts: SandboxParts;
 
@@ -106,7 +106,7 @@ export class Sandbox {
   }
 
   /**
-   * Everything as on the first day; settings and snapshots stay, the clock keeps its mode.
+   * Restores the initial state; settings and snapshots stay, the clock keeps its mode.
    * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
    */
   reset(change: SandboxReset = {}): void {
@@ -154,7 +154,7 @@ export class Sandbox {
     this.followSettings();
   }
 
-  /** Makes the world's own activity follow the present settings, whatever they were when the world was saved. */
+  /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
   private followSettings(): void {
     this.world.arrange((tx) => this.parts.followSettings(tx, this.settings));
   }
@@ -168,7 +168,7 @@ export class Sandbox {
     };
   }
 
-  /** Makes a value the present; it may come from another sandbox. */
+  /** Makes a value the current state; it may be of another sandbox. */
   restore(value: SandboxValue): void {
     this.windows = RateWindows.from(value.windows.counted);
     this.parts.blobs.restore(this, value.blobs);
@@ -180,8 +180,8 @@ export class Sandbox {
   }
 
   /**
-   * Makes a moment of this sandbox's history the present (interfaces 10). Returns the ids of the uploads that have
-   * lost bytes since then.
+   * Makes a moment of this sandbox's history the current state (interfaces 10). Returns the ids of the uploads that
+   * have lost bytes since then.
    */
   rewind(moment: StateRef): string[] {
     const { value, gone } = this.valueAt(moment);

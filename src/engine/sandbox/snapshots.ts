@@ -9,15 +9,15 @@ import type { SandboxValue } from "./sandbox-value.ts";
  */
 export interface BlobStore {
   capture(sandbox: object): unknown;
-  /** References to the same that do not keep them; the same object until something changes. */
+  /** Weak references to the same; the same object until something changes. */
   peek(sandbox: object): unknown;
-  /** Captures what is left of what was seen; `gone` are the uploads of which something was released since. */
+  /** Captures the remaining bytes of earlier references; `gone` are the uploads that have lost bytes since. */
   tryRecover(seen: unknown): { captured: unknown; gone: string[] };
-  /** One more holder of what was captured, who will release it too. */
+  /** Adds a holder of captured bytes, which must release them too. */
   hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
-  /** On disk behind these; what they share counts once. */
+  /** The bytes on disk of these; shared bytes count once. */
   countBytes(captured: Iterable<unknown>): number;
   /** Plain JSON, for the download of a snapshot, and back. */
   encode(captured: unknown): Promise<unknown>;
@@ -57,7 +57,7 @@ export class Snapshots extends Map<string, SandboxValue> {
 export const SNAPSHOT_FORMAT = "understudy-snapshot";
 export const SNAPSHOT_VERSION = 1;
 
-/** A snapshot as a file: complete in itself, for any sandbox of any server of this version. */
+/** A snapshot as a file: self-contained, for any sandbox of any server of this version. */
 export interface SnapshotDocument {
   format: typeof SNAPSHOT_FORMAT;
   version: number;

@@ -34,7 +34,7 @@ export class TimelineRecorder {
   private readonly sandbox: RecordedSandbox;
   /** The environment of the latest state. */
   private environment: Environment | undefined = undefined;
-  /** The provenance of pending work, by its record; records are values, so it is still right after a restore. */
+  /** The origin of pending work, by its record; records are values, so it stays correct after a restore. */
   private readonly makers = new WeakMap<object, Provenance>();
 
   constructor(history: History, sandbox: RecordedSandbox) {
@@ -152,7 +152,7 @@ export class TimelineRecorder {
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
     const start = { version: commit.from, now, position: this.history.lastSequence };
     const from = { cause: maker.cause, advanced_by, start };
-    // The attempt that it leads to has an entry of its own.
+    // The resulting attempt has its own entry.
     if (timer.kind === "webhook.retry") {
       this.passOn(commit, from);
       return;
@@ -169,14 +169,14 @@ export class TimelineRecorder {
     ran?: { timer: Timer; maker: Provenance },
   ): void {
     for (const { key, record } of this.newWork(commit)) {
-      // A timer that sets itself again continues what it was first set for.
+      // A timer that sets itself again keeps its origin.
       const again = ran !== undefined && key === `${timers.name}\0${ran.timer.id}`;
       this.makers.set(record, again ? ran.maker : { cause: entry.id, advanced_by: null });
       if (!again) entry.leaves = [...entry.leaves, key];
     }
   }
 
-  /** The work that a timer leaves has the origin of the timer. */
+  /** Pending work of a timer has the origin of the timer. */
   private passOn(commit: RecordedCommit, from: Provenance): void {
     for (const { key, record } of this.newWork(commit)) {
       this.makers.set(record, from);
@@ -185,7 +185,7 @@ export class TimelineRecorder {
     }
   }
 
-  /** Leases outlive a restore in timers that are new. */
+  /** Leases outlive a restore; their timers are new. */
   private recordCarriedOver(commit: RecordedCommit): void {
     for (const { key, record } of this.newWork(commit))
       this.makers.set(record, { cause: this.history.findMaker(key), advanced_by: null });
@@ -212,7 +212,7 @@ export class TimelineRecorder {
     return cause === null ? UNKNOWN : { cause, advanced_by: null };
   }
 
-  /** The entry of a change, made now where it has none: something happens because of it. */
+  /** The entry of a change, created if it has none yet, since it is the cause of another entry. */
   private ensureEntry(change: Change, from?: number): HistoryEntry {
     if (change.entry !== undefined) return change.entry;
     const { state, position } = change.began ?? {};

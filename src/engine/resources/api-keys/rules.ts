@@ -27,7 +27,7 @@ export function listDeletedKeys({ written }: Pick<Commit, "written">): string[] 
   return writesTo(apiKeys, written).flatMap(({ id, after }) => (after === undefined ? [id] : []));
 }
 
-/** Whose key this is, whether or not it may be used; undefined for an unknown one. */
+/** The user of this key, whether or not it may be used; undefined for an unknown key. */
 export function identifyKey(world: WorldReader, key: string): Identity | undefined {
   const found = findKey(world, key);
   return found && toIdentity(world, found, "api_key");
@@ -46,7 +46,7 @@ export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key
   return findKeyProblem(world, key) === undefined ? identity : refused(identity);
 }
 
-/** With which key a user calls: the first that may be used, else the first (interfaces 11). */
+/** The key with which a user calls: the first usable one, else the first (interfaces 11). */
 export function findKeyOfUser(world: Transaction, user_id: string): ApiKey | undefined {
   const keys = [...world.index(apiKeys, "by_user", user_id)];
   return keys.find((one) => findKeyProblem(world, one) === undefined) ?? keys[0];
@@ -78,7 +78,7 @@ export function findKeyProblem(
 export const apiKeyState: StateRules<ApiKey> = {
   insert(tx, record) {
     requireDistinctKey(tx, record);
-    // An earlier key of this id may have left what it spent.
+    // An earlier key of this id may have left its spending.
     for (const row of listUsage(tx, record)) tx.remove(usage, row.id);
     return tx.insert(apiKeys, record);
   },

@@ -33,13 +33,13 @@ const recordDigests = new WeakMap<{ readonly key: string }, KeyDigest>();
 
 interface KeyDigest {
   bytes: Uint8Array;
-  /** As the index groups by it. */
+  /** The group of the index. */
   group: string;
 }
 
 /**
- * Digests of the keys that were sent lately: clients send the same key again and again, and hashing takes longer than
- * anything else in a small request. Whole texts are remembered, so a guess that is nearly right still finds nothing.
+ * A cache of digests of recent keys: clients repeat keys, and hashing takes longer than anything else in a small
+ * request. It is looked up by whole keys, so a guess that is nearly right finds nothing.
  */
 const lately = new Map<string, KeyDigest>();
 const MAX_REMEMBERED = 1024;
@@ -55,7 +55,7 @@ export function digestKey(text: string): KeyDigest {
   return known;
 }
 
-/** Stored per record, so that a request pays for one digest and not for two. */
+/** Cached per record, so that a request computes one digest instead of two. */
 export function digestRecord(record: { readonly key: string }): KeyDigest {
   let known = recordDigests.get(record);
   if (known === undefined) {

@@ -28,7 +28,7 @@ export const auditLogFixture: FixtureReader = {
     base.fill(
       auditLogs,
       () => asked().flatMap((one) => makeEntries({ base, ...one })),
-      // Each new world is counted, and most are never asked for their longest list.
+      // Each new world is counted, and most never show their longest list.
       () => asked().reduce((sum, { count }) => sum + count, 0),
     );
   },

@@ -11,7 +11,7 @@ const HALF_YEAR_MS = 180 * 86_400_000;
 const MAX_GAP_MS = 3 * 3_600_000;
 const MAX_TRIES = 8;
 
-/** The organization as the fixture describes it, in which its log ends (G40). */
+/** The organization as the fixture describes it: the state at the end of its log (G40). */
 export interface FinalState {
   organization_id: string;
   people: readonly User[];
@@ -43,9 +43,9 @@ interface Event {
 }
 
 /**
- * The newest entries of an organization's log, newest first. Each thing of the present that began within the log is
- * created at its instant. Between these entries are whole lives: of things that are gone today, and of changes that
- * were reverted. So the log ends in the present wherever it begins. The newest `given` entries are the fixture's, and
+ * The newest entries of an organization's log, newest first. Each existing object that began within the log is created
+ * at its instant. Between these entries are complete lifecycles: of objects that were deleted, and of changes that were
+ * reverted. So the log leads to the current state from any beginning. The newest `given` entries are the fixture's, and
  * only their instants are needed, in milliseconds of the sandbox's origin.
  */
 export function generateLog(
@@ -66,7 +66,7 @@ export function generateLog(
     drawLife(free[oldest]!, place),
   );
   const drawn = lives.map((change, place): Event => ({ at: free[place]!, change })).reverse();
-  // The sort is stable: of one instant, a thing of the present comes first, parents before their children.
+  // The sort is stable: at one instant, existing objects come first, parents before their children.
   const events = [...proven, ...drawn].sort((a, b) => a.at - b.at);
   const log = events.slice(events.length - free.length);
   const actors = byAge(
@@ -101,7 +101,7 @@ export function logId(organization_id: string, n: number): string {
   return `log_${organization_id.slice("org_".length)}_${String(n + 1).padStart(6, "0")}`;
 }
 
-/** Lists the events since an instant that the records of the present prove, in no order of time. */
+/** Lists the events since an instant that follow from the existing records, unordered. */
 function presentEvents({ people, departments, stores }: FinalState, random: Random, since: number): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));
@@ -116,7 +116,7 @@ function presentEvents({ people, departments, stores }: FinalState, random: Rand
     if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
     events.push({ at, creator, change: change("department", "created", department) });
     const parent = places.get(parent_id ?? "");
-    // It was at the top until its parent was there.
+    // It was top-level until its parent existed.
     if (parent && parent.created_at > at)
       events.push({ at: parent.created_at, change: moved(department, null, parent) });
   }
@@ -130,7 +130,7 @@ function presentEvents({ people, departments, stores }: FinalState, random: Rand
   return events.filter(({ at }) => at >= since);
 }
 
-/** An owner or admin who was there by then; the service itself before there was one. */
+/** An owner or admin who existed by then; before that, the service itself. */
 function pickActor(
   sorted: readonly User[],
   random: Random,
@@ -144,26 +144,26 @@ function pickActor(
   return { id: SYSTEM_USER_ID, name: "System", email: "" };
 }
 
-/** Steps of one thing in their legal order, after which everything else is as it was before. */
+/** The steps of one object in a valid order; other objects do not change. */
 export interface Lifecycle<Step> {
   steps: Step[];
-  /** Lives with the same key do not overlap in time. */
+  /** Lifecycles with the same key do not overlap in time. */
   key?: string;
 }
 
-/** Lives that run at the same time. */
+/** The number of parallel lifecycles. */
 const LANES = 4;
 const MAX_STEPS = 12;
 
 export interface LifecycleContext {
-  /** The oldest position at which the life can begin. */
+  /** The oldest position at which the lifecycle can begin. */
   oldest: number;
   /** The maximum number of its steps. */
   room: number;
   isFree: (key: string) => boolean;
 }
 
-/** Gives steps, the newest first. Lives run beside each other, and each step is the next older one of a whole life. */
+/** Returns steps, newest first, from parallel lifecycles; each step is the next older one of its lifecycle. */
 export function interleave<Step>(
   count: number,
   nextLife: (place: LifecycleContext) => Lifecycle<Step>,
@@ -187,8 +187,8 @@ type Draw = (at: number) => Lifecycle<Change> | undefined;
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
 
 /**
- * Draws one life after the other, each kind in turn: of things that are gone today, and of changes to things of today
- * that are reverted. `at` is an instant before the life begins.
+ * Draws lifecycles, each kind in turn: of objects that were deleted, and of changes to existing objects that were
+ * reverted. `at` is an instant before the lifecycle begins.
  */
 function lifeDrawer(present: FinalState, context: FactoryContext) {
   const { random } = context;
@@ -233,7 +233,7 @@ function lifeDrawer(present: FinalState, context: FactoryContext) {
       ],
     };
   };
-  /** A thing that gets its name, is bound to something and released, and is deleted. */
+  /** An object that is created, added to another one and removed from it, and deleted. */
   const thing = (
     [entity_type, prefix]: [EntityType, string],
     bind: (entity: Named, at: number) => Change[] = () => [],
@@ -353,7 +353,7 @@ function byAge<T extends { created_at: number }>(records: readonly T[]): readonl
   return records.toSorted((a, b) => a.created_at - b.created_at);
 }
 
-/** Picks one of those that were there before an instant; `records` are sorted by age. */
+/** Picks a record that existed before an instant; `records` are sorted by age. */
 function pickBefore<T extends { created_at: number }>(
   records: readonly T[],
   random: Random,

@@ -130,7 +130,7 @@ export const exportAuditLog = operation({
   handle({ query, settings, world }, { id }) {
     const { from, to } = dateSpan(query, world, ["from_date", "to_date"]);
     const source = {
-      // The list is of the world as it is now, and newest first, so that its bounds change sides.
+      // The list is newest first, so that its bounds are reversed.
       entries: world.index(auditLogs, "by_organization", id).between(-to, -from),
       matches: toMatcher(query),
       iso: (instant: number) => world.iso(instant),

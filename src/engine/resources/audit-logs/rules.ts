@@ -30,7 +30,7 @@ export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string
     entity_name: entry.entity_name,
     action: entry.action,
     actor_id,
-    // An actor who has been deleted is still named by what is left of them.
+    // A deleted actor is named by the remaining data.
     actor_name: actor?.name ?? actor_id,
     actor_email: actor?.email ?? "",
     target_id: entry.target_id ?? null,
@@ -41,7 +41,7 @@ export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string
   });
 }
 
-/** Whom a state call's entry names: `?actor=`, else the organization's owner, else a member (G31). */
+/** The user in the entry of a state call: `?actor=`, else the organization's owner, else a member (G31). */
 export function auditActor(
   world: RecordLookup,
   actor: Pick<StateActor, "user_id">,
@@ -54,13 +54,13 @@ export function auditActor(
   return user?.id ?? SYSTEM_USER_ID;
 }
 
-/** The audit entry of a state call, or none when it is to be silent. */
+/** The audit entry of a state call; none if the call is quiet. */
 export function recordStateAudit(tx: Transaction, actor: StateActor, entry: AuditEntry): void {
   if (actor.silent) return;
   recordAudit(tx, entry, auditActor(tx, actor, entry.organization_id));
 }
 
-/** Previous and new value of an update: the fields that differ, as JSON; undefined when none does. */
+/** Previous and new value of an update: the fields that differ, as JSON; undefined if none differs. */
 export function changedFields<R extends object>(
   before: R,
   after: R,

@@ -18,7 +18,7 @@ export const ENTITY_TYPES = [
 ] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
 
-/** 4.15 names these "and further values", so the field itself stays open. */
+/** 4.15 names these "and further values", so the field accepts any text. */
 export const NAMED_ACTIONS = [
   "created",
   "updated",
@@ -57,8 +57,8 @@ export type AuditLog = Static<typeof AuditLog>;
 export const auditLogs = collection({
   name: "audit_logs",
   schema: AuditLog,
-  // One list per organization and none per filter: each change writes an entry, while exports are rare
-  // and may read on for as long as they stream.
+  // One list per organization and none per filter: each change writes an entry, while exports are rare and may scan
+  // while they stream.
   indexes: {
     by_organization: { groups: ({ organization_id }) => [organization_id], order: (log) => -log.timestamp },
   },

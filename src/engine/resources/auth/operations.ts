@@ -69,7 +69,7 @@ export const refreshToken = operation({
     const trouble = key ? `its key ${key.id} ${findKeyProblem(world, key)}` : NO_REFRESH_TOKEN;
     return accepted(key && toIdentity(world, key, "token")) ?? refuse(trouble);
   },
-  // Asked again inside the transaction, so that of two uses at once one is refused.
+  // Checked again inside the transaction, so that one of two simultaneous uses is refused.
   access: ({ body: { refresh_token }, world }) =>
     findRefreshToken(world, refresh_token ?? "") ?? refuse(NO_REFRESH_TOKEN),
   handle(call, token) {
@@ -90,7 +90,7 @@ function grant({ world, principal, settings }: Call): Reply {
 
 const NO_REFRESH_TOKEN = "the body holds no refresh token that is neither spent nor expired";
 
-/** @param reason what the headers do not show, for the journal */
+/** @param reason a reason that the headers do not show, for the journal */
 function refuse(reason?: string): never {
   throw new ApiError("AUTHENTICATION_REQUIRED", {
     reason,

@@ -71,7 +71,7 @@ async function verify(token: string, secret: string): Promise<Claims | undefined
     const { payload } = await jwtVerify(token, signingKey, {
       algorithms: ["HS256"],
       requiredClaims: ["sub", "org", "key", "iat", "exp"],
-      // Expiry is judged below, at every use and on the sandbox's clock.
+      // The expiry is checked below, at every use, by the sandbox's clock.
       currentDate: new Date(0),
     });
     const { sub, org, key, iat, exp } = payload as Partial<Claims>;
@@ -105,7 +105,7 @@ export async function explainToken(tx: Transaction, token: string): Promise<stri
   return `a session token of ${claims.sub}, which ${secondsNow(tx) >= claims.exp ? expired : "may be used"}`;
 }
 
-/** The API key that a token says it is of, before anything about it is known to be true; empty where it says none. */
+/** The API key in a token that is not verified yet; empty without one. */
 function claimedKey(token: string): string {
   try {
     const claims: unknown = JSON.parse(fromUtf8(fromBase64Url(token.split(".")[1]!)));
@@ -116,9 +116,9 @@ function claimedKey(token: string): string {
 }
 
 /**
- * Kept in the world rather than derived at every use: a fork or a restored snapshot honours the tokens
- * it was made with, while a reset, whose secrets are others, honours none from before. Drawn again for an API key
- * that is created again, so that tokens of the one before it stay dead.
+ * Stored in the world rather than derived at every use: a fork or a restored snapshot accepts its own tokens, while a
+ * reset, which has other secrets, accepts no earlier token. Drawn again if an API key is created again, so that tokens
+ * of the earlier key stay invalid.
  */
 function signingSecret(tx: Transaction, key_id: string): string {
   const kept = tx.get(signingKeys, key_id);

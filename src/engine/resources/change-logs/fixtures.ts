@@ -41,7 +41,7 @@ interface Place {
   base: BaseBuilder;
 }
 
-/** The i-th newest entry, as far as the fixture says; nothing follows from it. */
+/** The i-th newest entry; the given fields are the fixture's. */
 function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): ChangeLog {
   const context = base.context("change_logs", organization_id, i);
   const timestamp = -(i + 1) * HOUR_MS;
@@ -49,8 +49,8 @@ function givenEntry(entry: Entry, i: number, { organization_id, base }: Place): 
 }
 
 /**
- * The newest entries that a number asks for (G40): the histories of the organization's assistants (G31), and between
- * their entries the lives of things that are gone today. A log that is too short for all of it begins later.
+ * The newest entries, for a number in the fixture (G40): the histories of the organization's assistants (G31), and
+ * between their entries the lifecycles of deleted objects. A log that is too short for all of it begins later.
  */
 function generateChanges({ organization_id, base }: Place, count: number): ChangeLog[] {
   const context = base.context("change_logs", organization_id, "invented");
@@ -122,12 +122,15 @@ const EPISODES = [
 /** With at least this many entries, every kind of change to every type occurs. */
 const EVERY_KIND = (2 + EPISODES.flat().length) * RESOURCE_TYPES.length;
 
-/** Draws the lives of things, of each type in turn: the first of each type has all episodes, a later one some. */
+/**
+ * Draws the lifecycles of objects, of each type in turn: the first of each type has all kinds of changes, later ones
+ * some.
+ */
 function lifeDrawer(context: FactoryContext): (place: LifecycleContext) => Lifecycle<Step> {
   const { random } = context;
   let drawn = 0;
   return ({ room }) => {
-    // A thing that is not deleted is one that nothing else lists: a rule.
+    // Objects that are not deleted must be of a type that no endpoint lists: rules.
     const resource_type = room === 1 ? "rule" : RESOURCE_TYPES[drawn % RESOURCE_TYPES.length]!;
     const isFull = drawn < RESOURCE_TYPES.length;
     const { prefix, inventName, fields } = SUBJECTS[resource_type];
@@ -155,7 +158,7 @@ function drawChange(fields: Subject["fields"], random: FactoryContext["random"])
   return { field, old_value, new_value: random.pick(values.filter((value) => value !== old_value)) };
 }
 
-/** An entry that no change has written; it describes one, and nothing follows from it. */
+/** An entry that no change has written; it has no other effect. */
 export const makeChangeLog: Factory<ChangeLog> = (given, context) => {
   const { random, world, past, now } = context;
   const organization_id = chooseOrganization(world, given.organization_id);

@@ -37,7 +37,7 @@ export interface Actor {
 const SYSTEM: Actor = { user_id: SYSTEM_USER_ID, user_name: "System", user_email: "" };
 const MAX_TRIES = 20;
 
-/** The author of a state call's change: the user that it names, else the organization's owner (G31). */
+/** The author of a state call's change: the user in the call, else the organization's owner (G31). */
 export function findActor(world: RecordLookup, user_id: string | undefined, organization_id: string): Actor {
   const id = auditActor(world, { user_id }, organization_id);
   const user = world.get(users, id);
@@ -46,7 +46,7 @@ export function findActor(world: RecordLookup, user_id: string | undefined, orga
 
 const actors = new WeakMap<RecordLookup, Map<string, readonly User[]>>();
 
-/** A user who could make a change at an instant of a fixture's past: one who was there by then (G40). */
+/** A user who could make a change at an instant of a fixture's past: one who existed by then (G40). */
 export function pickActor(
   world: RecordLookup,
   { organization_id, at }: { organization_id: string; at: number },

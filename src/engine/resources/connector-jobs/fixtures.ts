@@ -63,7 +63,7 @@ interface Slot {
   free: boolean;
 }
 
-/** A fixture says of which connection a job is, and of a job that runs that it does. */
+/** A fixture names the connection of each job, and marks running jobs. */
 function readSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const connection_id = given.connection_id ?? firstRecord(world, connections, "connection_id").id;
   const { organization_id } = world.get(connections, connection_id) ?? {
@@ -72,7 +72,7 @@ function readSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   return { connection_id, organization_id, job_type: given.job_type ?? "sync", free: false };
 }
 
-/** Where no such job is running, if there is such a place, for a job that does not name connection and type. */
+/** A connection and a type without a running job, for a job that does not name them. */
 function findSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   const { job_type } = given;
   const slots = connectionsFor(given, world).flatMap(({ id, organization_id }) =>

@@ -38,7 +38,7 @@ import {
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/jobs";
 const OfJob = Type.Object({ organization_id: Id("org_"), job_id: JobId() });
 
-/** 2.10 shows the names of a job's fields and the words of `job_type`. */
+/** 2.10 shows the names of a job's fields and the values of `job_type`. */
 const JOB_ASSUMED = {
   types: Object.fromEntries(
     Object.keys(ConnectorJobBody.properties)

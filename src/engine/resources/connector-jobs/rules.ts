@@ -9,7 +9,7 @@ import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
 import { type ConnectorJob, connectorJobs, jobGroup, presentFigures } from "./schema.ts";
 
-/** G15: what notification rules hear of; webhooks of section 6.1 know no such events. */
+/** G15: events for notification rules; webhooks of section 6.1 have no such events. */
 const job = {
   section: "4.14",
   assumptions: ["G15"],
@@ -43,7 +43,7 @@ export function jobLength({ connector_job_seconds }: Pick<Settings, "connector_j
 
 export type Totals = Pick<ConnectorJob, "bytes_total" | "rows_total">;
 
-/** The bytes and rows that a sync is going to bring. */
+/** The total bytes and rows of a sync. */
 export function plannedTotals(random: Random): Totals {
   const rows_total = random.int(200, 4000);
   return { rows_total, bytes_total: rows_total * random.int(512, 4096) };
@@ -51,10 +51,7 @@ export function plannedTotals(random: Random): Totals {
 
 const MAX_JOBS_OF_A_RESET = 1000;
 
-/**
- * G34: a reset begins from nothing and brings all that the connection's jobs have brought since the last one, in addition to
- * what is new.
- */
+/** G34: a reset starts from zero: it syncs everything since the last reset again, and the new data. */
 export function planTotals(
   world: RecordLookup,
   job: Pick<ConnectorJob, "organization_id" | "connection_id" | "job_type">,
@@ -73,8 +70,8 @@ export function planTotals(
 }
 
 /**
- * G34: after how many milliseconds the connection's next job fails; null where it succeeds. Which do follows from
- * the sandbox's seed, the connection, and how many jobs it has had, and from nothing else that happens.
+ * G34: the milliseconds until the connection's next job fails; null if it succeeds. Depends only on the sandbox's seed,
+ * the connection, and its number of jobs.
  */
 export function failsAfter(
   tx: Transaction,
@@ -106,7 +103,7 @@ export function syncedAt(job: ConnectorJob, now: number): Synced {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-/** With the figures of this moment. */
+/** With its current figures. */
 export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...syncedAt(job, now) };
 }
@@ -125,7 +122,7 @@ export function runningJob(
 
 type Started = Pick<ConnectorJob, "job_id" | "organization_id" | "connection_id" | "job_type" | "start_time">;
 
-/** How a job will run: its time in milliseconds, what it brings, and after how long it fails, if it does. */
+/** The plan of a job: its duration in milliseconds, its total, and the time of its failure, if it fails. */
 export interface JobPlan {
   length: number;
   totals: Totals;
@@ -159,7 +156,7 @@ export function startJob(
 
 type Outcome = Exclude<ConnectorJob["status"], "running">;
 
-/** Ends a running job at an instant, with what it has synced by then; `given` overrides. */
+/** Ends a running job at an instant, with its figures of that instant; `given` overrides. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,
@@ -205,7 +202,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
     requireSound(tx, { ...given, duration: requestedDuration(before, given) });
     if (given.status === "running") {
       requireFree(tx, given);
-      // Still running, perhaps since another instant: it ends as much later. Its figures are the clock's.
+      // Still running, perhaps with another start: its end moves by the same time. Its figures follow from the clock.
       if (before.status === "running") return startJob(tx, given, toCourse(before));
       const start_time = given.start_time === before.start_time ? tx.now : given.start_time;
       const length = jobLength(settings);
@@ -218,7 +215,7 @@ export const connectorJobRules: StateRules<ConnectorJob> = {
   },
 };
 
-/** A change of status brings its own duration; one that the call gives is judged as it is. */
+/** A change of status sets the duration, unless the call gives one. */
 function requestedDuration(before: ConnectorJob, given: ConnectorJob): number | null {
   if ((before.status === "running") === (given.status === "running")) return given.duration;
   if (given.duration !== before.duration) return given.duration;

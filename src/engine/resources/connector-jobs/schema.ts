@@ -13,8 +13,8 @@ export type JobOrder = (typeof JOB_ORDERS)[number];
 export const JobId = () => Type.String({ pattern: "^[A-Za-z0-9_-]{1,124}$", examples: ["job_example"] });
 
 /**
- * Section 2.10. A running job holds where it is going, and its figures follow from the clock; `bytes_synced`
- * and `rows_synced` at rest are those of a job that has ended.
+ * Section 2.10. A running job contains its totals, and its figures follow from the clock; the stored `bytes_synced` and
+ * `rows_synced` are those of its end.
  */
 export const ConnectorJob = Type.Object({
   job_id: JobId(),
@@ -26,9 +26,9 @@ export const ConnectorJob = Type.Object({
   rows_synced: Type.Integer({ minimum: 0 }),
   duration: Nullable(Type.Integer({ minimum: 0, description: "Seconds; null while running" })),
   organization_id: Id("org_", belongsTo("organizations")),
-  /** When it will have run its time; null once it has ended. */
+  /** The instant of its planned end; null once it has ended. */
   due: internal(NullableInstant()),
-  /** When it will fail before that; null for one that succeeds, and once it has ended. */
+  /** The instant of its failure; null if it succeeds, and once it has ended. */
   fails_at: internal(NullableInstant()),
   bytes_total: internal(Type.Integer({ minimum: 0 })),
   rows_total: internal(Type.Integer({ minimum: 0 })),

@@ -6,7 +6,7 @@ import { ByOrganization, organizations } from "../organizations/schema.ts";
 import { soundRules } from "./rules.ts";
 import { connectorNotifications, MAX_RULES, type NotificationConfig, NotificationRule } from "./schema.ts";
 
-/** A fixture's rules were there before anybody set any. */
+/** A fixture's rules were not set by a user. */
 export const makeNotificationConfig: Factory<NotificationConfig> = (given, { world, past, now }) => ({
   organization_id: given.organization_id ?? withoutRules(world),
   notifications: soundRules(given.notifications ?? []),

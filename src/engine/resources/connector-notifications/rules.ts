@@ -16,7 +16,7 @@ import {
 const ADDRESS = { webhook: "url", email: "email" } as const;
 
 /**
- * Rules as they are kept: known fields only, each with the one address of its type.
+ * Rules in their stored form: known fields only, each with the one address of its type.
  * @throws ApiError INVALID_INPUT naming the field, such as `notifications[0].url`
  */
 export function soundRules(rules: readonly NotificationRule[]): NotificationRule[] {
@@ -34,7 +34,7 @@ export function soundRules(rules: readonly NotificationRule[]): NotificationRule
   });
 }
 
-/** An organization that never set any has none. */
+/** By default an organization has no rules. */
 export function findConfig(world: WorldReader, organization_id: string): NotificationConfig {
   const none = { organization_id, notifications: [], updated_at: null };
   return world.get(connectorNotifications, organization_id) ?? none;
@@ -49,8 +49,8 @@ export interface Notice {
 }
 
 /**
- * G15: events reach the rules that name them. E-mails are written in the same transaction; webhooks are
- * called once it is committed, and once only: the reference knows retries of deliveries alone.
+ * G15: events reach the rules that name them. E-mails are written in the same transaction; webhooks are called after
+ * the commit, without retries: the reference describes retries for deliveries only.
  */
 export const notifyOfEvents: EventListener = (tx, events) => {
   const calls: { url: string; notice: Notice }[] = [];
@@ -72,7 +72,7 @@ export function toNotice({ event, organization_id, data }: EmittedEvent, tx: Tra
   return { event, organization_id, data, timestamp: tx.iso(tx.now) };
 }
 
-/** Calls a receiver once. Resolves with its status, 0 where it gave none. */
+/** Calls a receiver once. Resolves with its status, 0 without an answer. */
 export async function callWebhook(
   { outbound, settings }: Services,
   { url, notice, signal }: { url: string; notice: Notice; signal?: AbortSignal },

@@ -9,7 +9,7 @@ import { URL_PATTERN } from "../webhooks/schema.ts";
 
 export const NOTIFICATION_TYPES = ["webhook", "email"] as const;
 
-/** G15: those of section 6.1, and what becomes of connector jobs. */
+/** G15: the events of section 6.1, and those of connector jobs. */
 const NOTIFICATION_EVENTS = [...EVENT_NAMES, ...JOB_EVENTS.map(({ name }) => name)] as const;
 
 export const MAX_RULES = 100;
@@ -17,7 +17,7 @@ export const MAX_RULES = 100;
 /** `requireCallable` checks more than the pattern can. */
 export const CallableUrl = () => Type.String({ pattern: URL_PATTERN, maxLength: 2048 });
 
-/** G15. Which address a rule must have, and that it has no other, follows from its type: `soundRules`. */
+/** G15. The type of a rule determines its only address: `soundRules`. */
 export const NotificationRule = Type.Object(
   {
     type: Words(NOTIFICATION_TYPES),

@@ -10,7 +10,7 @@ import { Department, departments } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Path and depth follow from the parent; a fixture, whose tree is only growing, says them itself. */
+/** Path and depth follow from the parent; a fixture gives them, since its tree is incomplete. */
 export const makeDepartment: Factory<Department> = (given, context) => {
   const { random, world, past, now } = context;
   const id = given.id ?? context.newId("dept_");
@@ -81,7 +81,7 @@ export const departmentsFixture: FixtureReader = {
       const known = new Map(entries.map((entry) => [entry.id, entry]));
       for (const entry of entries) {
         const missing = [entry];
-        // Climbs only to what is there already, so that a long chain costs its length once.
+        // Climbs only to known departments, so that a long chain is walked once.
         for (let id = entry.parent_id; id != null && !records.has(id); id = missing.at(-1)!.parent_id) {
           missing.push(known.get(id)!);
         }
@@ -105,13 +105,13 @@ export function departmentEntries(fixture: FixtureData): { entry: Entry; path: (
   );
 }
 
-/** Whether the chain above an entry comes back to it; `sound` remembers those whose chain ends. */
+/** Whether the chain above an entry leads back to it; `sound` contains entries whose chain ends. */
 function isOwnAncestor(entry: Entry, known: ReadonlyMap<string, Entry>, sound: Set<string>): boolean {
   const chain = new Set<string>([entry.id]);
   let id = entry.parent_id;
   while (id != null && !sound.has(id)) {
     if (id === entry.id) return true;
-    // A ring further up is reported for those who are in it.
+    // A cycle further up is reported for its members.
     if (chain.has(id)) return false;
     chain.add(id);
     id = known.get(id)?.parent_id;

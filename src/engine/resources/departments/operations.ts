@@ -35,7 +35,7 @@ export const reparentDepartment = operation({
     const department = call.world.get(departments, department_id);
     if (department?.organization_id !== organization_id)
       throw resourceNotFound("department_id", department_id);
-    // G04: whether the parent exists is asked with the rest of existence; the cycle is the rule.
+    // G04: the existence of the parent is checked with the other existence checks; cycles are checked here.
     const parent = new_parent_id === null ? undefined : call.world.get(departments, new_parent_id);
     if (new_parent_id !== null && parent?.organization_id !== organization_id)
       throw resourceNotFound("new_parent_id", new_parent_id);
@@ -45,7 +45,7 @@ export const reparentDepartment = operation({
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
-    // G31: a move to where it stands is none.
+    // G31: a move to the current parent is no change.
     if (department.parent_id === new_parent_id) return presentDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
     recordAudit(world, reparentedEntry(department, parent), principal.user_id);

@@ -17,8 +17,8 @@ export function placeUnder(id: string, parent: Department | undefined): { path: 
 }
 
 /**
- * Moves a department with all its descendants, in the caller's transaction. The walk keeps its own
- * list: a chain of ten thousand departments must not exhaust the machine's.
+ * Moves a department with all its descendants, in the caller's transaction. The walk uses its own stack: a chain of ten
+ * thousand departments would overflow the call stack.
  */
 export function moveDepartment(
   tx: Transaction,
@@ -46,7 +46,7 @@ export function listDescendants(world: WorldReader, { id }: Department): Departm
   return found;
 }
 
-/** G31: what the audit log says of a move; the target is the new parent, empty at top level. */
+/** G31: the audit entry of a move; the target is the new parent, empty at top level. */
 export function reparentedEntry(before: Department, parent: Department | undefined): AuditEntry {
   return {
     organization_id: before.organization_id,
@@ -62,7 +62,7 @@ export function reparentedEntry(before: Department, parent: Department | undefin
   };
 }
 
-/** Path and depth follow from the parent and are never taken as given; the tree stays a tree. */
+/** Path and depth follow from the parent; given ones are not stored. No change creates a cycle. */
 export const departmentState: StateRules<Department> = {
   insert(tx, record, actor) {
     const place = placeUnder(record.id, findParent(tx, record));
@@ -93,8 +93,8 @@ export const departmentState: StateRules<Department> = {
     return moveDepartment(tx, kept, parent);
   },
   /**
-   * With everything below it, from the leaves up: refusing would leave a test to take the tree down by
-   * hand, and departments without a parent that exists would break their paths.
+   * Deletes everything below it too, from the leaves up. A refusal would be inconvenient for tests, and departments
+   * with a missing parent would have invalid paths.
    */
   remove(tx, record, actor) {
     for (const department of [record, ...listDescendants(tx, record)].reverse())

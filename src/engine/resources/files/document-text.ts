@@ -24,7 +24,7 @@ const INLINE = new Set(
 /** The cells of a row stay on one line. */
 const CELLS = new Set(["td", "th"]);
 
-/** As in browsers; an element takes the parser time for each element around it. */
+/** As in browsers; parsing an element takes time for each element around it. */
 const MAX_DEPTH = 512;
 
 /**
@@ -109,7 +109,7 @@ export async function readRows(csv: string, signal: AbortSignal): Promise<string
     parser.end();
     await ended;
   }
-  // A quote that is closed never, or too late, makes no row: the lines are used instead.
+  // If a quote is never closed, or too late, the lines are used instead of rows.
   return isBroken ? csv.split(/\r\n|\r|\n/) : rows;
 }
 

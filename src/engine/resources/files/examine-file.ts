@@ -145,7 +145,7 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^(text\/html|application\/xhtml\+xml)$/, "markup"],
   [/^application\/(xml|.+\+xml)$/, "xml"],
   [/^(text\/.+|message\/rfc822|application\/(x-ndjson|yaml|toml|mbox))$/, "text"],
-  // Programs, scripts and markup of other languages.
+  // Programs, scripts and other markup.
   [/^application\/(x-)?(sql|ecmascript|typescript|graphql|sh|shellscript|csh|perl|php|httpd-php)$/, "text"],
   [/^application\/(x-)?(ruby|python|python-code|tex|latex|texinfo|troff|subrip|diff|patch)$/, "text"],
   [/^image\/.+$/, "picture"],
@@ -172,7 +172,7 @@ export function textBytes({ passages }: Findings): number {
   return bytes;
 }
 
-/** By the owner of a world: the table that was counted last, and its sum. */
+/** The last counted table and its sum, by the owner of the world. */
 const lastCounts = new WeakMap<object, { table: Table<FileText>; bytes: number }>();
 
 /** Bytes of extracted text in all files of a world (interfaces 7). Counts the changes since the last call for the same owner. */

@@ -5,7 +5,7 @@ import { toExtension, toMediaType, typeOfName, UNKNOWN_TYPE } from "../../contra
 import { chooseOrganization, findAuthor } from "../organizations/access.ts";
 import { FileObject, files, storagePath } from "./schema.ts";
 
-/** Ends of the names of made-up files. */
+/** Extensions of generated files. */
 const EXTENSIONS = [".pdf", ".pdf", ".pdf", ".md", ".md", ".txt", ".csv", ".json"] as const;
 
 /** The type by which a file is judged: that of its name if its own says nothing (G34). */
@@ -77,7 +77,7 @@ const GENERAL = [
   "Training for operators takes two days and ends with a certificate.",
 ];
 
-/** The text of a made-up file, by its name. */
+/** The text of a generated file, by its name. */
 export function sampleTexts(filename: string): readonly string[] {
   if (/handbook|onboarding|guide/i.test(filename)) return HANDBOOK;
   if (/polic|security|compliance/i.test(filename)) return POLICIES;

@@ -4,7 +4,7 @@ import type { ReceivedFile } from "../../contract/operation.ts";
 import { type ImageTools, MAX_IMAGE_PIXELS, type Pixels, platform } from "../../platform.ts";
 
 export interface InspectedImage {
-  /** The form field and the file it came in, for refusals. */
+  /** The form field and its file, for refusals. */
   field: string;
   file: ReceivedFile;
   bytes: Uint8Array;
@@ -14,9 +14,9 @@ export interface InspectedImage {
 }
 
 /**
- * Finds out by the bytes what an image is, whatever its name and type say.
+ * Finds the format of an image by its bytes; its name and type are ignored.
  * @throws ApiError UNSUPPORTED_MEDIA_TYPE for an image of another format, INVALID_INPUT for one that cannot be
- *   decoded, is animated or too large (G26)
+ * decoded, is animated or too large (G26)
  */
 export async function inspectImage(
   file: ReceivedFile,
@@ -43,7 +43,7 @@ export async function inspectImage(
   return { field, file, bytes, width, height, hasAlpha };
 }
 
-/** A JPEG spends at least a bit on each block of 8 x 8 pixels; a decoder would invent the missing ones. */
+/** A JPEG has at least a bit for each block of 8 x 8 pixels; a decoder would fill missing blocks. */
 function countBlocks(width: number, height: number): number {
   return Math.ceil(width / 8) * Math.ceil(height / 8);
 }

@@ -95,7 +95,7 @@ type UncropCall = Call<unknown, unknown, UncropFields>;
 
 export interface GeneratedImage {
   bytes: Uint8Array;
-  /** Undefined for provider_b, which consumes none. */
+  /** Undefined for provider_b, which consumes no credits. */
   credits?: number;
 }
 
@@ -127,7 +127,7 @@ async function extendImage({ body, files, world }: UncropCall, signal: AbortSign
   return { bytes, credits: Math.max(1, Math.ceil((width * height) / MEGAPIXEL)) };
 }
 
-/** A PNG of the size; the tint of what the mask leaves open follows from the picture and the prompt. */
+/** A PNG of the requested size; the tint of the transparent area follows from the picture and the prompt. */
 async function fillImage({ body, files }: UncropCall, signal: AbortSignal): Promise<GeneratedImage> {
   const image = await inspectImage(files["image_file"]!, { field: "image_file", formats: IMAGE_FORMATS });
   const maskFile = files["mask_file"]!;

@@ -243,7 +243,7 @@ const LONGEST_MS = 16_000;
 /** The pauses double after this number of lines, so that a meeting that is never stopped stays small. */
 const LINES_PER_SLOWDOWN = 500;
 
-/** With `live_meetings` on, every running meeting has new lines; with it off, none has (G34). */
+/** With `live_meetings` on, every running meeting gets new lines (G34). */
 export function followLiveMeetings(tx: Transaction, settings: Settings): void {
   if (settings.live_meetings === "off") {
     for (const { subject } of tx.index(timers, "by_kind", "meeting.line"))

@@ -84,7 +84,7 @@ export function composeReply(
   return [...sentences, ...recallTurn(earlier)].join(" ");
 }
 
-/** Repeats the last earlier message of the user, or of the model where the user has said nothing before. */
+/** Repeats the last earlier message of the user, else of the model. */
 function recallTurn(earlier: readonly Turn[]): string[] {
   const turn = earlier.findLast(({ role, text }) => role === "user" && text.trim() !== "") ?? earlier.at(-1);
   const words = turn && echo(turn.text);

@@ -16,9 +16,9 @@ export const makeOrganization: Factory<Organization> = (given, context) => {
   };
 };
 
-/** The service shows no call that creates or deletes an organization; here they come and go with all they own. */
+/** The service has no call that creates or deletes an organization; state calls do, with everything that it owns. */
 export const organizationState: StateRules<Organization> = {
-  /** A key keeps acting somewhere as long as its user belongs somewhere; one that cannot goes with the organization. */
+  /** A key moves to another organization of its user; if there is none, it is deleted with the organization. */
   remove(tx, { id }) {
     for (const key of tx.all(apiKeys)) {
       if (key.current !== id) continue;

@@ -29,7 +29,7 @@ export const organizations = collection({
   schema: Organization,
 });
 
-/** Section 2.14: what 4.5 answers. */
+/** Section 2.14: the answer of 4.5. */
 export const OrganizationSummary = Type.Object({
   id: Id("org_"),
   name: Type.String(),

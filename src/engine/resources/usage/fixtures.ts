@@ -9,7 +9,7 @@ import { ByOrganization } from "../organizations/schema.ts";
 import { toMicro } from "./rules.ts";
 import { emptyUsage, type Usage, UsageRecord, usage, usageId } from "./schema.ts";
 
-/** A row without limits or spending, for whom its id or its fields name. */
+/** A row without limits or spending, for the organization or key in its id or fields. */
 export const makeUsage: Factory<Usage> = (given, { world }) => {
   const [organization, key = null] = given.id?.split(":") ?? [];
   const named = given.organization_id ?? organization;
@@ -25,7 +25,7 @@ export const makeUsage: Factory<Usage> = (given, { world }) => {
   };
 };
 
-/** Where a row that names no organization goes: to that of the key it names, or of one without a row. */
+/** The default organization of a row: that of its key, or one without a row. */
 function freePlace(world: RecordLookup, api_key_id: string | null | undefined) {
   const candidates = api_key_id ? [world.get(apiKeys, api_key_id)] : world.all(apiKeys);
   for (const key of api_key_id === null ? [] : candidates) {
@@ -40,7 +40,7 @@ function freePlace(world: RecordLookup, api_key_id: string | null | undefined) {
 
 const Amount = () => Type.Number({ minimum: 0, maximum: 1e9 });
 
-/** The sandbox's first month and the one before it, whenever that is. */
+/** The sandbox's first month and the month before it. */
 const Spent = Type.Object(
   { current: Type.Optional(Amount()), previous: Type.Optional(Amount()) },
   { additionalProperties: false },

@@ -53,14 +53,14 @@ export const retrieveUsageLimits = operation({
   },
 });
 
-/** G33: what the query leaves out is that of today. */
+/** G33: year and month are the current ones by default. */
 function askedMonth(world: WorldReader, current: number, asked: { year?: number; month?: number }): number {
   if (asked.year === undefined && asked.month === undefined) return current;
   const { year, month } = { ...toCalendar(world, current), ...asked };
   return toMonth(world, year, month);
 }
 
-/** G33; `month` undefined: one to come, in which nothing has been spent. */
+/** G33; `month` undefined: a future month without spending. */
 function usageLimits(world: WorldReader, organization_id: string, month: number | undefined) {
   const spent = (row: Usage) => (month === undefined ? 0 : spentIn(row, month));
   const own = findUsage(world, organization_id, null);
@@ -161,7 +161,7 @@ function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReade
 }
 
 function requireConsistent(world: WorldReader, row: Usage): void {
-  // The id may have named them.
+  // They may follow from the id.
   referred(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");

@@ -2,8 +2,8 @@ import type { WorldReader } from "../../state/transaction.ts";
 import { emptyUsage, type Usage, type UsageStatus, usage, usageId } from "./schema.ts";
 
 /**
- * Amounts are kept in whole millionths of a franc, the precision of a single answer's cost (G20), so
- * that a month of tiny amounts adds up without drifting.
+ * Amounts are stored in whole millionths of a franc, the precision of a single answer's cost (G20), so that a month of
+ * tiny amounts adds up without drifting.
  */
 const MICRO = 1_000_000;
 
@@ -26,8 +26,8 @@ export function roundInDetails(amount: number): number {
 }
 
 /**
- * Spending is kept by month relative to the calendar month of the sandbox's origin (0; the one before
- * it is -1), because one fixture's records serve sandboxes that begin in any month.
+ * Spending is stored by month relative to the calendar month of the sandbox's origin (0; the one before it is -1),
+ * because one fixture's records serve sandboxes that begin in any month.
  */
 export function currentMonth(world: WorldReader): number {
   return monthIndex(world.absolute(world.now)) - originIndex(world);
@@ -51,7 +51,7 @@ export function monthStart(world: WorldReader, month: number): number {
   return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
 }
 
-/** `2026-03`, as state calls show and take it. */
+/** `2026-03`, the form of state calls. */
 export function monthText(world: WorldReader, offset: number): string {
   const { year, month } = toCalendar(world, offset);
   return `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
@@ -71,7 +71,7 @@ function monthIndex(epochMilliseconds: number): number {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** Share of the limit that is spent: 1 at the limit. A limit of nothing is reached from the start. */
+/** Share of the limit that is spent: 1 at the limit. A limit of 0 is reached from the start. */
 export function utilization(spentMicro: number, limit: number): number {
   const limitMicro = toMicro(limit);
   return limitMicro === 0 ? 1 : spentMicro / limitMicro;
@@ -91,7 +91,7 @@ export function worse(a: UsageStatus, b: UsageStatus): UsageStatus {
   return WORSE.indexOf(a) >= WORSE.indexOf(b) ? a : b;
 }
 
-/** Section 2.7, rounded for show. */
+/** Section 2.7, rounded for display. */
 export function limitFigures(spentMicro: number, limit: number | null) {
   const spent = fromMicro(spentMicro);
   return {
@@ -105,7 +105,7 @@ export function limitFigures(spentMicro: number, limit: number | null) {
 
 export const BUDGET_SCOPES = ["organization", "api_total", "api_key"] as const;
 
-/** One of the limits of section 8's hierarchy, with what has been spent against it in a month. */
+/** One of the limits of section 8's hierarchy, with the spending of a month. */
 export interface Budget {
   scope: (typeof BUDGET_SCOPES)[number];
   /** Absent in the scopes of the organization as a whole. */

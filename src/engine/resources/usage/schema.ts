@@ -5,14 +5,14 @@ import { collection } from "../../state/collection.ts";
 
 const Limit = () => Nullable(Type.Number({ minimum: 0, maximum: 1e9 }));
 
-/** As state calls show and take it, amounts in CHF by calendar month; at rest see `Usage`. */
+/** The form of state calls: amounts in CHF by calendar month; `Usage` is the stored form. */
 export const UsageRecord = Type.Object({
   /** `org_acme` for the organization's own row, `org_acme:apikey_ada` for a key's in it. */
   id: Type.String({ pattern: "^org_[A-Za-z0-9_-]{1,120}(:apikey_[A-Za-z0-9_-]{1,120})?$" }),
   organization_id: Id("org_", belongsTo("organizations")),
   /** The spending of a key remains when the key is deleted (G33). */
   api_key_id: Nullable(Id("apikey_", mentions("api_keys"))),
-  /** The key's name as it last was, for when there is none to ask. */
+  /** The key's last name, for a deleted key. */
   api_key_name: internal(Type.Optional(Type.String())),
   monthly_limit: Limit(),
   /** For all API keys of the organization together; null in a key's row. */
@@ -26,7 +26,7 @@ export const UsageRecord = Type.Object({
   emitted: internal(Type.Array(Type.String())),
 });
 
-/** At rest `spent` holds millionths of a franc by month relative to the origin's. */
+/** Stored: `spent` in millionths of a franc by month relative to the origin's. */
 export type Usage = Static<typeof UsageRecord>;
 
 export const usage = collection({

@@ -55,7 +55,7 @@ const budgets: EventSubject<BudgetFigures, keyof BudgetFigures> = {
   heardBy: ({ organization_id }) => [organization_id],
 };
 
-/** An organization's budget, spent as far as this. */
+/** An organization's budget with this spending. */
 const spent =
   (utilization_percentage: number): EventSubject<BudgetFigures, string>["invent"] =>
   (given, { world }, organization_id) => {

@@ -8,7 +8,7 @@ import { User, users } from "./schema.ts";
 
 const DAY_MS = 86_400_000;
 
-/** A fixture's users belong where it says; a state call's user joins the first organization and is not verified yet. */
+/** A fixture's users have its memberships; a state call's user joins the first organization and is not verified yet. */
 export const makeUser: Factory<User> = (given, context) => {
   const { random, world, past, now } = context;
   const id = given.id ?? context.newId("usr_");

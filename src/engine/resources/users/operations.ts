@@ -33,7 +33,7 @@ export const setCurrentOrganization = operation({
   access(call) {
     const { organization_id } = call.body;
     const organization = call.world.get(organizations, organization_id);
-    // An organization that does not exist is answered like a foreign one, so that nothing can be probed.
+    // An unknown organization is answered like a foreign one, so that clients cannot probe ids.
     if (organization === undefined || !isMember(call, organization_id)) {
       const reason = organization
         ? explainRefusal(call, organization_id)

@@ -17,7 +17,7 @@ const user = {
   data: ["user_id", "name", "email", "account", "verified", "created_at"],
 } as const;
 
-/** 6.2 shows these three fields and no more. */
+/** 6.2 shows only these three fields. */
 export const userCreated = event({
   name: "user.created",
   section: "6.2",
@@ -48,7 +48,7 @@ interface Change {
   user: User;
 }
 
-/** Users come and go through state calls alone (G18); each organization of theirs hears of it. */
+/** Only state calls create and delete users (G18); each organization of the user gets the event. */
 export const userState: StateRules<User> = {
   insert(tx, record, actor) {
     requireMemberships(record);
@@ -115,7 +115,7 @@ function audit(
   recordStateAudit(tx, actor, { ...entry, action, ...values });
 }
 
-/** In the words of 4.15 a suspended or disabled user is deactivated. */
+/** 4.15 calls a suspended or disabled user deactivated. */
 function auditAccount(change: Change, organization_id: string, before: User): void {
   const { account } = change.user;
   const ended = before.account === "active" ? "deactivated" : "updated";
@@ -125,7 +125,7 @@ function auditAccount(change: Change, organization_id: string, before: User): vo
   });
 }
 
-/** A role that a user gains or loses in one organization (G31); another role is both. */
+/** The events of a role in one organization, gained or lost (G31); a changed role is both. */
 function auditRole({ tx, actor, user }: Change, organization_id: string, before: User): void {
   const was = before.memberships[organization_id];
   const is = user.memberships[organization_id];
@@ -138,7 +138,7 @@ function auditRole({ tx, actor, user }: Change, organization_id: string, before:
     recordStateAudit(tx, actor, { ...entry, entity_name: is, action: "assigned", new_value: is });
 }
 
-/** Capabilities are permissions in the words of 4.15. */
+/** 4.15 calls capabilities permissions. */
 function auditCapabilities({ tx, actor, user }: Change, organization_id: string, before: User): void {
   const had = before.capabilities[organization_id] ?? [];
   const has = user.capabilities[organization_id] ?? [];

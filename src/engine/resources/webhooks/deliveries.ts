@@ -32,8 +32,8 @@ export function renderBody({ event, data, timestamp, webhook_id, delivery_id }: 
 }
 
 /**
- * The exact text that every attempt sends. That of a fixture's delivery depends on the sandbox's origin, and
- * is therefore derived from its id and instant instead of being stored in a base that sandboxes share.
+ * The exact text that every attempt sends. The text of a fixture's delivery depends on the sandbox's origin, so it is
+ * derived from its id and instant instead of being stored in the shared base.
  */
 export function toBody(delivery: Delivery, world: WorldReader): string {
   const { body, event, delivery_id, webhook_id, organization_id, created_at } = delivery;
@@ -65,14 +65,14 @@ export function enqueuedIn(tx: Transaction): readonly string[] {
   return made.get(tx) ?? [];
 }
 
-/** The body is fixed here, so that every attempt sends the same bytes (G24). */
+/** The body is built here, so that every attempt sends the same bytes (G24). */
 function enqueue(
   tx: Transaction,
   webhook: Webhook,
   { event, data }: { event: string; data: object },
 ): string {
   const { webhook_id, organization_id } = webhook;
-  // interfaces 5: a receiver remembers these, and must not be silenced by a reset or another sandbox.
+  // interfaces 5: receivers skip known ids, so ids must not repeat after a reset or in another sandbox.
   const delivery_id = tx.newestFirstOwnId("del_");
   const body = renderBody({ event, data, timestamp: tx.iso(tx.now), webhook_id, delivery_id });
   const first = { organization_id, event, created_at: tx.now, body };
@@ -84,8 +84,8 @@ function enqueue(
 }
 
 /**
- * Deliveries that are over and kept per webhook; older ones make room, so that a webhook that has been
- * called a million times does not fill the memory. One with a retry to come is never dropped.
+ * Maximum number of finished deliveries per webhook; older ones are dropped, so that a million calls do not fill the
+ * memory. A delivery with a pending retry is never dropped.
  */
 const MAX_FINISHED = 10_000;
 const MAX_LOGGED_ATTEMPTS = 100;
@@ -103,7 +103,7 @@ export function planAttempt(world: WorldReader, row: Outgoing): AttemptPlan | un
   return { number, url, secret, event: delivery.event, body: toBody(delivery, world) };
 }
 
-/** Records what came of an attempt: the delivery, its webhook's fate and the next instant (3.3, 6.4, G24). */
+/** Records the outcome of an attempt: the delivery, the state of its webhook and the next retry (3.3, 6.4, G24). */
 export function recordAttempt(
   tx: Transaction,
   row: Outgoing,
@@ -135,7 +135,7 @@ export function recordAttempt(
     delivery.status = settled.status;
     delivery.delivered_at = succeeded ? tx.now : null;
     delivery.last_attempt = succeeded ? null : tx.now;
-    // A redelivery that fails leaves the retry to come as it was, unless the receiver is gone for good (G24).
+    // A failed redelivery does not change the pending retry, unless the receiver answered 410 (G24).
     if (succeeded || settled.disablesWebhook) delivery.next_retry = null;
     else if (!isRedelivery) delivery.next_retry = present.cancelled ? null : settled.nextRetry;
   }
@@ -171,7 +171,7 @@ export function queueRetry(tx: Transaction, delivery_id: string): string | undef
   return id;
 }
 
-/** A 410, an update to inactive: no retry that is to come, and no attempt that waits its turn, is made (G24). */
+/** After a 410, or an update to inactive: cancels pending retries and waiting attempts (G24). */
 export function cancelPending(tx: Transaction, webhook_id: string): void {
   for (const delivery of tx.index(deliveries, "retrying", webhook_id)) {
     const { delivery_id } = tx.put(deliveries, { ...delivery, next_retry: null });
@@ -182,7 +182,7 @@ export function cancelPending(tx: Transaction, webhook_id: string): void {
   }
 }
 
-/** One timer while a retry is to come, none otherwise. */
+/** Sets the timer of a pending retry, or removes it. */
 export function keepTimer(tx: Transaction, { delivery_id, next_retry }: Delivery): void {
   if (next_retry === null) tx.unschedule("webhook.retry", delivery_id);
   else tx.schedule({ kind: "webhook.retry", subject: delivery_id, due: next_retry });
@@ -227,7 +227,7 @@ function retryId(delivery_id: string): string {
   return `${delivery_id}/retry`;
 }
 
-/** How records follow from attempts, for the sender. */
+/** The changes of records by attempts, for the sender. */
 export const DELIVERY_RULES = {
   plan: planAttempt,
   record: recordAttempt,
@@ -239,7 +239,7 @@ export function secretOfWebhook(world: WorldReader, webhook_id: string): string 
   return world.get(webhooks, webhook_id)?.secret;
 }
 
-/** A sender of several webhooks may have taken another's secret; looked at only where a signature is wrong. */
+/** Secrets that a sender of several webhooks may have confused; used only to explain a wrong signature. */
 export function knownSecrets(world: WorldReader): { label: string; secret: string }[] {
   return world
     .all(webhooks)

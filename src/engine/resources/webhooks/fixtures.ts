@@ -25,7 +25,7 @@ export const fixtureFacts = collection<FixtureFact>({
   schema: Type.Object({ id: Type.String(), organization_id: Type.String(belongsTo("organizations")) }),
 });
 
-/** The organization of an event that says nothing of one (interfaces 4); undefined where there is none. */
+/** The organization of an event that names none (interfaces 4); undefined if there is none. */
 export function defaultOrganization(world: WorldReader): string | undefined {
   const first = world.get(fixtureFacts, "first_organization")?.organization_id;
   if (first !== undefined && world.get(organizations, first) !== undefined) return first;
@@ -33,7 +33,7 @@ export function defaultOrganization(world: WorldReader): string | undefined {
 }
 
 const DAY_MS = 86_400_000;
-/** No server listens on port 9, so a made-up webhook calls none. */
+/** No server listens on port 9, so a generated webhook calls none. */
 const QUIET_URL = "http://127.0.0.1:9/hooks";
 
 export const makeWebhook: Factory<Webhook> = (given, context) => {
@@ -92,7 +92,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
     ...(["webhook_id", "organization_id", "event", "scheduled_attempts"] as const),
     ...(["created_at", "body", "attempt_log"] as const),
   ],
-  // A stored delivery may be of an event that no longer exists.
+  // The event of a stored delivery may no longer exist.
   more: { event: Words([...EVENT_NAMES, webhookTest.name]) },
 });
 const record = fixtureRecord(Webhook, {

@@ -277,8 +277,8 @@ function redeliveryId(delivery_id: string, request_id: string): string {
 }
 
 /**
- * The delivery once the attempt has ended. Redeliveries of one delivery follow each other: one whose turn
- * comes after another has succeeded makes no attempt, and is refused as it would have been a moment later.
+ * The delivery after the end of the attempt. Redeliveries of one delivery run one by one: after a success, the next one
+ * makes no attempt and is refused.
  */
 async function readOutcome(services: Services, attempt: { delivery_id: string; attempt_id: string }) {
   const made = await services.attemptDelivery(attempt.attempt_id);
@@ -293,7 +293,7 @@ function alreadyDelivered({ status }: Delivery): ApiError {
   return invalidInput("status", status, "only a failed delivery can be redelivered");
 }
 
-/** Section 2.12: when it was delivered, or when it failed and when it is tried again, never both (G23). */
+/** Section 2.12: the time of success, or those of the failure and the retry, never both (G23). */
 export function presentDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =

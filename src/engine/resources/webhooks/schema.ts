@@ -7,7 +7,7 @@ import { Description, Id, Instant, NullableInstant, Timestamp, Words } from "../
 import { collection } from "../../state/collection.ts";
 import { EVENT_NAMES } from "../events.ts";
 
-/** G23: http or https and absolute; what a pattern cannot tell is checked by `requireCallable`. */
+/** G23: http or https and absolute; `requireCallable` checks more than the pattern. */
 export const WebhookUrl = () =>
   Type.String({ pattern: URL_PATTERN, maxLength: 2048, examples: ["https://partner.example/hooks"] });
 export const URL_PATTERN = "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\\\]+$";
@@ -55,7 +55,7 @@ export const Webhook = Type.Object({
 });
 export type Webhook = Static<typeof Webhook>;
 
-/** As it is answered: the secret only on creation, last_delivery only in lists. */
+/** The answered form: the secret only on creation, last_delivery only in lists. */
 export const { schema: WebhookBody, present: presentWebhook } = publicView(Webhook, {
   $id: "Webhook",
   omit: ["secret", "last_delivery", "organization_id", "inactive_because", "receiver_id"],
@@ -83,7 +83,7 @@ export const webhooks = collection({
   },
 });
 
-/** A webhook that is active, or not and because of what (interfaces 14). */
+/** Sets a webhook active, or inactive with a reason (interfaces 14). */
 export function switched(
   { inactive_because: before, ...webhook }: Webhook,
   { active, because }: { active: boolean; because: string },
@@ -98,12 +98,12 @@ export function inactiveReason({ active, inactive_because }: Webhook): string | 
   return active ? null : (inactive_because ?? "it was created inactive");
 }
 
-/** The list of active webhooks that hear of an event. */
+/** The list of active webhooks that are subscribed to an event. */
 export function subscribers(organization_id: string, event: string): string {
   return `${organization_id}|${event}`;
 }
 
-/** One attempt of a delivery, with what came of it. */
+/** One attempt of a delivery, with its outcome. */
 export const Attempt = Type.Object({
   at: Instant({ description: "When it began; made by an advance, its due time" }),
   ended_at: Type.Optional(Instant()),
@@ -163,7 +163,7 @@ const {
   omit: ["webhook_id", "organization_id", "scheduled_attempts", "created_at", "body", "attempt_log"],
 });
 
-/** Section 2.12; times that say nothing of its status are left out (present.ts). */
+/** Section 2.12; times that do not belong to its status are left out (present.ts). */
 export const DeliveryBody = Type.Object(
   {
     ...always,
@@ -186,7 +186,7 @@ export const webhookTest = event({
   summary: "A test of this webhook was asked for",
   about: {
     ...about,
-    // A delivery that a fixture made up says none.
+    // A fixture's delivery has none.
     fields: { ...about.fields, description: Type.Optional(Type.String()) },
   },
   data: ["webhook_id", "organization_id", "description"],
