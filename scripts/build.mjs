@@ -15,7 +15,7 @@ import { writeDeclarations } from "./declarations.mjs";
 // Packages that every start or most commands need go into the bundle; those that are loaded on demand, or have binaries of
 // their own, stay in node_modules.
 const LEFT_OUTSIDE =
-  /^(express|sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
+  /^(sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -93,6 +93,7 @@ if (stale) {
       "client/index": "src/client/index.ts",
       "client/engine": "src/client/engine.ts",
       "client/vitest": "src/client/vitest.ts",
+      "client/vitest-page": "src/client/vitest-page.ts",
       "client/playwright": "src/client/playwright.ts",
       "client/msw": "src/client/msw.ts",
       "client/vite": "src/client/vite.ts",

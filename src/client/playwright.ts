@@ -29,7 +29,10 @@ export const test = base.extend<
     await runInSandbox(understudyServers, understudy, {
       name: testInfo.titlePath.join(" › "),
       run: use,
-      hasFailed: () => testInfo.status !== testInfo.expectedStatus,
+      outcome: () => {
+        if (testInfo.status !== testInfo.expectedStatus) return "failed";
+        return testInfo.status === "skipped" ? "skipped" : "passed";
+      },
       onFailure: (sandbox) => attachEvidence(testInfo, sandbox),
     });
   },

@@ -73,13 +73,15 @@ export class TestServers {
   }
 }
 
+type Outcome = "passed" | "failed" | "skipped";
+
 /** A test, as its runner knows it. */
 export interface RunnerTest {
   name: string;
   /** Runs its body. */
   run: (sandbox: SandboxClient) => unknown;
-  /** Whether its body failed; called after it has run. */
-  hasFailed: () => boolean;
+  /** Called after its body has run; `skipped` if the body itself skipped the test. */
+  outcome: () => Outcome;
   /** Called when it failed, while its sandbox is still there. */
   onFailure: (sandbox: SandboxClient) => void | Promise<void>;
 }
@@ -108,16 +110,17 @@ export async function runInSandbox(
   // The newest inline rule goes first (interfaces 6), so the last of the scenario is armed first.
   for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
   let untriggered: string | undefined;
-  const hasFailed = () => untriggered !== undefined || test.hasFailed();
+  const getOutcome = () => (untriggered === undefined ? test.outcome() : "failed");
   try {
     await test.run(sandbox);
-    if (!hasFailed() && !allowUnstruck) {
+    if (getOutcome() === "passed" && !allowUnstruck) {
       const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
       untriggered = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
     }
   } finally {
-    if (hasFailed()) await test.onFailure(sandbox);
-    suite?.note({ name: test.name, sandbox: sandbox.name, outcome: hasFailed() ? "failed" : "passed" });
+    const outcome = getOutcome();
+    if (outcome === "failed") await test.onFailure(sandbox);
+    if (outcome !== "skipped") suite?.note({ name: test.name, sandbox: sandbox.name, outcome });
     if (suite === undefined) await sandbox.delete();
   }
   if (untriggered !== undefined) throw new Error(untriggered);
@@ -156,10 +159,14 @@ export function describeUntriggered(rules: readonly Armed[]): string | undefined
 
 export interface TestSandboxes {
   /**
-   * For runners without our fixtures: the function to pass to their `test`. The body gets a fresh sandbox. A failure
-   * prints the journal to standard error; a rule that was never triggered is a failure.
+   * For runners without our fixtures: the function to pass to their `test`. The body gets a fresh sandbox, then the
+   * arguments of the runner, such as the `t` of node:test. A failure prints the journal to standard error; a rule that
+   * was never triggered is a failure.
    */
-  with(body: (sandbox: SandboxClient) => unknown, more?: TestOptions): (...given: unknown[]) => Promise<void>;
+  with<Given extends unknown[]>(
+    body: (sandbox: SandboxClient, ...given: Given) => unknown,
+    more?: TestOptions,
+  ): (...given: Given) => Promise<void>;
   /** For the runner's `after` or `afterAll`: ends the server if the tests started it. */
   close(): Promise<void>;
 }
@@ -178,17 +185,18 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
       // Runners count a function's parameters to find out whether it takes a callback.
       return async (...given) => {
         const name = testName(given[0]);
-        let passed = false;
+        let outcome: Outcome = "failed";
+        const skipped = watchSkips(given[0]);
         await runInSandbox(
           servers,
           { ...options, ...more },
           {
             name,
             run: async (sandbox) => {
-              await body(sandbox);
-              passed = true;
+              await body(sandbox, ...given);
+              outcome = skipped() ? "skipped" : "passed";
             },
-            hasFailed: () => !passed,
+            outcome: () => outcome,
             onFailure: async (sandbox) =>
               void process.stderr.write(`${name}\n${await journalText(sandbox)}\n`),
           },
@@ -197,6 +205,21 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
     },
     close: () => servers.close(),
   };
+}
+
+/** Whether the body called `t.skip()` or `t.todo()` of node:test, whose context does not say so. */
+function watchSkips(context: unknown): () => boolean {
+  let skipped = false;
+  const test = (context ?? {}) as Record<"skip" | "todo", unknown>;
+  for (const method of ["skip", "todo"] as const) {
+    const original = test[method];
+    if (typeof original !== "function") continue;
+    test[method] = (...given: unknown[]) => {
+      skipped = true;
+      return original.apply(test, given);
+    };
+  }
+  return () => skipped;
 }
 
 /** The test's name, as node:test passes it to the body, or as Jest knows it. */

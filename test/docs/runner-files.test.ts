@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { RUNNERS } from "../../matrix/runners.mjs";
 import { hasRuntime } from "../../scripts/runtimes.mjs";
 import { ROOT } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
@@ -19,6 +20,17 @@ const EXAMPLES = join(ROOT, "docs", "examples");
 let stage: Stage | undefined;
 afterEach(() => stage?.close());
 afterAll(removeScratch);
+
+it("the versions that the page on test runners names are those that the matrix runs [interfaces 13]", () => {
+  const page = readFileSync(join(ROOT, "docs/helpers.md"), "utf8");
+  const table = page.slice(page.indexOf("| tool |"), page.indexOf("\n\n", page.indexOf("| tool |")));
+  const run = new Set(
+    Object.values(RUNNERS).flatMap(({ packages }) =>
+      ["vitest", "@playwright/test", "jest", "msw"].flatMap((name) => packages[name] ?? []),
+    ),
+  );
+  expect(new Set(table.match(/\d+\.\d+\.\d+/g))).toEqual(run);
+});
 
 const PYTHON = `import urllib.request
 def test_wrong(sandbox):

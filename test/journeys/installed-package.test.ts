@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { runTests } from "../../matrix/runners.mjs";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -180,4 +181,16 @@ await understudy.close();
     const playwright = ["node_modules/@playwright/test/cli.js", "test", "--timeout", "120000"];
     expect(await inProject("node", ...playwright, "a.spec.mjs")).toMatch(/1 passed/);
   });
+
+  // `npm run matrix` has the other versions and pools.
+  it.each(["Vitest 4", "Jest 30", "node:test 20"])(
+    "tests of %s pass with it [interfaces 13]",
+    async (name) => {
+      for (const runner of ["vitest", "msw", "jest"]) {
+        const place = join(folder, "node_modules", runner);
+        if (!existsSync(place)) symlinkSync(join(ROOT, "node_modules", runner), place);
+      }
+      await expect(runTests(name, folder, { pools: ["vmThreads"] })).resolves.toBeUndefined();
+    },
+  );
 });
