@@ -6,7 +6,7 @@ import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
 
 const KEY = fleetKey("due");
 const MAX_LISTED = 100;
-/** A clock that runs at a rate of its own gives the same instant a little differently each time. */
+/** A clock with a rate computes slightly different instants for the same timer. */
 const SAME_MS = 20;
 
 /**
@@ -21,7 +21,7 @@ export class DueSandboxes {
     this.store = store;
   }
 
-  /** An earlier instant than Redis knows of is there before what is due then. */
+  /** Redis has an earlier instant before the commit with its timer. */
   before(sandbox: Sandbox): void {
     const due = nextDue(sandbox);
     if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)

@@ -17,7 +17,7 @@ import { OwnerRouter } from "./owner-router.ts";
 import { isReachableAt } from "./proxy.ts";
 import { UploadChunks } from "./upload-chunks.ts";
 
-/** How long a node that shuts down lets requests finish, before it gives up their sandboxes. */
+/** The time for open requests to finish, before a node that shuts down releases their sandboxes. */
 const FINISH_MS = 250;
 const POLL_MS = 5;
 /** It then stays reachable until no request has come for this time. */
@@ -27,7 +27,7 @@ const MAX_LINGER_MS = 1500;
 const WARM_UP_MS = 500;
 /** After this many rounds the code is compiled. */
 const WARM_UP_ROUNDS = 5;
-/** A smaller difference between the clocks of two machines does no harm. */
+/** Smaller differences between the clocks of two machines are harmless. */
 const MAX_DIFFERENCE_MS = 2000;
 
 export interface FleetParts extends RestorerParts {
@@ -109,8 +109,8 @@ export class FleetNode {
   }
 
   /**
-   * Saves all sandboxes and gives them up, while the other nodes still reach this one: requests that arrive meanwhile are
-   * forwarded to the next owner.
+   * Saves all sandboxes and releases them, while the other nodes still reach this one: requests that arrive meanwhile
+   * are forwarded to the next owner.
    * @param unanswered returns how many requests this server has not begun to answer
    */
   async leave(unanswered: () => number): Promise<void> {
@@ -216,7 +216,7 @@ export class FleetNode {
       );
   }
 
-  /** Takes over sandboxes without an owner whose timers are due, and ends requests to owners that are gone. */
+  /** Takes over sandboxes without an owner whose timers are due, and ends requests to owners that have ended. */
   private async poll(): Promise<void> {
     await this.warnIfUnreachable();
     if (!this.session.isValid) return;

@@ -14,7 +14,7 @@ export interface RegisteredNode {
   started_at: number;
 }
 
-/** The nodes that live, and which of them has which sandbox. */
+/** The live nodes, and the owner of each sandbox. */
 export class FleetRegister {
   private readonly store: RedisStore;
 
@@ -23,8 +23,8 @@ export class FleetRegister {
   }
 
   /**
-   * Among the fleet's nodes.
-   * @throws PersistenceError where those that run have another control token: requests are proxied with it
+   * Adds the node to the fleet.
+   * @throws PersistenceError if the running nodes have another control token, which proxied requests need
    */
   async enter(version: string, token: string): Promise<void> {
     const { url } = this.store.owner;
@@ -43,7 +43,7 @@ export class FleetRegister {
     await this.store.connection.ask(["HDEL", KEY, this.store.owner.url]);
   }
 
-  /** Those that are gone are forgotten. */
+  /** Removes nodes that have ended. */
   async live(): Promise<(RegisteredNode & { session: string; token: string })[]> {
     const { connection } = this.store;
     const words: string[] = await connection.ask(["HGETALL", KEY]);

@@ -26,7 +26,7 @@ export interface FleetSaverParts {
   log: Log;
 }
 
-/** A sandbox that this node owns, and what Redis has of it. */
+/** A sandbox that this node owns, and its state in Redis. */
 interface Kept {
   readonly sandbox: Sandbox;
   image: SandboxImage;
@@ -35,8 +35,8 @@ interface Kept {
 }
 
 /**
- * Saves each owned sandbox to Redis, one commit at a time; requests that arrive during a commit share the next one. Redis
- * has the changes of an answer before it leaves (interfaces 15); refused changes are undone.
+ * Saves each owned sandbox to Redis, one commit at a time; requests that arrive during a commit share the next one. An
+ * answer is sent after Redis has its changes (interfaces 15); refused changes are undone.
  */
 export class FleetSaver {
   failure: SavingFailure | undefined;
@@ -66,7 +66,7 @@ export class FleetSaver {
     return this.kept.size;
   }
 
-  /** To be asked before a change, for `settled` after it. */
+  /** Called before a change, for `settled` after it. */
   mark(): number {
     return this.refusals.mark();
   }
@@ -90,11 +90,11 @@ export class FleetSaver {
     return undefined;
   }
 
-  /** Settles when what led to an attempt to deliver is safe, or the sandbox is no more this node's. */
+  /** Settles once the change that led to a delivery attempt is stored, or another node owns the sandbox. */
   async readyToSend(sandbox: Sandbox): Promise<void> {
     const { sandboxes, session } = this.parts;
     for (;;) {
-      // A sandbox that is just being loaded becomes this node's within a turn.
+      // A sandbox that is being loaded belongs to this node within a turn of the event loop.
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
@@ -103,13 +103,13 @@ export class FleetSaver {
           return;
         }
       } catch {
-        // Redis is away, or the sandbox; the next look tells which.
+        // Redis is unreachable, or the sandbox was taken over; the next check finds out.
       }
       await new Promise((resolve) => setTimeout(resolve, SWEEP_MS).unref());
     }
   }
 
-  /** What Redis gave is what it has. */
+  /** Redis has the loaded state. */
   adopt(image: SandboxImage): void {
     const { name } = image.sandbox;
     this.kept.set(name, { sandbox: image.sandbox, image, isUnknown: false });
@@ -132,7 +132,7 @@ export class FleetSaver {
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
-  /** Another node owns it: nothing of it stays here, and nothing is deleted. */
+  /** Another node owns it: it is removed from this node only. */
   release(name: string): void {
     const kept = this.kept.get(name);
     if (kept === undefined) return;
@@ -151,7 +151,7 @@ export class FleetSaver {
     return this.mutex.run(name, work);
   }
 
-  /** Saves everything; false where something could not be. */
+  /** Saves everything; false if something could not be saved. */
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
     await Promise.all([...this.kept.keys()].map((name) => this.flushed(name)));
@@ -203,7 +203,7 @@ export class FleetSaver {
     const { sandboxes } = this.parts;
     const present = sandboxes.get(name);
     if (present === undefined) return this.remove(kept);
-    // A new one of the same name comes by `register`.
+    // `register` adds a new sandbox of the same name.
     if (present !== sandbox || (!kept.isUnknown && kept.image.isPresent())) return;
     let image: SandboxImage;
     try {
@@ -234,7 +234,7 @@ export class FleetSaver {
       image.release();
       throw error;
     }
-    // Unnamed pieces may as well be removed a little later.
+    // Unused pieces can be removed later.
     await chunks.tidy(image).catch(() => {});
     return image;
   }
@@ -253,7 +253,7 @@ export class FleetSaver {
     const { sandbox, image } = kept;
     const { sandboxes } = this.parts;
     this.refusals.note(sandbox, refusal);
-    // Deleting it failed, so Redis still has it: the next request takes it over from its rows.
+    // The deletion failed, so Redis still has it: the next request loads it from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
     sandbox.rollbackTo(image);
@@ -285,12 +285,12 @@ export class FleetSaver {
   }
 }
 
-/** Changes that were undone because the store refused them, for the requests that wait for an answer. */
+/** Changes that were undone because the store refused them, for the waiting requests. */
 class Refusals {
   private readonly bySandbox = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
   private count = 0;
 
-  /** To be asked before a change, for `requireNoneSince`. */
+  /** Called before a change, for `requireNoneSince`. */
   mark(): number {
     return this.count;
   }

@@ -17,8 +17,8 @@ type Handle = (request: IncomingMessage, response: ServerResponse, path: string)
 type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
 
 /**
- * Everything that the rest of a server knows of a fleet (interfaces 15): it finds sandboxes, holds answers back until
- * Redis has their changes, and lists what the other nodes own. The node itself is loaded by `open`.
+ * The interface of a fleet for the rest of a server (interfaces 15): finds sandboxes, delays answers until Redis has
+ * their changes, and lists the sandboxes of other nodes. The node itself is loaded by `open`.
  */
 export class Fleet implements DurabilityHook {
   private readonly options: FleetOptions;
@@ -55,7 +55,7 @@ export class Fleet implements DurabilityHook {
     }
   }
 
-  /** Finds the sandbox of a request. If no node can serve it now, the request is refused, and so answered. */
+  /** Finds the sandbox of a request. If no node can serve it now, the request is answered with a refusal. */
   readonly findSandbox = (name: string, connection?: Connection): FoundSandbox | Promise<FoundSandbox> => {
     const found = this.node.route(name, connection);
     if (!(found instanceof Promise) || connection === undefined) return found;

@@ -6,10 +6,10 @@ import { RENEW } from "../persistence/redis-scripts.ts";
 import { fleetKey, moved, type RedisStore } from "../persistence/redis-store.ts";
 import { PersistenceError, StoreRefusal } from "../persistence/store.ts";
 
-/** interfaces 15: a lease lasts so long after the last time that it was renewed. */
+/** interfaces 15: duration of a lease after its last renewal. */
 export const LEASE_MS = 5000;
 export const RENEW_MS = 1500;
-/** A node takes its leases for lost so much earlier than Redis does. */
+/** A node regards its leases as lost this much earlier than Redis does. */
 const MARGIN_MS = 1000;
 const POLL_MS = 100;
 
@@ -23,8 +23,9 @@ export interface LostSession {
 }
 
 /**
- * One life of a node: a key with a time to live, which leases name. It is valid on the monotonic clock and a second
- * shorter than in Redis, so that a node that was stopped or cut off knows by itself that it may own nothing.
+ * The session of a node: a key in Redis with a time to live, which leases name. The node measures it on the monotonic
+ * clock, a second shorter than Redis, so that a node that was suspended or disconnected detects by itself that it owns
+ * nothing.
  */
 export class NodeSession {
   private until = Number.NEGATIVE_INFINITY;
@@ -35,7 +36,7 @@ export class NodeSession {
   private turn: Promise<void> = Promise.resolve();
   private isEnding = false;
 
-  /** @param onRecover settles once it is known which sandboxes of a lost session are still this node's */
+  /** @param onRecover settles once the sandboxes of a lost session were reclaimed or dropped */
   constructor(store: RedisStore, log: Log, onRecover: (lost: LostSession) => Promise<void>) {
     this.store = store;
     this.log = log;
@@ -50,7 +51,7 @@ export class NodeSession {
     return this.store.owner.url;
   }
 
-  /** Whether no other node can own this node's sandboxes at this moment. */
+  /** Whether this node certainly owns its sandboxes now. */
   get isValid(): boolean {
     return performance.now() < this.until;
   }
@@ -63,9 +64,9 @@ export class NodeSession {
     return new StoreRefusal("unreachable", message, RETRY_AFTER_SECONDS);
   }
 
-  /** @throws PersistenceError where another node lives under this address */
+  /** @throws PersistenceError if another live node has this address */
   async begin(): Promise<void> {
-    // A node that was killed a moment ago leaves its session behind, one that lives renews it.
+    // A live node renews its session; a node that was just killed does not.
     for (let left = Number.POSITIVE_INFINITY; !(await this.hold(() => this.isTaken())); ) {
       const now: number = await this.store.connection.ask(["PTTL", sessionKey(this.url)]);
       if (now > left) {
@@ -102,7 +103,7 @@ export class NodeSession {
     if (!restarted && (await this.hold(() => this.extend()))) return;
     this.until = Number.NEGATIVE_INFINITY;
     const former = this.id;
-    // After a restart that kept the session, it is gone on with: to others, it must never seem to be gone.
+    // If Redis restarted with the session, it is continued: other nodes must never see it end.
     if (!(await this.extend())) {
       this.store.owner = { url: this.url, session: randomUUID() };
       if (!(await this.isTaken())) {
@@ -125,7 +126,7 @@ export class NodeSession {
     return (await this.store.connection.run(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
   }
 
-  /** Valid from the moment at which Redis was asked. */
+  /** Valid from the moment of the request to Redis. */
   private async hold(ask: () => Promise<boolean>): Promise<boolean> {
     const asked = performance.now();
     if (!(await ask())) return false;

@@ -3,7 +3,7 @@ import type { Target } from "./proxy.ts";
 
 /** Interval of the requests that test whether an unreachable node is back, in milliseconds. */
 const TRY_MS = 50;
-/** After so long, requests for it wait no longer. */
+/** After this time, requests for it no longer wait. */
 const LONG_MS = 1000;
 const MAX_KEPT = 10_000;
 
@@ -12,7 +12,7 @@ interface Outage {
   next: number;
 }
 
-/** Owners that could not be reached: requests for their sandboxes must not storm their ports. */
+/** Unreachable owners: requests for their sandboxes must not flood their ports. */
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();
@@ -30,7 +30,7 @@ export class Outages {
     return true;
   }
 
-  /** Whether waiting is in vain, of which is recorded once. */
+  /** Whether waiting is useless; logged once. */
   isLong({ session, url }: Target): boolean {
     const outage = this.bySession.get(session);
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
@@ -57,7 +57,7 @@ export class Outages {
 
 const RECENT_MS = 25;
 
-/** Whether sessions live, asked once for all who want to know it within a moment. */
+/** Whether sessions are alive; requests within a moment share one query. */
 export class RecentAnswers {
   private readonly byKey = new Map<string, { until: number; answer: Promise<boolean> }>();
 

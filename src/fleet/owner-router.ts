@@ -29,7 +29,10 @@ interface OwnerRouterParts {
   makeDefault: () => Promise<void>;
 }
 
-/** Finds the node that serves a request for a sandbox which this node does not own: the owner, or itself after it took it over. */
+/**
+ * Finds the node that serves a request for a sandbox which this node does not own: the owner, or this node after a
+ * takeover.
+ */
 export class OwnerRouter {
   readonly proxy: NodeProxy;
   /** This node is shutting down: it takes over nothing, and forwards its requests. */
@@ -77,7 +80,7 @@ export class OwnerRouter {
     return this.alive.ask(session, async () => (await connection.ask(["GET", sessionKey(url)])) === session);
   }
 
-  /** After this node's session was lost, or Redis restarted and perhaps has less than the owners. */
+  /** After this node's session was lost, or after a restart of Redis, which may have lost data. */
   async forgetOwners(): Promise<void> {
     this.owners.clear();
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
@@ -147,7 +150,7 @@ export class OwnerRouter {
     this.owners.delete(name);
     if (result === "lost") throw endedEarly(name, owner);
     if (result === "unreached") this.outages.note(owner);
-    // It may be shutting down, and then it owns none of the others either.
+    // It may be shutting down; then it releases its other sandboxes too.
     else this.owners.clear();
     return false;
   }
@@ -170,7 +173,7 @@ export class OwnerRouter {
   }
 }
 
-/** A request whose owner is searched for. */
+/** A request that is being routed to its owner. */
 class Search {
   readonly name: string;
   readonly end = performance.now() + PATIENCE_MS;
@@ -185,7 +188,7 @@ class Search {
   }
 }
 
-/** A refusal before anything was done. */
+/** A refusal before any change. */
 const movedBeforeStart = (name: string) => moved(name, { [HOP_HEADER]: MOVED });
 
 function endedEarly(name: string, { url }: Target): StoreRefusal {

@@ -15,7 +15,7 @@ export const HOP_HEADER = "x-understudy-hop";
 /** Value of the same header in a refusal before anything was done: the request may go to the next owner. */
 export const MOVED = "moved";
 
-/** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this node has met. */
+/** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this node has handled. */
 const HOP_BY_HOP = new Set([
   "connection",
   "keep-alive",
@@ -27,19 +27,19 @@ const HOP_BY_HOP = new Set([
 ]);
 
 const CONNECT_MS = 3000;
-/** For this node's own questions to another. */
+/** For requests of this node itself. */
 const ANSWER_MS = 10_000;
 /** A larger body is forwarded as it arrives. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**
- * `unreached`: nothing was sent, so another node may take the request. `moved`: the node that was asked is not the owner,
- * or is shutting down, and has done nothing. `lost`: the owner went away after it received the request, so its result is
- * unknown.
+ * `unreached`: nothing was sent, so another node may take the request. `moved`: the node that was asked is not the
+ * owner, or is shutting down, and has done nothing. `lost`: the owner ended after it received the request, so its
+ * result is unknown.
  */
 export type ProxyResult = "answered" | "unreached" | "moved" | "lost";
 
-/** A request for another node, which may have to be sent twice. */
+/** A request for another node; it can be sent twice. */
 export interface ProxiedRequest {
   request: IncomingMessage;
   response: ServerResponse;
@@ -69,7 +69,7 @@ export class NodeProxy {
     return this.waiting.size;
   }
 
-  /** Owners that requests wait for. */
+  /** The owners of waiting requests. */
   owners(): Target[] {
     return [...new Map([...this.waiting].map(({ target }) => [target.session, target])).values()];
   }
@@ -190,7 +190,7 @@ class ProxiedExchange {
     });
     const length = Number(headers["content-length"]);
     if (Number.isNaN(length)) {
-      // A stream may be silent for long, and its reader waits for the head.
+      // The head is sent at once, since a stream may be silent for long.
       response.flushHeaders();
       answer.pipe(response);
     } else if (request.method === "HEAD" || length === 0 || length > MAX_BUFFERED_BYTES) {
@@ -216,7 +216,7 @@ class ProxiedExchange {
   }
 }
 
-/** A machine that is down does not answer at all. */
+/** A timeout, since a machine that is down does not answer. */
 function onConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
   if (!socket.connecting) {
     go();

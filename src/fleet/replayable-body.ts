@@ -38,7 +38,7 @@ export class ReplayableBody {
     return this.size <= MAX_STORED_BYTES;
   }
 
-  /** No byte is read before there is a target. */
+  /** Nothing is read before there is a target. */
   sendTo(target: ClientRequest): void {
     const isFirst = this.target === undefined;
     this.target = target;

@@ -12,8 +12,8 @@ type Lengths = Map<string, number>;
 
 /**
  * The upload bytes of a fleet's sandboxes in Redis: one hash per sandbox, whose fields are pieces of files. A file only
- * grows at its end and has a unique name, so writing a piece twice does no harm. Pieces that no row names are removed
- * after the commit that says so.
+ * grows at its end and has a unique name, so writing a piece twice does no harm. Unused pieces are removed after the
+ * commit that removes their names.
  */
 export class UploadChunks {
   private readonly store: RedisStore;
@@ -24,7 +24,7 @@ export class UploadChunks {
     this.store = store;
   }
 
-  /** Brings the bytes that an image names to Redis, before anything names them. */
+  /** Uploads the bytes that an image names to Redis, before any row names them. */
   async save(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);
@@ -35,7 +35,7 @@ export class UploadChunks {
     }
   }
 
-  /** Removes what an image that was committed does not name. */
+  /** Removes the pieces that a committed image does not name. */
   async tidy(image: SandboxImage): Promise<void> {
     const { name } = image.sandbox;
     const stored = this.stored.get(name);

@@ -97,7 +97,7 @@ export class Saver {
     return this.failure === undefined;
   }
 
-  /** To be asked before a change, for `settled` after it. */
+  /** Called before a change, for `settled` after it. */
   mark(): number {
     return this.rollback;
   }

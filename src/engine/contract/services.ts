@@ -74,7 +74,7 @@ export interface FormSpace {
 
 /** Makes requests to receivers. */
 export interface OutboundClient {
-  /** Never rejects: what happens on the network is in the result. */
+  /** Never rejects: network failures are results. */
   send(request: {
     url: string;
     method: string;

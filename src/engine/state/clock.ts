@@ -2,7 +2,7 @@ import { platform } from "../platform.ts";
 
 /**
  * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's now.
- * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance bears its due time).
+ * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance has its due time).
  */
 export interface Clock {
   readonly mode: ClockMode;
@@ -25,8 +25,8 @@ export const FIRST_INSTANT = -62_135_596_800_000;
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * The wall clock without the steps backwards that a machine makes when its time is set: no record is older than
- * the one before it. After such a step the clock continues from where it was.
+ * The wall clock, but it never goes back when the machine's time is set: no record is older than the one before it.
+ * After such a step the clock continues from where it was.
  */
 export function forwardClock(read: () => number): () => number {
   let ahead = 0;

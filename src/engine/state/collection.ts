@@ -40,7 +40,7 @@ export interface CollectionSpec<
   indexes?: Record<string, IndexSpec<R>>;
   /** The kind of the timer that a record's id may have; it is removed with the record. */
   timer?: TimerKind;
-  /** Not available to the state calls: timers, sessions of uploads, spent tokens. */
+  /** Not available to state calls: timers, upload sessions, used tokens. */
   internal?: boolean;
   /** Internal, but counted as a record of the sandbox where records are limited: clients can make any number of them. */
   counted?: boolean;

@@ -52,18 +52,18 @@ export class PendingWork {
 export class FairQueue<Client extends object> {
   private free: number;
   private readonly each: number;
-  /** How much work of a client is running; clients without any are not in it. */
+  /** The number of running tasks by client; without clients that have none. */
   private readonly running = new Map<Client, number>();
   /** The waiting work of each client, in the order in which the clients are served. */
   private readonly waiting = new Map<Client, (() => void)[]>();
 
-  /** @param bounds `size`: how much runs at once; `each`: how much of one client */
+  /** @param bounds `size`: maximum of running tasks; `each`: maximum of one client */
   constructor({ size, each }: { size: number; each: number }) {
     this.free = size;
     this.each = each;
   }
 
-  /** Runs `work` when it is its turn. @throws the signal's reason when the client left while waiting */
+  /** Queues `work` and runs it. @throws the signal's reason if the client left while waiting */
   async run<T>(client: Client, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     if (this.mayBegin(client)) this.begin(client);

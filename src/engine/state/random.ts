@@ -87,7 +87,7 @@ export function hash32(text: string, basis = 0x811c9dc5): number {
   return mix32(hash);
 }
 
-/** The source of a request's id, which is only drawn where it is needed. */
+/** The source of a request's id, which is only drawn when it is needed. */
 export interface RequestDraw {
   /** From the sandbox's seed. */
   readonly idSeed: number;

@@ -46,7 +46,7 @@ export class Table<R extends StoredRecord> {
     this.count = count;
   }
 
-  /** @param count returns how many records there will be, where that is known without making them */
+  /** @param count returns the number of records, if it is known without creating them */
   static of<R extends StoredRecord>(
     collection: Collection<R>,
     source: () => readonly R[],

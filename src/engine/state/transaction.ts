@@ -161,7 +161,7 @@ export class Transaction {
     return this.newId(this.newestFirst(prefix));
   }
 
-  /** The same, and neither another sandbox nor this one after a reset repeats it: receivers skip ids they know. */
+  /** A fresh id that neither another sandbox nor this one after a reset repeats, since receivers skip known ids. */
   newestFirstOwnId(prefix: string): string {
     return this.newestFirst(prefix) + this.secret(prefix).slice(0, 20);
   }
@@ -182,7 +182,7 @@ export class Transaction {
     return toBase64Url(hmac("sha256", this.secretKey, label));
   }
 
-  /** Queues a webhook event of section 6.1; it leaves after the commit, never before. */
+  /** Queues a webhook event of section 6.1; it is sent after the commit, never before. */
   emit(event: string, organization_id: string, data: Record<string, unknown>): void {
     this.emitted.push({ event, organization_id, data });
   }

@@ -18,7 +18,7 @@ interface Step {
 
 /**
  * The past versions of one world, by number. A version costs as much memory as the writes between it and the next one;
- * `at` goes back to it from the nearest later checkpoint, or from the present.
+ * `at` goes back to it from the nearest later checkpoint, or from the current version.
  */
 export class UndoLog {
   private steps: Step[] = [];
@@ -44,7 +44,7 @@ export class UndoLog {
     this.newest = after;
   }
 
-  /** The number of a world's present version, for `at` until it is released. */
+  /** The number of a world's current version, for `at` until it is released. */
   getVersion(present: Root): number {
     this.moveTo(present);
     this.numbered = this.version;

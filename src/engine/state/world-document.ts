@@ -106,7 +106,7 @@ function decodeTable(collection: AnyCollection, given: TableDocument, base: AnyT
   const [kind, records] = "records" in given ? ["records", given.records] : ["put", given.put];
   for (const [position, record] of records.entries())
     requireRecord(collection, record, `${place}.${kind}[${position}]`);
-  // Indexes read fields that a record may not have, and ids may clash: each shows here and not later.
+  // Indexes read fields that a record may lack, and ids may clash: this detects both at once.
   if ("records" in given) {
     const table = Table.of(collection, () => records);
     requireBuilt(place, "cannot be built", () => table.size);

@@ -71,7 +71,7 @@ export class World implements ObservedWorld {
     return readClock(this.clock, this.wallClock());
   }
 
-  /** A view of the present; cheap, and discarded after use. */
+  /** A view of the current world; cheap, and discarded after use. */
   read(): Transaction {
     const { root, origin, seed, secretKey } = this;
     return new Transaction(root, { origin, now: this.epochNow() - origin, seed, secretKey });
@@ -98,7 +98,7 @@ export class World implements ObservedWorld {
     }
   }
 
-  /** A change that follows from how the world is made and not from a request: the world stays untouched. */
+  /** A change of the world's own setup, not of a request: the world stays unchanged. */
   arrange(change: (tx: Transaction) => void): void {
     this.transactNow(change, { by: this.by, timer: undefined });
   }
@@ -189,7 +189,7 @@ export class World implements ObservedWorld {
     };
   }
 
-  /** Makes this the present; the clock shows the instant at which the value was taken. */
+  /** Restores the value; the clock shows its instant. */
   restore(value: WorldValue): void {
     this.root = value.root;
     this.origin = value.origin;

@@ -24,7 +24,7 @@ export interface AttemptExchange {
   response_body: Uint8Array;
 }
 
-/** An attempt that was made, for the journal (interfaces 14). */
+/** A completed attempt, for the journal (interfaces 14). */
 export interface CompletedAttempt {
   row: Outgoing;
   plan: AttemptPlan;
@@ -118,8 +118,8 @@ export function toChange(row: Outgoing, plan: AttemptPlan, { response_code, erro
 }
 
 /**
- * Answers as a fault says, in the receiver's place (interfaces 6). Undefined when, after the wait, the receiver itself
- * is to be called. Never rejects; an abort only ends the wait.
+ * The answer of a fault in place of the receiver's (interfaces 6). Undefined if, after the delay, the receiver itself
+ * must be called. Never rejects; an abort only ends the wait.
  */
 export async function simulateReceiver(
   { holds_ms, answer }: DeliveryFault,

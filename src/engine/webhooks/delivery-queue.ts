@@ -1,6 +1,6 @@
 import type { AttemptKind, Outgoing } from "./outgoing.ts";
 
-/** An attempt on its way through the dispatcher. */
+/** An attempt in the dispatcher. */
 export interface Job {
   row: Outgoing;
   /** Ends the request when the attempt is cancelled. */
@@ -62,13 +62,13 @@ export class DeliveryQueue {
   }
 }
 
-/** How many requests one sandbox, and all together, may have open towards receivers. */
+/** The maximum number of open requests to receivers, of one sandbox and of all. */
 export const MAX_SENDING_PER_SANDBOX = 128;
 const MAX_SENDING = 512;
 
 /**
- * Bounds how many requests are under way at once. A caller that finds no place free is called back when there is
- * one, in the order of the calls.
+ * Bounds how many requests are under way at once. If all places are taken, callers are called back in their order when
+ * one is free.
  */
 export class Semaphore {
   private free: number;

@@ -35,7 +35,7 @@ export interface DispatcherParts extends AttemptParts {
   onError: (error: unknown) => void;
   /** Called once its outcome is recorded. */
   onAttempt: (attempt: CompletedAttempt) => void;
-  /** Settles once the change that led to the attempt is saved as the server promises. */
+  /** Settles once the change that led to the attempt is stored. */
   readyToSend: () => Promise<void>;
 }
 
@@ -46,12 +46,12 @@ export interface DispatcherParts extends AttemptParts {
  */
 export class Dispatcher {
   private readonly parts: DispatcherParts;
-  /** The one world that commits to it; known from its first commit on. */
+  /** The world of this dispatcher; set at its first commit. */
   private world!: ObservedWorld;
   private jobs = new Map<string, Job>();
   private queues = new Map<string, DeliveryQueue>();
   private sending = 0;
-  /** Webhooks that found no place free, the longest wait first. */
+  /** Webhooks that wait for a place, the longest wait first. */
   private starved = new Set<string>();
   /** The setting that was read last, in milliseconds. */
   private read: { retry_schedule: readonly (string | number)[]; delays: readonly number[] } | undefined;
@@ -145,7 +145,7 @@ export class Dispatcher {
       .finally(() => {
         this.sending -= 1;
         queue.finish(job);
-        // Webhooks that found no place go first.
+        // Waiting webhooks go first.
         this.starved.add(job.row.webhook_id);
         this.parts.budget.release();
         this.resume();
@@ -156,7 +156,7 @@ export class Dispatcher {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** A place is free: the queue that has waited longest goes on; one that still finds none keeps its turn. */
+  /** A place is free: the longest waiting queue continues, or stays first if its own limit is reached. */
   private readonly resume = (): void => {
     for (const webhook_id of this.starved) {
       this.pump(webhook_id);
@@ -169,7 +169,7 @@ export class Dispatcher {
     const { rules } = this.parts;
     let made = false;
     try {
-      // Not within the commit that queued it: the outcome is a transaction of its own. An undo meanwhile has
+      // Runs after the commit that queued it, since the outcome has its own transaction. Meanwhile an undo may have
       // removed the attempt.
       await this.parts.readyToSend().catch(() => {});
       if (this.jobs.get(row.id) !== job) return;
@@ -186,7 +186,7 @@ export class Dispatcher {
       made = this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
       if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
     } catch (error) {
-      // Left in the queue, the row would be waited for without end.
+      // If the row stayed in the queue, waiting for it would never end.
       this.write(job, (tx) => rules.discard(tx, row));
       throw error;
     } finally {
@@ -194,7 +194,7 @@ export class Dispatcher {
     }
   }
 
-  /** False where a restore came first: the outcome must leave no trace in the restored state. */
+  /** False after a restore: the outcome must not change the restored state. */
   private write(job: Job, change: (tx: Transaction) => void, by?: ChangeSource): boolean {
     const { id } = job.row;
     if (this.jobs.get(id) !== job) return false;
@@ -228,12 +228,12 @@ export interface Sender {
 export interface DeliveriesParts<S extends Sender> {
   outbound: OutboundClient;
   rules: DeliveryRules & { queueRetry(tx: Transaction, delivery_id: string): string | undefined };
-  /** interfaces 6: `match: { event, webhook }`; what it returns happens as if the receiver had done so. */
+  /** interfaces 6: `match: { event, webhook }`; the result is the behaviour of the receiver. */
   fault: (sandbox: S, facts: DeliveryFacts) => DeliveryFault | undefined;
   onError: (error: unknown) => void;
   /** Called once an attempt's outcome is recorded. */
   onAttempt: (sandbox: S, attempt: CompletedAttempt) => void;
-  /** Before an attempt leaves the server; at once unless given. */
+  /** Called before an attempt is sent; by default there is no wait. */
   readyToSend?: (sandbox: S) => Promise<void>;
 }
 

@@ -9,8 +9,8 @@ import { classify } from "./schedule.ts";
 const MAX_ANSWER_BYTES = 4096;
 
 /**
- * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next.
- * `present` is the world with its outcome, `nextStep` says what happens next.
+ * An attempt's journal entry (interfaces 14): request, answer, and in words why it failed and what happens next
+ * (`nextStep`). `present` is the world with its outcome.
  */
 export function journaledAttempt(
   made: CompletedAttempt,

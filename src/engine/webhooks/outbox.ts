@@ -13,7 +13,7 @@ export const Email = Type.Object({
 });
 export type Email = Static<typeof Email>;
 
-/** How many e-mails a sandbox keeps; an alarm that rings for years must not fill the memory. */
+/** Maximum number of e-mails of a sandbox, so that repeated alarms do not fill the memory. */
 const MAX_EMAILS = 1000;
 
 export const emails = collection<Email>({

@@ -8,8 +8,8 @@ import type { World } from "../state/world.ts";
 export type AttemptKind = "first" | "retry" | "redelivery";
 
 /**
- * An attempt that is to be made now, or is under way. It is part of the root until its outcome is recorded,
- * so a snapshot, a fork or a restart in between makes the attempt again (receivers tell by the delivery id).
+ * An attempt that is to be made now, or is under way. It is part of the root until its outcome is recorded, so a
+ * snapshot, a fork or a restart meanwhile repeats the attempt (receivers recognize the delivery id).
  */
 export interface Outgoing {
   id: string;
@@ -20,7 +20,7 @@ export interface Outgoing {
   position: number;
   /** The webhook was disabled meanwhile: not made if it has not begun, and followed by no retry. */
   cancelled: boolean;
-  /** Also of a delivery that succeeded, as by a sender whom the receipt never reached. */
+  /** A repeated attempt of a successful delivery, as by a sender that never received the answer. */
   again?: boolean;
   /** For a first attempt: the future delivery, which is hidden until the attempt has ended (G24). */
   first?: NewDelivery;
@@ -45,7 +45,7 @@ export const outgoing = collection<Outgoing>({
     id: Type.String(),
     kind: Type.Enum(["first", "retry", "redelivery"]),
     webhook_id: Type.String(belongsTo("webhooks")),
-    /** There is none yet where this is its first attempt. */
+    /** Undefined for its first attempt. */
     delivery_id: Type.String(belongsTo("deliveries")),
     position: Type.Integer({ minimum: 1 }),
     cancelled: Type.Boolean(),
@@ -77,7 +77,7 @@ function isUnderWay(world: WorldReader, attempt_id: string): boolean {
   return world.get(outgoing, attempt_id) !== undefined;
 }
 
-/** Resolves once the outcome of each of these attempts is recorded, or the world they belong to is gone. */
+/** Resolves once the outcome of each of these attempts is recorded, or their world was replaced. */
 export function attemptsEnded(world: World, ids: readonly string[], signal?: AbortSignal): Promise<void> {
   const { generation } = world;
   const left = [...ids];

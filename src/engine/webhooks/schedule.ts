@@ -1,7 +1,7 @@
 /** Milliseconds from the end of one attempt to the next (6.4, G24): 1m, 5m, 15m, 1h, 6h. */
 export const DEFAULT_RETRY_SCHEDULE: readonly number[] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
 
-/** 6.4: the first attempt and five retries; a longer `retry_schedule` does not buy a seventh. */
+/** 6.4: the first attempt and five retries, even with a longer `retry_schedule`. */
 const MAX_SCHEDULED_ATTEMPTS = 6;
 
 /** The meaning of an answer for its delivery (3.3). */
@@ -18,7 +18,7 @@ export interface ScheduledAttempt {
 
 export interface SettledAttempt {
   status: "success" | "failed";
-  /** 410: the webhook becomes inactive, and all its pending retries go with it. */
+  /** 410: the webhook becomes inactive, and all its pending retries are cancelled. */
   disablesWebhook: boolean;
   /** Milliseconds since the epoch, or null when the schedule makes no further attempt. */
   nextRetry: number | null;

@@ -11,7 +11,7 @@ export class Connections {
   private readonly server: Server;
   private readonly open = new Map<Socket, ServerResponse | undefined>();
 
-  /** To be called before the server listens. */
+  /** Must be called before the server listens. */
   constructor(server: Server) {
     this.server = server;
     server.on("connection", (socket: Socket) => {
@@ -57,7 +57,7 @@ export class Connections {
     clearTimeout(cut);
   }
 
-  /** To Node, a connection that has sent nothing or half a head is not idle, though no request waits on it. */
+  /** For Node, a connection with no bytes or incomplete headers is not idle, although it has no request. */
   private closeUnused(): void {
     for (const [socket, response] of this.open)
       if (response === undefined || response.closed) socket.destroy();

@@ -18,14 +18,14 @@ export type FoundSandbox = Sandbox | undefined | "answered";
  */
 export type FindSandbox = (name: string, connection?: Connection) => FoundSandbox | Promise<FoundSandbox>;
 
-/** Holds an answer back until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
+/** Delays an answer until the changes that it reports are stored (interfaces 2, `--durable`, and 15). */
 export interface DurabilityHook {
   /** Called before anything changes; `settled` takes what it returns. */
   mark(): number;
   /**
    * Undefined if all is stored already.
    * @param sandbox undefined for a control call that names none
-   * @param reads whether the call left everything as it was
+   * @param reads whether the call changed nothing
    * @throws StoreRefusal if a change after the mark was undone instead
    */
   settled(sandbox: Sandbox | undefined, mark: number, reads: boolean): undefined | Promise<void>;

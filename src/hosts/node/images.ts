@@ -8,7 +8,7 @@ import {
   type Size,
 } from "../../engine/platform.ts";
 
-/* Node's side of `ImageTools`. Sharp works in threads of its own, so that other requests go on meanwhile. */
+/* Node's side of `ImageTools`. Sharp uses its own threads, so that other requests are served meanwhile. */
 
 const WHITE = "#ffffff";
 
@@ -63,7 +63,7 @@ export async function extend(
     const row = data.subarray(y * width * 3, (y + 1) * width * 3);
     extended.set(row, ((border.top + y) * raw.width + border.left) * 3);
   }
-  // Optimised coding would hold every coefficient in memory, which takes four times what the pixels do.
+  // Optimised coding would store every coefficient, which takes four times the memory of the pixels.
   const coding = { quality: 98, chromaSubsampling: "4:4:4", optimiseCoding: false };
   return sharp(extended, { raw }).jpeg(coding).toBuffer();
 }

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** How long a client may go on to send after its last answer, in wall milliseconds. */
+/** How long a client may continue to send after its last answer, in wall milliseconds. */
 export const LINGER_MS = 30_000;
 
 /** Makes Node close the connections of a server in stages. */

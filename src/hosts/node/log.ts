@@ -6,8 +6,7 @@ import { printableLines } from "../../engine/contract/text.ts";
 export type Log = Pick<Logger, "error" | "warn" | "info">;
 
 /**
- * Writes warnings and errors to standard error. The logger itself is loaded with the first of them, since most
- * runs have none and its start would be paid by all.
+ * Writes warnings and errors to standard error. The logger is loaded with the first message, since most runs have none.
  */
 export function standardLog(level = "warn", destination?: { write(line: string): unknown }): Log {
   let logger: Logger | undefined;

@@ -28,7 +28,7 @@ export class NodeRequest implements PlainRequest {
     this.response = response;
   }
 
-  /** Its client is watched from the moment on that this is asked for, since a reader may wait for its turn to read. */
+  /** The client's connection is watched from the first read of this property, since a reader may wait in a queue. */
   get body(): AsyncIterable<Uint8Array> {
     const { request } = this;
     const { headers } = request;
@@ -37,7 +37,7 @@ export class NodeRequest implements PlainRequest {
     return readPieces(request);
   }
 
-  /** Few requests wait for anything, and a controller costs as much as a small answer. */
+  /** Created when needed: few requests wait, and a controller costs as much as a small answer. */
   get signal(): AbortSignal {
     if (this.gone === undefined) {
       const gone = new AbortController();
@@ -68,7 +68,7 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
   let wake = () => {};
   const onChange = () => wake();
   const events = ["readable", "end", "close"];
-  // The stream's own iterator costs a small body as much as the rest of its request.
+  // Not the stream's iterator, which takes as long as the rest of a small request.
   for (const event of events) request.on(event, onChange);
   try {
     while (!request.readableEnded && !request.destroyed) {
@@ -87,8 +87,8 @@ async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array>
 }
 
 /**
- * Cuts off clients that send nothing. Arriving bytes count, not the ones that were read: a client whose upload waits
- * for its turn to be written is not stalled.
+ * Cuts off clients that send nothing. Received bytes count, not read ones: a client whose upload waits to be written is
+ * not stalled.
  */
 class StalledClients {
   private readonly waiting = new Map<IncomingMessage, { bytes: number; idle_ms: number }>();

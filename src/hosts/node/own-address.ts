@@ -2,9 +2,9 @@ import type { Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
 import type { SandboxOrigins } from "./sandbox-origins.ts";
 
-/* How the server reaches itself, and what to call it. */
+/* The server's own address and URL. */
 
-/** Where a server that listens on every address is reached from its own machine. */
+/** The loopback address of a server that listens on every address. */
 const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
 export const toUrl = (host: string, port: number) =>
@@ -15,7 +15,7 @@ export function isEveryAddress(server: Server): boolean {
   return (server.address() as AddressInfo).address in LOOPBACK;
 }
 
-/** Where a listening server is reached from within. */
+/** The address at which a server reaches itself. */
 export function ownAddress(server: Server): { host: string; port: number } {
   const { address, port } = server.address() as AddressInfo;
   return { host: LOOPBACK[address] ?? address, port };
@@ -26,7 +26,7 @@ export function ownUrl(server: Server): string {
   return toUrl(host, port);
 }
 
-/** Binds. @returns the base URL: by the name given, since the guard refuses calls to "every address" */
+/** Starts listening. @returns the base URL with the given host, since the guard refuses addresses such as 0.0.0.0 */
 export function listen(server: Server, port: number, host: string): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
@@ -40,7 +40,7 @@ export function listen(server: Server, port: number, host: string): Promise<stri
 const RECEIVER = /^\/_receivers\/[^/]+\/[^/]+/;
 
 /**
- * Finds the server's own receivers, which webhooks may call though its address is not one that they may call.
+ * Finds the server's own receivers, which webhooks may call although the policy forbids its address.
  * @param isOwn whether a URL with this port names the server
  */
 export function findOwnReceiver(

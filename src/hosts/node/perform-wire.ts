@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
 
-/** A stream may never end by itself: a wire fault carries the part that came within these bounds. */
+/** A stream may never end: a wire fault sends the part within these bounds. */
 const STREAM_BYTES = 16 * 1024 * 1024;
 const STREAM_MS = 1_000;
 
-/** Breaks connections as wire faults ask for it. */
+/** Performs wire faults on connections. */
 export class WireBreaker {
   private readonly underWay = new Set<AbortController>();
 
@@ -42,14 +42,14 @@ export class WireBreaker {
   }
 }
 
-/** A body that is still on its way is waited for this long, in wall milliseconds. */
+/** Maximum wait for the rest of a request's body, in wall milliseconds. */
 const DRAIN_MS = 5_000;
 
 function openWire(request: IncomingMessage, gone: AbortSignal): Omit<Wire, "head" | "body" | "over_ms"> {
   const { socket } = request;
   const left = () =>
     new Promise<void>((resolve) => {
-      // Node notices that a client has left only while the connection is read.
+      // Node detects that a client has left only while it reads the connection.
       request.resume();
       if (gone.aborted) return resolve();
       gone.addEventListener("abort", () => resolve(), { once: true });

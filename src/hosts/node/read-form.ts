@@ -18,15 +18,14 @@ import { digestFiles } from "./storage/segment.ts";
 type Received = Pick<PlainRequest, "headers" | "body">;
 type MultipartSpec = Extract<BodySpec, { kind: "multipart" }>;
 
-/** All text fields of a form together; they are held in memory. */
+/** Maximum size of all text fields of a form together, since they are stored in memory. */
 const FIELD_BYTES = 1024 * 1024;
 const MAX_PARTS = 100;
-/** Boundaries, part headers and text fields around the files. */
+/** Allowance for boundaries, part headers and text fields. */
 const FORM_OVERHEAD = 2 * FIELD_BYTES;
 
 /**
- * Receives a multipart body by busboy, which streams: files go straight to disk, under names of our own, however large
- * they are.
+ * Receives a multipart body with busboy, which streams: files of any size are written to disk, under generated names.
  */
 export const readForm: ReadForm = async (request, spec, place) => {
   if (!/^multipart\/form-data\b/i.test(String(request.headers["content-type"]))) {
@@ -58,7 +57,7 @@ function requireSaneLength(request: Received, spec: MultipartSpec, settings: Set
   throw tooLarge(files[0]?.name ?? "body", most);
 }
 
-/** One form on its way in. */
+/** A form that is being received. */
 class FormReader {
   readonly fields: Record<string, string> = Object.create(null);
   readonly files: Record<string, ReceivedFile> = {};
@@ -81,7 +80,7 @@ class FormReader {
     this.place = place;
   }
 
-  /** Gives back the room on disk; a file that is still being received is closed. */
+  /** Releases the space on disk; a file that is still being received is closed. */
   release(): void {
     this.released = true;
     for (const out of this.outs) out.destroy();
@@ -103,7 +102,7 @@ class FormReader {
         form.on("field", (name, value, info) => attempt(() => this.addField(name, value, info)));
         form.on("file", (name, stream, { filename }) =>
           attempt(() => {
-            // The bytes of a file that is not stored have to flow all the same, for the form to go on.
+            // The bytes of a file that is not stored must be read too, so that the form continues.
             stream.on("error", () => {});
             stream.resume();
             this.addFile(name, stream, filename)?.catch(reject);
@@ -167,7 +166,7 @@ class FormReader {
     }
     const file = Object.hasOwn(this.spec.files, name) ? this.spec.files[name] : undefined;
     if (file === undefined) {
-      // Shown as an unknown field, by its name (G09).
+      // Reported as an unknown field, by its name (G09).
       this.fields[name] = "";
       return undefined;
     }
@@ -238,8 +237,8 @@ const CONTENT_TYPE = /^content-type:[ \t]*(\S.*?)[ \t]*$/im;
 const MAX_HEAD_BYTES = 16 * 1024;
 
 /**
- * Cuts a multipart body after the headers of each part, whose text is `head`: busboy, which is given one piece after
- * the other, does not report all that they say.
+ * Splits a multipart body after the headers of each part, whose text is `head`: busboy, which gets the pieces one by
+ * one, does not report all headers.
  */
 async function* cutAfterHeads({
   headers,

@@ -5,7 +5,7 @@ import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
 import { NodeRequest } from "./node-request.ts";
 
-/** Answers a request to a receiver, which knows nothing of Node's objects. */
+/** Answers a request to a receiver; converts Node's objects for it. */
 export async function answerReceiverRequest(
   request: IncomingMessage,
   response: ServerResponse,

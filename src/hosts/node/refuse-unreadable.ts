@@ -11,9 +11,9 @@ const REASONS: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** What Node's parser refuses (broken framing, headers too long) still gets an answer a client can read. */
+/** Requests that Node's parser refuses (broken framing, headers too long) get a readable answer too. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
-  // More of what was refused already.
+  // More bytes of a refused request.
   if (socket.writableEnded) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const status =
@@ -21,7 +21,7 @@ export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): 
   refuseSocket(socket, status, error.code ?? "unknown reason");
 }
 
-/** On a bare socket, which ends with it. */
+/** Writes to the socket, which then ends. */
 export function refuseSocket(socket: Socket, status: number, reason: string): void {
   const { headers, body } = refusal(status, reason);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -33,7 +33,7 @@ export function refuseRequest(response: ServerResponse, status: number, reason: 
   response.writeHead(status, headers).end(body);
 }
 
-/** It never became a request of any sandbox, so its time is the machine's; a trace id is owed all the same (G29). */
+/** It belongs to no sandbox, so the timestamp is the machine's time; it has a trace id too (G29). */
 function refusal(status: number, reason: string) {
   const trace_id = `req_${randomBytes(8).toString("hex")}`;
   const body = JSON.stringify({

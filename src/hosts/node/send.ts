@@ -7,8 +7,8 @@ import { LINGER_MS } from "./linger.ts";
 const PING_MS = 10_000;
 
 /**
- * Sends an answer, after the headers that the response has already; a stream no faster than the client reads it.
- * A stream's promise resolves when its last byte was handed to the connection.
+ * Sends an answer, after existing headers of the response; a stream is sent as fast as the client reads it. A stream's
+ * promise resolves when its last byte was handed to the connection.
  */
 export function sendAnswer(
   request: IncomingMessage,
@@ -59,7 +59,7 @@ async function sendStream(
 
 const MAX_DRAINED_BYTES = 1024 * 1024 * 1024;
 
-/** Reads on when an answer is sent before the body's end, since many clients send all of it before they read. */
+/** Continues to read after an early answer, since many clients send the whole body before they read. */
 function drainRequest(request: IncomingMessage): void {
   let bytes = 0;
   const cut = () => request.destroy();

@@ -39,14 +39,14 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
     keepAliveTimeout: 10_000,
     connectionsCheckingInterval: 2_000,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node's own 400 is bare; ours says what is missing, and the control API's guard has its own.
+    // Node's own 400 has no body. Ours says what is missing; the control API's guard has its own.
     requireHostHeader: false,
   });
-  // Node drops headers beyond a count without a word, a credential for instance; their size is the limit.
+  // Node silently drops headers beyond a count, for example a credential; only their size is limited.
   server.maxHeadersCount = 0;
   lingerOnClose(server);
   server.on("clientError", answerUnreadable);
-  // Node closes the connection without a word.
+  // By default Node closes the connection without an answer.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
   server.on("checkContinue", (request, response) => {
     continueOnRead(request, response);
@@ -56,7 +56,7 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
   return server;
 }
 
-/** A body is asked for when it is first read: an answer before that is the only one (RFC 9110, 10.1.1). */
+/** `100 Continue` is sent when the body is first read; an earlier answer replaces it (RFC 9110, 10.1.1). */
 function continueOnRead(request: IncomingMessage, response: ServerResponse): void {
   // The client may not send the body then, and the connection cannot carry another request.
   response.setHeader("Connection", "close");
@@ -84,10 +84,10 @@ export interface RequestParts {
 /** The emulated API is answered directly: Express's layers would cost a small request a quarter of its time. */
 export function answerRequests(server: Server, parts: RequestParts): void {
   server.on("request", (request, response) => {
-    // Sent after one whose answer was the last of the connection.
+    // The answer before this request was the last of the connection.
     if (request.socket.writableEnded) return;
     answerRequest(parts, request, response).catch((err) => {
-      // A defect past the engine's own catch costs one connection, not the process.
+      // A defect outside the engine's own error handling ends one connection, not the process.
       parts.engine.log.error({ err }, "a request could not be answered");
       response.destroy();
     });

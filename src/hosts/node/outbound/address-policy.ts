@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 /** Decides which addresses the sender may connect to (interfaces, section 7). */
 export interface AddressPolicy {
   readonly mode: "local" | "shared";
-  /** Null when the address may be called, else why not. Unreadable addresses are refused in shared mode. */
+  /** Null if the address is allowed, else the reason. Unreadable addresses are refused in shared mode. */
   refusal(address: string): string | null;
 }
 
@@ -24,10 +24,10 @@ const EMBEDDINGS: readonly { name: string; range: Range; bit: number }[] = [
   { name: "NAT64", range: ipaddr.parseCIDR("64:ff9b::/96"), bit: 96 },
 ];
 
-/** All of IPv6's public unicast space; whatever is outside it has no business being called. */
+/** All of IPv6's public unicast space; all other addresses are refused. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
-/** Public by its number, yet answered by the machine's own cloud host (metadata and agent traffic). */
+/** A public address, but the machine's cloud host answers it (metadata and agent traffic). */
 const CLOUD_HOST_ADDRESSES = new Set(["168.63.129.16"]);
 
 /**
@@ -75,7 +75,7 @@ function reasonToRefuse(address: Address): string | null {
   }
   const range = address.range();
   if (range !== "unicast") return `${address} is ${inWords(range)}`;
-  // IPv4-compatible, site-local and unassigned space: ipaddr.js knows no name for all of them.
+  // IPv4-compatible, site-local and unassigned addresses: ipaddr.js has no name for all of them.
   if (!isWithin(address, GLOBAL_UNICAST)) return `${address} is not a public address`;
   return refuseIsatap(address);
 }

@@ -4,18 +4,18 @@ import type { Duplex } from "node:stream";
 import tls from "node:tls";
 
 /**
- * An idle connection is used again for a second at most. Receivers commonly close theirs after two to five
- * seconds, and a request that crosses such a close on the wire would count as a failed attempt.
+ * An idle connection is used again for a second at most. Receivers commonly close theirs after two to five seconds, and
+ * a request at the moment of such a close would count as a failed attempt.
  */
 const IDLE_MS = 1000;
 const IDLE_PER_ORIGIN = 32;
 
-/** The sender's connections: one pool per origin, without a ceiling, so that no request waits for another. */
+/** The sender's connections: one pool per origin, without a limit, so that no request waits for another. */
 export interface OutboundAgents {
   of(protocol: "http:" | "https:"): http.Agent;
   /** Connections that are used once, whatever the answer says. */
   single(protocol: "http:" | "https:"): http.Agent;
-  /** Lets a connection be used again; without this word it is closed after its answer. */
+  /** Allows reuse of a connection; by default it is closed after its answer. */
   offer(socket: Duplex): void;
   destroy(): void;
 }
@@ -25,13 +25,13 @@ function closeOnData(this: Duplex): void {
 }
 
 /**
- * Keeps a connection only where the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple
- * receivers answer and hang up without a word, and the next request would die on the closing connection.
+ * Keeps a connection only where the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers
+ * close the connection without notice, and the next request would fail.
  */
 export function createAgents(ca?: string | string[]): OutboundAgents {
   const offered = new WeakSet<Duplex>();
   const options = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: IDLE_PER_ORIGIN };
-  // Made once: reading a list of authorities takes longer than the rest of a handshake.
+  // Created once: reading a list of authorities takes longer than the rest of a handshake.
   const trusted = ca === undefined ? {} : { secureContext: tls.createSecureContext({ ca }) };
   const agents = {
     "http:": new http.Agent(options),

@@ -7,19 +7,19 @@ import { describeFailure, type Failure, failed } from "./outbound-failure.ts";
 import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
 import type { ResolvedAddress } from "./resolve-target.ts";
 
-/** As much of an answer's body as is read unless more was asked for. */
+/** Default for the number of bytes read of an answer's body. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Bytes on the wire per byte of answer. Chunk extensions and one-byte chunks cost a receiver little and would keep us
- * busy until the deadline, although hardly any of it counts as body.
+ * Bytes on the wire per byte of answer. Without this limit, a receiver could send chunk extensions and one-byte chunks
+ * until the deadline, with hardly any body.
  */
 const WIRE_FACTOR = 2;
 
-/** How much the HTTP parser gets at a time. */
+/** Bytes that the HTTP parser gets at a time. */
 const SLICE_BYTES = 4096;
 
-/** Pieces in which so much of a body may come; a stream of one-byte chunks is cut off here, well before the limits above. */
+/** Maximum number of pieces of this size of body; ends a stream of one-byte chunks well before the limits above. */
 const MAX_PIECES = 500;
 
 /** Interim 1xx answers before the real one; real receivers send a handful. */
@@ -29,9 +29,9 @@ export type HttpUrl = URL & { protocol: "http:" | "https:" };
 export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface OpenRequest {
-  /** Where it stands, for a message about a timeout; undefined while the request waits for its answer. */
+  /** The current stage, for a message about a timeout; undefined while the request waits for its answer. */
   stage(): string | undefined;
-  /** Whether it went over a connection that had carried others before. */
+  /** Whether its connection carried other requests before. */
   reused(): boolean;
   /** Releases the connection: back to the pool after a complete answer, else destroyed. */
   release(): void;
@@ -47,7 +47,7 @@ export interface ConnectionOptions {
   agents: OutboundAgents;
 }
 
-/** Sends one request and reports its end exactly once or not at all; deadlines are the caller's business. */
+/** Sends one request and reports its end at most once; the caller sets deadlines. */
 export function startRequest(
   options: ConnectionOptions,
   settle: (result: RequestOutcome) => void,
@@ -78,7 +78,7 @@ export function startRequest(
   });
   outgoing.on("error", (error) => {
     if (answer === undefined) settle(wire.explain(error));
-    // Simple servers send a body after a 204: bytes behind a whole answer are dropped with their connection.
+    // Simple servers send a body after a 204: bytes after a complete answer are dropped with their connection.
     else if (!answer.isComplete()) settle(answer.broken(error));
   });
   outgoing.on("close", () => {
@@ -98,7 +98,7 @@ export function startRequest(
 
 function open({ request, target, port, addresses, agents }: ConnectionOptions): http.ClientRequest {
   const hostname = target.hostname.replace(/^\[(.*)\]$/, "$1");
-  // Host and SNI stay those of the URL; only the answer to "where is that" is ours.
+  // Host and SNI stay those of the URL; only the address is ours.
   const lookup: net.LookupFunction = (_hostname, options, callback) => {
     if (options.all) return callback(null, [...addresses]);
     const [{ address, family }] = addresses as [ResolvedAddress];
@@ -123,7 +123,7 @@ function isList(headers: OutboundRequest["headers"]): headers is readonly (reado
   return Array.isArray(headers);
 }
 
-/** What Node adds by itself only where headers come as an object. */
+/** Headers that Node adds itself if headers are an object. */
 function framing({ method, body, chunkAt, reuse }: OutboundRequest, target: HttpUrl): [string, string][] {
   const always: [string, string][] = [
     ["Host", target.host],
@@ -144,12 +144,12 @@ function writeBody(
     outgoing.write(body.subarray(from, at));
     from = at;
   }
-  // Once handed to the system the bytes arrive even though the connection closes behind them.
+  // The system delivers the bytes even if the connection closes after them.
   if (leave === "after-body") outgoing.once("finish", left);
   outgoing.end(from === 0 ? body : body.subarray(from));
 }
 
-/** Follows the connection beneath a request: what stage it reached, and how much it brought. */
+/** Observes the connection of a request: its stage, and the bytes received. */
 function watchWire(
   outgoing: http.ClientRequest,
   { target, limit, onOverflow }: { target: HttpUrl; limit: number; onOverflow: () => void },
@@ -160,7 +160,7 @@ function watchWire(
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    // A head takes its room, however little of the body is asked for.
+    // The head counts, even if little of the body is read.
     if (bytes > WIRE_FACTOR * Math.max(limit, MAX_ANSWER_BYTES)) onOverflow();
   };
   outgoing.on("socket", (opened) => {
@@ -195,8 +195,8 @@ function watchWire(
 }
 
 /**
- * Hands what was read to the HTTP parser a little at a time. The parser works through whatever it is given even
- * after we destroyed the connection, and 64 KB of interim answers or tiny chunks take it tens of milliseconds.
+ * Gives received bytes to the HTTP parser in small pieces. The parser processes all of its input even after we
+ * destroyed the connection, and 64 KB of interim answers or tiny chunks take it tens of milliseconds.
  */
 function readInSlices(socket: net.Socket): void {
   const push = socket.push.bind(socket);

@@ -17,7 +17,7 @@ export type OutboundErrorKind =
   | "left"
   | "network";
 
-/** An attempt that ended without a complete answer, in the shape of a result (G24: response_code 0). */
+/** The result of an attempt without a complete answer (G24: response_code 0). */
 export interface Failure {
   response_code: 0;
   headers: Record<string, string | string[]>;

@@ -13,11 +13,11 @@ export interface OutboundRequest {
   body: Uint8Array;
   /** Cut points within `body`: it then travels with chunked transfer coding, one chunk per piece. */
   chunkAt?: readonly number[] | undefined;
-  /** A list of headers, too, may go over a connection that was kept, and leave one behind. */
+  /** A list of headers may also use a pooled connection, and return it to the pool. */
   reuse?: boolean | undefined;
   /** How much of the answer is read; default 64 KB. */
   maxAnswerBytes?: number | undefined;
-  /** Where to hang up, as a network failure or a deadline would; ends as `left`. */
+  /** The point at which to close the connection, as a network failure or a deadline would; ends as `left`. */
   leave?: "mid-body" | "after-body" | "at-answer" | undefined;
   /** From the call of `send` to the end of the answer, name resolution included; milliseconds of wall clock. */
   timeoutMs: number;
@@ -30,10 +30,10 @@ export interface OutboundResult {
   headers: Record<string, string | string[]>;
   /** As sent, never decompressed; at most 64 KB, or `maxAnswerBytes`. */
   body: Buffer;
-  /** The answer's body went on after what was read. */
+  /** The answer's body was longer than the part that was read. */
   truncated: boolean;
   duration_ms: number;
-  /** Present where the request went over a connection that had carried others before. */
+  /** Present if its connection carried other requests before. */
   reused?: true;
   /** Present exactly when response_code is 0. */
   error?: { kind: OutboundErrorKind; message: string };

@@ -10,7 +10,7 @@ export interface OutboundOptions {
   policy: AddressPolicy;
   /** Replaces the system's resolver; for tests. */
   lookup?: Lookup;
-  /** Where a URL of the sender's own server is reached from within; the policy is about others. */
+  /** The local address for a URL of the sender's own server; the policy does not apply to it. */
   own?: (url: URL) => LocalAddress | undefined;
   /** Certificates (PEM) to trust in place of Node's own; for tests. */
   ca?: string | string[];
@@ -20,7 +20,7 @@ export interface LocalAddress extends ResolvedAddress {
   port: number;
 }
 
-/** Where a URL is connected to; the port of the URL itself where none is named. */
+/** The addresses for a URL; `port` replaces the URL's. */
 export interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
   port: number | undefined;
@@ -30,7 +30,7 @@ export interface ResolvedTarget {
 export type ResolveTarget = (url: URL) => Promise<ResolvedTarget>;
 
 export interface Outbound {
-  /** Makes one request. Never rejects: whatever happens on the network is in the result. */
+  /** Makes one request. Never rejects: network failures are results. */
   send(request: OutboundRequest): Promise<OutboundResult>;
   /** Ends open attempts as `aborted` and closes all connections; later sends end at once, likewise. */
   close(): void;
@@ -49,9 +49,9 @@ export function createTargetResolver({
 }
 
 /**
- * The one client for deliveries, tests, notifications and the receiver grader (4.21, 6, G15, G24). It follows
- * no redirects and never sends a request twice. Connections belong to one origin and requests never queue for
- * them, so a slow receiver delays no other; the caller bounds how many run at once.
+ * The one client for deliveries, tests, notifications and the receiver grader (4.21, 6, G15, G24). It follows no
+ * redirects and never sends a request twice. Requests never queue for a connection, so a slow receiver delays no other;
+ * the caller limits how many run at once.
  */
 export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
   const locate = createTargetResolver(places);
@@ -104,7 +104,7 @@ function readTarget(text: string): HttpUrl | string {
   return url as HttpUrl;
 }
 
-/** Says where it stopped, unless the receiver simply did not answer. */
+/** Reports the stage, unless the receiver simply did not answer. */
 function describeTimeout(opened: OpenRequest | undefined, { timeoutMs }: OutboundRequest): string {
   const stage = opened === undefined ? "the name was not resolved" : opened.stage();
   return `timed out after ${timeoutMs / 1000} s${stage === undefined ? "" : `: ${stage}`}`;

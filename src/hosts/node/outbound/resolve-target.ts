@@ -11,7 +11,7 @@ export interface ResolvedAddress {
 /** Gives all addresses of a name; rejects with Node's error codes (ENOTFOUND ...) when there are none. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-/** Thrown for a target of which the policy forbids every address; the message says which address and why. */
+/** The policy forbids every address of the target; the message has an address and the reason. */
 export class ForbiddenAddressError extends Error {
   override readonly name = "ForbiddenAddressError";
 }
@@ -22,10 +22,9 @@ const LOOPBACK: readonly ResolvedAddress[] = [
 ];
 
 /**
- * The addresses a URL's host may be connected to: resolved once, every one of them checked, those left out that the
- * policy forbids. The caller must connect to these and never ask the name again, or an answer that changes in
- * between would get past the check.
- * @throws {ForbiddenAddressError} when no address may be called, for the reason that the first of them may not
+ * The allowed addresses of a URL's host: resolved once, and checked by the policy. The caller must connect to these and
+ * never resolve the name again, since another result would bypass the check.
+ * @throws {ForbiddenAddressError} if no address is allowed, with the reason for the first
  * @throws {Error} with Node's `code` when the name has no address
  */
 export async function resolveTarget(
@@ -45,7 +44,7 @@ async function lookUp(hostname: string, lookup: Lookup): Promise<readonly Resolv
   const literal = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
   const family = net.isIP(literal);
   if (family !== 0) return [{ address: literal, family: family as 4 | 6 }];
-  // RFC 6761: localhost names never leave the machine, whatever a resolver would say.
+  // RFC 6761: localhost names are this machine; no resolver is used.
   if (isLocalhost(hostname.toLowerCase())) return LOOPBACK;
   const addresses = await lookup(hostname);
   if (addresses.length === 0) {
@@ -55,8 +54,8 @@ async function lookUp(hostname: string, lookup: Lookup): Promise<readonly Resolv
 }
 
 /**
- * The system's resolver, so that the hosts file counts. It runs on Node's small pool of threads, where a few
- * names that never answer would hold up file access too: so at most two run at once, and one per name.
+ * The system's resolver, so that the hosts file counts. It runs on Node's small pool of threads, where a few lookups
+ * without an answer would block file access: so at most two run at once, and one per name.
  */
 export function createSystemLookup(concurrency = 2): Lookup {
   const running = new Map<string, Promise<readonly ResolvedAddress[]>>();

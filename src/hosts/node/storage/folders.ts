@@ -14,9 +14,9 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Creates a folder and its missing parents. Step by step, because Node's own `recursive` never returns where the system
- * says that there is no such place, as below /proc.
- * @throws the system's refusal; EEXIST where something else has the name
+ * Creates a folder and its missing parents. Step by step, because Node's own `recursive` never returns if the system
+ * reports a missing parent that cannot be created, as below /proc.
+ * @throws the system's error; EEXIST if something else has the name
  */
 export function makeFolder(path: string, mode?: number): void {
   const missing = missingAbove(path, mode);
@@ -27,7 +27,7 @@ export function makeFolder(path: string, mode?: number): void {
   if (still !== undefined) throw still;
 }
 
-/** Undefined once the folder exists; the system's refusal if its parent does not. */
+/** Undefined once the folder exists; the system's error if its parent does not. */
 function missingAbove(path: string, mode: number | undefined): Error | undefined {
   try {
     mkdirSync(path, { mode });
@@ -39,7 +39,7 @@ function missingAbove(path: string, mode: number | undefined): Error | undefined
   return undefined;
 }
 
-/** A folder whose files outlive the process, because something that is kept names them. */
+/** A folder whose files outlive the process, because stored rows name them. */
 export class PersistentFolder {
   readonly path: string;
   private isMade = false;
@@ -48,7 +48,7 @@ export class PersistentFolder {
     this.path = path;
   }
 
-  /** A path in it that no server has used before. */
+  /** An unused path in it. */
   newPath(kind: string): string {
     if (!this.isMade) makeFolder(this.path, 0o700);
     this.isMade = true;
@@ -62,7 +62,7 @@ export class PersistentFolder {
     }
   }
 
-  /** Makes the names of new files last. */
+  /** Syncs the names of new files to disk. */
   async sync(): Promise<void> {
     const folder = await open(this.path, "r");
     try {
@@ -81,7 +81,7 @@ function namesIn(path: string): string[] {
   }
 }
 
-/** Those that there are; one listener for all, however many servers a process has. */
+/** All temporary folders of the process; they share one exit listener. */
 const folders = new Set<TemporaryFolder>();
 
 function removeOnExit(): void {
@@ -97,7 +97,7 @@ export class TemporaryFolder {
   private files = 0;
 
   get path(): string {
-    // Machines clear their temporary folders, also under those who run.
+    // Machines clear their temporary folders, even during the run of a server.
     if (this.made === undefined || !existsSync(this.made)) {
       this.made = makeOwnedFolder();
       if (folders.size === 0) process.on("exit", removeOnExit);
@@ -106,7 +106,7 @@ export class TemporaryFolder {
     return this.made;
   }
 
-  /** A path in it that nothing has been stored under; the name says nothing of what a client sent. */
+  /** An unused path in it; the name is independent of the client's. */
   newPath(kind: string): string {
     this.files += 1;
     return join(this.path, `${kind}-${String(this.files).padStart(8, "0")}`);
@@ -121,7 +121,7 @@ export class TemporaryFolder {
 }
 
 const NAME = /^understudy-uploads-([0-9a-f]{12})-(\d{1,10})-(\d{1,20})-[A-Za-z0-9]{6}$/;
-/** Stands for an unknown start, where the system does not tell. */
+/** The start of a process if the system does not report it. */
 const UNKNOWN_START = "0";
 
 /** Creates a temporary folder whose name says which process owns it. */
@@ -134,7 +134,7 @@ export function makeOwnedFolder(): string {
 
 /**
  * Removes the folders of servers that ended without cleaning up, as after kill -9: real folders of this user, named by
- * a process of this machine that does not exist now. A folder that cannot be removed stays. Returns the removed names.
+ * a process of this machine that has ended. A folder that cannot be removed stays. Returns the removed names.
  */
 export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]> {
   const removed: string[] = [];
@@ -166,18 +166,18 @@ async function isOwnFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Process ids say nothing across machines and containers, which may share a temporary folder. */
+/** Process ids are valid only within a machine or container, and several may share a temporary folder. */
 function machine(): string {
   let namespace = "";
   try {
     namespace = readlinkSync("/proc/self/ns/pid");
   } catch {
-    // No Linux, so no namespaces either.
+    // Not Linux, so there are no namespaces.
   }
   return createHash("sha256").update(`${hostname()} ${namespace}`).digest("hex").slice(0, 12);
 }
 
-/** When a process began, in ticks since boot, where the system tells (Linux). */
+/** The start of a process, in ticks since boot; undefined on other systems than Linux. */
 export function startOfProcess(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -14,7 +14,7 @@ import {
   Segment,
 } from "./segment.ts";
 
-/** Folders for the files of a sandbox: those of forms for as long as a request needs them, and those of uploads. */
+/** Folders for the files of a sandbox: of forms, during their request, and of uploads. */
 export interface ByteFolders {
   readonly forms: { readonly path: string };
   readonly uploads: { newPath(kind: string): string };
@@ -41,7 +41,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
 
   private readonly elsewhere: () => number;
 
-  /** @param elsewhere returns other bytes of the sandbox, which count toward the limit as well */
+  /** @param elsewhere returns other bytes of the sandbox, which also count toward the limit */
   constructor(folders: ByteFolders, limit: number, elsewhere: () => number) {
     this.folders = folders;
     this.limit = limit;
@@ -82,7 +82,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     const live = this.live.get(blob) ?? { value: EMPTY_BLOB, turn: Promise.resolve() };
     this.live.set(blob, live);
     const isGone = () => this.live.get(blob) !== live;
-    // A client that lost its connection comes back while the old one may still be draining: one at a time.
+    // One writer at a time: a client may reconnect while its old connection is still being read.
     const mine = live.turn.then(() => this.append(live, isGone, { chunks, ...place }));
     live.turn = mine.catch(() => {});
     return mine;
@@ -122,7 +122,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     dropBlob(live.value);
   }
 
-  /** References to everything that is held, or undefined where there is nothing. */
+  /** References to all stored bytes; undefined if there are none. */
   capture(): ReadonlyMap<string, Blob> | undefined {
     if (this.live.size === 0) return undefined;
     const captured = new Map<string, Blob>();
@@ -133,7 +133,7 @@ export class SandboxBytes implements ByteStore, FormSpace {
     return captured;
   }
 
-  /** The same references, holding nothing. */
+  /** The same references, without retaining the bytes. */
   peek(): ReadonlyMap<string, Blob> | undefined {
     if (this.seenAt !== this.revision) {
       this.seenAt = this.revision;
@@ -236,7 +236,7 @@ class SegmentWriter {
   async write(value: Blob, bytes: Uint8Array): Promise<Blob> {
     const segment = this.segment ?? this.newSegment();
     this.file ??= await open(segment.path, this.isNew ? "w" : "r+", 0o600);
-    // By position: what a failed write left behind the end must not shift what follows.
+    // By position, so that bytes of a failed write beyond the end do not shift later ones.
     for (let done = 0; done < bytes.length; ) {
       const { bytesWritten } = await this.file.write(
         bytes,

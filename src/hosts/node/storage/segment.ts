@@ -3,7 +3,7 @@ import { createReadStream, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileDigest } from "../../../engine/contract/services.ts";
 
-/** Bytes that a sandbox has on disk. */
+/** The size of a sandbox's bytes on disk. */
 export interface DiskUsage {
   used: number;
 }
@@ -14,7 +14,7 @@ export interface DiskUsage {
  */
 export class Segment {
   readonly path: string;
-  /** The sandbox that wrote it is charged for it until the last holder drops it. */
+  /** It counts for the sandbox that wrote it until its last holder releases it. */
   readonly space: DiskUsage;
   written = 0;
   /** Number of its first bytes that are synced to disk. */
@@ -87,7 +87,7 @@ export function dropBlob({ parts }: Blob): void {
   for (const { segment } of parts) segment.drop();
 }
 
-/** Whether any of it had to be brought to the disk. */
+/** Whether any of it had to be synced. */
 export async function syncBlob({ parts }: Blob): Promise<boolean> {
   let any = false;
   for (const { segment, length } of parts) any = (await segment.sync(length)) || any;

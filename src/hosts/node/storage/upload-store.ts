@@ -46,7 +46,7 @@ export const StoredUploads = Type.Record(
 );
 export type StoredUploads = Static<typeof StoredUploads>;
 
-/** The upload bytes of all sandboxes of a server, in one temporary folder unless they are to be kept. */
+/** The upload bytes of all sandboxes of a server, in one temporary folder unless they are stored. */
 export class UploadStore implements BlobStore {
   private readonly disk = new TemporaryFolder();
   private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
@@ -78,13 +78,13 @@ export class UploadStore implements BlobStore {
     return bytes;
   }
 
-  /** From now on the bytes of uploads are files of this folder, which outlive the process. */
+  /** Stores the bytes of uploads in this folder from now on; they outlive the process. */
   keepIn(folder: string): void {
     this.kept = new PersistentFolder(folder);
     this.folders.uploads = this.kept;
   }
 
-  /** Grows whenever other bytes are held for the sandbox than before. */
+  /** Grows with each change of the sandbox's bytes. */
   getRevision(sandbox: Sandbox): number {
     return this.sandboxes.get(sandbox)?.revision ?? 0;
   }
@@ -179,7 +179,7 @@ export class UploadStore implements BlobStore {
     return captured.size === 0 ? undefined : captured;
   }
 
-  /** Removes kept files that nothing has named since the start. */
+  /** Removes stored files that nothing has named since the start. */
   sweep(): void {
     this.kept?.removeAllBut(new Set([...this.segments.keys()].map((path) => basename(path))));
   }
@@ -191,7 +191,7 @@ export class UploadStore implements BlobStore {
     if (known !== undefined) return known;
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) return undefined;
-    // Charged to the sandbox that restores it, not to a space of its own.
+    // Counts for the sandbox that restores it.
     const segment = new Segment(path, { used: 0 });
     segment.wrote(found.size);
     this.segments.set(path, segment);
@@ -220,8 +220,8 @@ export class UploadStore implements BlobStore {
   }
 
   /**
-   * An upload for which there is no room in a document is left out: its record stays, nothing of it is
-   * held, and a client that asks starts again, as the protocol has it.
+   * An upload that does not fit into a document is left out: its record stays without bytes, and the client starts
+   * again, as the protocol says.
    */
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;
@@ -245,7 +245,7 @@ export class UploadStore implements BlobStore {
     const captured = new Map<string, Blob>();
     for (const [id, text] of entries) {
       const bytes = Buffer.from(text, "base64");
-      // Charged to the sandbox that restores it, not to a space of its own.
+      // Counts for the sandbox that restores it.
       const segment = new Segment(this.folders.uploads.newPath("blob"), { used: 0 });
       await writeFile(segment.path, bytes, { mode: 0o600 });
       segment.wrote(bytes.length);
