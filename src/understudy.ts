@@ -82,7 +82,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     },
     overrides: options.overrides !== false,
     delay: options.delay,
-    // Never stored: a stored world has the secrets that were made of it, and a later one of its name gets new ones.
+    // Never stored: a stored world contains its own secrets, and a later world of the same name gets new ones.
     serverKey: shared && randomBytes(32),
     readyToSend: durable && ((sandbox) => durable.readyToSend(sandbox)),
     durability: durable && { mark: durable.mark, settle: settleOrUnsaved(durable) },

@@ -11,12 +11,12 @@ const FORMAT = "understudy-worlds";
 const VERSION = 2;
 const WRITE_BYTES = 256 * 1024;
 
-/** By sandbox, section and id. Values: nothing that is in here is ever changed, only replaced. */
+/** Texts by sandbox, section and id. Immutable: changes replace maps. */
 export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
 
 /**
- * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs,
- * renames, keeps the copy before as `.previous`, and yields to requests while it writes.
+ * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs, renames,
+ * keeps the copy before as `.previous`, and lets requests run while it writes.
  */
 export class DocumentFile implements Adapter<SandboxSections> {
   private readonly file: string;
@@ -143,7 +143,7 @@ async function writePieces(file: string, pieces: Iterable<string>): Promise<void
       pending.push(piece);
       size += piece.length;
       if (size < WRITE_BYTES) continue;
-      // `writeFile` goes on where it was, and writes all of it or fails.
+      // `writeFile` continues at the current position, and writes everything or fails.
       await handle.writeFile(pending.join(""));
       pending = [];
       size = 0;
@@ -173,7 +173,7 @@ export type Nested = { [section: string]: Nested | { [id: string]: unknown } };
 
 export type Sections = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Sections whose rows stand directly below them; the others hold sections. */
+/** Sections with rows directly below them; others contain sections. */
 const isLeaf = (path: readonly string[]): boolean => {
   const place = path[0] === "snapshots" ? path.slice(2) : path;
   return place[0] === "records" ? place.length === 2 : place.length === 1;
@@ -207,7 +207,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
   for (let depth = open.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
-/** The inverse. Anything that is not an object where one belongs gives no rows, and so is missing. */
+/** The inverse. A value other than the expected object gives no rows. */
 export function* nestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {

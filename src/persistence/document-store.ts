@@ -32,7 +32,7 @@ export class DocumentStore implements FolderStore {
 
   /**
    * @param say called with one sentence for each repair
-   * @throws PersistenceError when another server uses the file, or it is none of ours or of a newer version
+   * @throws PersistenceError if another server uses the file, or it is not of this program or of a newer version
    */
   static async open(file: string, say: (warning: string) => void): Promise<DocumentStore> {
     if (!existsSync(dirname(file))) {
@@ -89,7 +89,7 @@ export class DocumentStore implements FolderStore {
   }
 }
 
-/** A copy of what is touched, and of nothing else. */
+/** Copies only the changed parts. */
 class Draft {
   readonly kept: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
   private readonly own = new Map<string, Map<string, Map<string, string>>>();

@@ -2,8 +2,8 @@ import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /**
- * Keeps a file to one server. Node cannot lock files; SQLite can, with a lock of the operating system that ends with the
- * process and does not depend on process ids.
+ * Locks a file for one server. Node cannot lock files; SQLite can, with a lock of the operating system that ends with
+ * the process and does not depend on process ids.
  */
 export class FileLock {
   private readonly db: { exec(sql: string): unknown; close(): void };
@@ -27,7 +27,7 @@ export class FileLock {
     }
   }
 
-  /** The empty file stays: removing it could remove it under a server that has just locked it. */
+  /** The empty file stays: another server may have just locked it. */
   release(): void {
     this.db.exec("ROLLBACK");
     this.db.close();

@@ -4,8 +4,8 @@ import type { PersistenceParts, StoreLocation } from "./open-persistence.ts";
 import type { Saver, SavingFailure } from "./saver.ts";
 
 /**
- * The stored sandboxes of a server that runs alone (`--persist`). It opens after the server's parts are made and
- * before the first request; its code is loaded then, so that a server without it does not pay for it.
+ * The stored sandboxes of a server that runs alone (`--persist`). It opens after the server's parts are created and
+ * before the first request. Its code is loaded then, so a server without a store does not load it.
  */
 export class LocalPersistence implements DurabilityHook {
   private readonly place: StoreLocation & { durable?: boolean };
@@ -29,18 +29,18 @@ export class LocalPersistence implements DurabilityHook {
     this.saver = await this.opening;
   }
 
-  /** Saves what the start has made, for `--durable`. @throws PersistenceError */
+  /** Saves the sandboxes of the start, for `--durable`. @throws PersistenceError */
   async begin(): Promise<void> {
     if (this.isDurable) await this.saver!.begin();
   }
 
   readonly mark = (): number => this.saver!.mark();
 
-  /** A call that changes something may have made another sandbox, so it waits for all. */
+  /** A changing call may have created another sandbox, so it waits for all. */
   readonly settled = (sandbox: Sandbox | undefined, mark: number, reads: boolean): Promise<void> =>
     this.saver!.settled(reads ? sandbox : undefined, mark);
 
-  /** A sandbox that is brought back may have deliveries to send before all are. */
+  /** A loaded sandbox may send deliveries before all are loaded. */
   async readyToSend(sandbox: Sandbox): Promise<void> {
     const saver = await this.opening!;
     await saver.readyToSend(sandbox);

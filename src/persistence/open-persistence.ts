@@ -11,7 +11,7 @@ import { SqliteStore } from "./sqlite-store.ts";
 import type { FolderStore, Row } from "./store.ts";
 import { freeName } from "./store.ts";
 
-/** A folder, in which an embedded engine keeps everything, or one readable document. */
+/** A folder with a database, or one readable document. */
 export type StoreLocation = { folder: string } | { file: string };
 
 export interface PersistenceParts extends RestorerParts {
@@ -19,9 +19,9 @@ export interface PersistenceParts extends RestorerParts {
 }
 
 /**
- * Opens what is kept, brings back its sandboxes, and goes on saving them. A sandbox that cannot be brought
- * back is set aside, alone.
- * @throws PersistenceError when the place is in use, or of a newer version
+ * Opens the store, loads its sandboxes, and saves their changes. A sandbox that cannot be loaded is set aside; the
+ * others are not affected.
+ * @throws PersistenceError if the store is in use, or of a newer version
  */
 export async function openPersistence(parts: PersistenceParts): Promise<Saver> {
   const { place, uploads, log } = parts;
@@ -61,7 +61,7 @@ class Persistence {
         discard: (name) => sandboxes.delete(name),
         bringBack: async (name) => {
           const image = await this.restorer.bringBack(name, await this.store.load(name));
-          // Loading may have changed a little, which cannot be saved now and is no reason for a refusal.
+          // Loading may have made small changes; failing to save them now is no reason for a refusal.
           image.remark();
           this.saver.adopt(image);
         },
@@ -82,7 +82,7 @@ class Persistence {
       }
     }
     for (const image of images) this.saver.adopt(image);
-    // A sandbox that was set aside may name files too.
+    // A sandbox that was set aside also names files.
     if (isWhole) this.parts.uploads.sweep();
   }
 

@@ -2,13 +2,13 @@ import { createClient, ErrorReply, RESP_TYPES } from "redis";
 import { REDIS_SCRIPTS, type RedisScript } from "./redis-scripts.ts";
 import { PersistenceError, StoreRefusal } from "./store.ts";
 
-/** What Redis is asked with and answers: texts, numbers, and lists of them. */
+/** A word of a command to Redis. */
 export type Word = string | Buffer;
 // biome-ignore lint/suspicious/noExplicitAny: a reply is what the command's documentation says
 export type Reply = any;
 type Client = ReturnType<typeof createRedisClient>;
 
-/** A Redis that gives no answer for so long is taken for unreachable, and asked over a new connection. */
+/** A Redis without an answer for this long counts as unreachable; the connection is replaced. */
 const ANSWER_MS = 2000;
 /** Extra time for a large command, in bytes per millisecond. */
 const BYTES_PER_MS = 10_000;
@@ -26,12 +26,12 @@ export interface RedisFacts {
 
 /**
  * One connection to a Redis, which reconnects by itself. Commands are refused while it is down: only the caller knows
- * whether repeating one does harm.
+ * whether repeating one is safe.
  */
 export class RedisConnection {
-  /** Called whenever there is a connection again; nothing else is asked until it has looked. */
+  /** Called after each reconnect; other commands wait until it has ended. */
   onBack: (facts: RedisFacts) => void = () => {};
-  /** As sentences name it: without a password. */
+  /** The address for messages: without a password. */
   readonly place: string;
   private readonly url: string;
   private readonly say: (warning: string) => void;
@@ -49,7 +49,7 @@ export class RedisConnection {
 
   /**
    * @param say called with one sentence for each setting of Redis under which data may be lost
-   * @throws PersistenceError where no Redis answers, or it refuses the password
+   * @throws PersistenceError if no Redis answers, or it refuses the password
    */
   static async open(url: string, say: (warning: string) => void): Promise<RedisConnection> {
     const connection = new RedisConnection(url, say);
@@ -139,7 +139,7 @@ export class RedisConnection {
     return { restarted: before !== undefined && before !== this.run_id };
   }
 
-  /** Lets a connection go, and makes another. */
+  /** Drops the connection, and opens another. */
   private drop(client: Client): void {
     if (this.client !== client || this.isClosed) return;
     this.client = undefined;
@@ -164,7 +164,7 @@ export class RedisConnection {
   private toRefusal(error: Error): StoreRefusal {
     if (error instanceof StoreRefusal) return error;
     const { message } = error;
-    // A script's error comes with the script's place behind it.
+    // The error of a script ends with its position in the script.
     const said = message.replace(/ (script: |&|@).*$/s, "");
     if (!(error instanceof ErrorReply)) return this.unreachable(said);
     const kind = KINDS.find(([pattern]) => pattern.test(said))?.[1] ?? "failed";
@@ -196,12 +196,12 @@ function hidePassword(url: string): string {
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }
 
-/** What Redis itself said, of a refusal made of it. */
+/** The message of Redis in a refusal. */
 function findCause(error: unknown): string {
   return /\((NOSCRIPT[^)]*)/.exec((error as Error).message)?.[1] ?? "";
 }
 
-/** Why a server cannot begin, and what to do about it. */
+/** Why a server cannot start, and what to do. */
 function whyNot(error: Error & { code?: string }): string {
   const { message, code } = error;
   if (/^(NOAUTH|WRONGPASS|ERR AUTH|ERR invalid password|NOPERM)/.test(message))

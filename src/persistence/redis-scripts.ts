@@ -13,8 +13,8 @@ const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").u
  * KEYS: lease, rows. ARGV: mode, epoch, number before, number, id of the commit, session, node url, then each
  * change as three words: `p` field text, `r` field "", `c` prefix "".
  *
- * `new` makes the sandbox, `more` changes it, `whole` replaces all of it, `gone` removes it. The first write is
- * one that Redis refuses when it has no memory left, so that nothing is removed before something is refused.
+ * `new` makes the sandbox, `more` changes it, `whole` replaces all of it, `gone` removes it. The first write is one
+ * that Redis refuses without free memory, so that nothing is removed before a refusal.
  */
 export const COMMIT = script(`
 local lease, rows = KEYS[1], KEYS[2]
@@ -57,8 +57,8 @@ return {'OK', epoch}
 `);
 
 /**
- * Takes a sandbox over (interfaces 15): one of several claimants gets it, and from then on every older epoch is
- * fenced. KEYS: lease, rows. ARGV: epoch and session as they were seen, session, node url.
+ * Takes a sandbox over (interfaces 15): one of several claimants gets it, and every older epoch is fenced from then on.
+ * KEYS: lease, rows. ARGV: epoch and session that were read, session, node url.
  */
 export const CLAIM = script(`
 local lease, rows = KEYS[1], KEYS[2]
@@ -71,9 +71,9 @@ return {'OK', tonumber(is) + 1, held[3] or ''}
 `);
 
 /**
- * An owner whose lease had expired takes back its sandbox, unless another node has taken it over. If Redis restarted with
- * less than it had (`restarted`), the owner knows more than Redis. KEYS: lease, rows. ARGV: epoch, former
- * session, session, node url, restarted.
+ * An owner whose lease had expired reclaims its sandbox, unless another node has taken it over. If Redis restarted and
+ * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, former session, session, node
+ * url, restarted.
  */
 export const RECLAIM = script(`
 local lease, rows = KEYS[1], KEYS[2]
@@ -92,8 +92,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
 /**
- * Milliseconds since the first node saw this run of Redis: after a restart Redis may have less than
- * it had, and owners come back to put that right. KEYS: run. ARGV: Redis's own id of the run.
+ * Milliseconds since the first node saw this run of Redis: after a restart Redis may have lost data, which owners
+ * restore. KEYS: run. ARGV: Redis's own id of the run.
  */
 export const AGE = script(`
 local time = redis.call('TIME')

@@ -5,18 +5,18 @@ import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./r
 import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
 import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";
 
-/** How rows are written; a node refuses what a newer one has written. */
+/** The format of rows; a node refuses a newer one. */
 const FORMAT = 2;
 const PREFIX = "understudy:";
-/** So long a commit is tried again with the same id before its refusal is the answer (interfaces 15). */
+/** How long a commit is retried with the same id before it is refused (interfaces 15). */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** Fields of a hash in one answer, so that loading a large sandbox does not hold up commits of others. */
+/** Fields of a hash in one answer, so that loading a large sandbox does not delay commits of others. */
 const SCAN_COUNT = "1000";
 
-/** Whose the sandboxes are that this store commits. */
+/** The owner of the sandboxes that this store commits. */
 export interface StoreOwner {
-  /** One life of a node between two losses of its lease; never used again. */
+  /** The session of the node until its lease is lost; never reused. */
   session: string;
   url: string;
 }
@@ -34,20 +34,20 @@ export interface Lease {
   epoch: string;
 }
 
-/** Keys of one sandbox bear its name in braces, so that a cluster keeps them together. */
+/** Keys of one sandbox contain its name in braces, so that a cluster stores them together. */
 export const sandboxKey = (name: string, what: string) => `${PREFIX}{${name}}:${what}`;
 export const fleetKey = (what: string) => PREFIX + what;
 
 /**
- * `--store redis://...`: each sandbox is one hash of rows, beside its lease. A commit is one script, which looks at
- * the epoch of the owner and at the number of the last commit first: what a former owner brings is refused, and
- * what was brought twice is taken once (docs/decisions/0010).
+ * `--store redis://...`: each sandbox is one hash of rows, beside its lease. A commit is one script, which first checks
+ * the epoch of the owner and the number of the last commit: commits of a former owner are refused, and a repeated
+ * commit is applied once (docs/decisions/0010).
  */
 export class RedisStore implements Store {
   readonly connection: RedisConnection;
   /** Sandboxes that this node owns. */
   readonly held = new Map<string, OwnedSandbox>();
-  /** Another after the lease was lost. */
+  /** Replaced after the lease was lost. */
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */
   limit = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ export class RedisStore implements Store {
 
   /**
    * @param say called with one sentence for each setting of Redis under which data may be lost
-   * @throws PersistenceError where no Redis answers, or a newer version wrote what is in it
+   * @throws PersistenceError if no Redis answers, or a newer version wrote its data
    */
   static async open(url: string, owner: StoreOwner, say: (warning: string) => void): Promise<RedisStore> {
     const connection = await RedisConnection.open(url, say);
@@ -78,7 +78,7 @@ export class RedisStore implements Store {
     return names.sort();
   }
 
-  /** How many there are in the fleet. */
+  /** The number of sandboxes in the fleet. */
   async count(): Promise<number> {
     return this.connection.ask(["ZCARD", fleetKey("sandboxes")]);
   }
@@ -109,7 +109,7 @@ export class RedisStore implements Store {
     await this.take(sandbox, changes);
   }
 
-  /** Again among the fleet's sandboxes, of which Redis has lost some. */
+  /** Adds the sandbox to the fleet's list again, since Redis has lost data. */
   async relist(sandbox: string, created_at: number): Promise<void> {
     await this.connection.ask(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
@@ -119,12 +119,12 @@ export class RedisStore implements Store {
     this.connection.close();
   }
 
-  /** For how long the present run of Redis has been known to the fleet, in milliseconds. */
+  /** The age of the current run of Redis, as the fleet knows it, in milliseconds. */
   age(): Promise<number> {
     return this.connection.run(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
   }
 
-  /** Undefined where there is no such sandbox. */
+  /** Undefined if there is no such sandbox. */
   async findLease(sandbox: string): Promise<Lease | undefined> {
     const [[session, url, epoch], exists] = await Promise.all([
       this.connection.ask(["HMGET", sandboxKey(sandbox, "lease"), "session", "url", "epoch"]),
@@ -133,7 +133,7 @@ export class RedisStore implements Store {
     return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
   }
 
-  /** Takes a sandbox over from the owner that was seen; false if another node was faster. */
+  /** Takes a sandbox over from the owner that was read; false if another node was faster. */
   async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
     const [status, epoch, number] = await this.connection.run(CLAIM, sandboxKeys(sandbox), [
@@ -145,7 +145,7 @@ export class RedisStore implements Store {
   }
 
   /**
-   * After the lease was lost: takes back a sandbox that no other node has taken over.
+   * After the lease was lost: reclaims a sandbox that no other node has taken over.
    * @returns whether Redis has the last commit, is behind it, or has another owner
    */
   async reclaim(
@@ -198,7 +198,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** Among the fleet's sandboxes, if there is room for one more. @throws StoreRefusal */
+  /** Adds the sandbox to the fleet's list, unless the limit is reached. @throws StoreRefusal */
   private async enlist(name: string): Promise<void> {
     const key = fleetKey("sandboxes");
     const added = await this.insist(() => this.connection.ask(["ZADD", key, "NX", String(Date.now()), name]));
@@ -238,7 +238,7 @@ export function moved(name: string, headers: Record<string, string> = {}): Store
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
 }
 
-/** The changes of one sandbox, as the script reads them. */
+/** The changes of one sandbox, in the form that the script reads. */
 class ChangeSet {
   words: string[] = [];
   private isCleared = false;

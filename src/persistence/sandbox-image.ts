@@ -21,7 +21,7 @@ export class SandboxImage {
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistorySnapshot;
   private readonly uploads: UploadStore;
-  /** Versions of the parts of the sandbox, and of what requests count: equal if nothing has changed. */
+  /** Versions of the parts of the sandbox, and of its counters: equal if nothing has changed. */
   private marks: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
 
   private constructor(sandbox: Sandbox, uploads: UploadStore, kept: Pick<SandboxImage, "value" | "faults">) {
@@ -58,7 +58,7 @@ export class SandboxImage {
     return this.isPresentButForCounts() && isSame(this.marks!.counts, this.readCounts());
   }
 
-  /** Nothing has happened but that requests were counted. */
+  /** Only request counters have changed. */
   isPresentButForCounts(): boolean {
     const { marks } = this;
     return marks !== undefined && isSame(marks.parts, this.readParts()) && this.hasSameSnapshots();
@@ -71,7 +71,7 @@ export class SandboxImage {
     return true;
   }
 
-  /** The sandbox was put back to this image. */
+  /** The sandbox was rolled back to this image. */
   remark(): void {
     this.marks = { parts: this.readParts(), counts: this.readCounts() };
   }
@@ -91,7 +91,7 @@ export class SandboxImage {
     return [world.requests, windows.counted, history.revision];
   }
 
-  /** Bytes that have to be on the disk before anything names them. */
+  /** Bytes that must be on disk before a row names them. */
   async syncBytes(before: SandboxImage | undefined): Promise<void> {
     await this.uploads.sync(this.value.blobs);
     for (const [name, value] of this.snapshots) {

@@ -24,14 +24,14 @@ export interface RestorerParts {
   judge: {
     shape(saved: unknown): void;
     world(world: WorldValue, base: Root): void;
-    /** Has what it takes ready, a piece at each step. */
+    /** Compiles the validators, one per step. */
     prepare(): Iterable<void>;
   };
   wallClock: () => number;
   log: Log;
 }
 
-/** Makes sandboxes of what a store holds of them. */
+/** Creates sandboxes from the rows of a store. */
 export class SandboxRestorer {
   private readonly parts: RestorerParts;
   private readonly idFields: ReadonlyMap<string, string>;
@@ -44,8 +44,8 @@ export class SandboxRestorer {
   readonly idFieldOf = (collection: string) => this.idFields.get(collection);
 
   /**
-   * @param folder where the bytes of its uploads are, unless in that of all kept ones
-   * @throws Error that says what is wrong with the rows; nothing has changed then
+   * @param folder the folder with the bytes of its uploads; by default that of the store
+   * @throws Error that names the problem of the rows; nothing has changed then
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     const saved = parseSavedSandbox(this.idFieldOf, rows);
@@ -70,7 +70,7 @@ export class SandboxRestorer {
     this.parts.uploads.release(blobs);
   }
 
-  /** Everything is made and judged before the sandbox is. */
+  /** Everything is built and validated before the sandbox is created. */
   async revive(
     name: string,
     saved: SavedSandbox,
@@ -123,18 +123,18 @@ export class SandboxRestorer {
   }
 }
 
-/** The fixture by name where it still says what it said, so that editing it goes on working; else as saved. */
+/** The fixture by name if it is unchanged, so that edits still apply; else the saved document. */
 function sameFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
   try {
     const present = fixtures.load(name);
     if (JSON.stringify(present.document()) === JSON.stringify(document)) return present;
   } catch {
-    // Renamed, deleted or broken since: the saved document still says what the world was made from.
+    // Renamed, deleted or broken since: the saved document is the world's fixture.
   }
   return { ...fixtures.load(document), name };
 }
 
-/** Frozen time stays where it was; a clock that moves has moved on while the server was away, never back. */
+/** A frozen clock stays; a moving clock has continued while the server was off, and never goes back. */
 function goneOn(
   { mode, rate, wall }: SavedWorld["facts"]["clock"],
   at: number,

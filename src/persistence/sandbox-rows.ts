@@ -66,7 +66,7 @@ export function* rowsBetween(
   }
 }
 
-/** Entries of which something new is to be said, and those that are gone. */
+/** New and changed entries, and removed ones. */
 function* storiesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) {
   for (const { sequence } of was?.entries.keys() ?? []) {
     if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
@@ -107,7 +107,7 @@ function* addedTo(table: AnyTable) {
 const MAX_CHANGES_A_PIECE = 500;
 const MAX_TURN_MS = 4;
 
-/** In pieces that are made between two turns of the event loop, so that a large change holds up no request. */
+/** Changes in batches, each in its own turn of the event loop, so that a large change does not delay requests. */
 export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
   let piece: Change[] = [];
   let began = performance.now();
@@ -122,7 +122,7 @@ export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<reado
   if (piece.length > 0) yield piece;
 }
 
-/** A world of a sandbox as it was written down, before anybody has judged it. */
+/** A stored world, before validation. */
 export interface SavedWorld {
   facts: SavedFacts;
   windows: ReturnType<RateWindows["toJSON"]>;
@@ -138,7 +138,7 @@ export interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
   };
 }
 
-/** A sandbox as it was written down; `sandbox-rows.ts` says where what stands. */
+/** A stored sandbox; see the table above for its rows. */
 export interface SavedSandbox {
   /** `snapshots`: their names, in the order in which they were saved. */
   about: SandboxState["about"] & { snapshots: string[] };
@@ -146,7 +146,7 @@ export interface SavedSandbox {
   faults: FaultState | undefined;
   present: SavedWorld;
   snapshots: Record<string, SavedWorld>;
-  /** Absent in what an earlier version wrote down. */
+  /** Absent in rows of an earlier version. */
   history?: StoredHistory;
 }
 

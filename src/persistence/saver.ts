@@ -7,16 +7,16 @@ import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal
 
 /** interfaces 2: saved within a second, the writing included. */
 const SWEEP_MS = 300;
-/** Sandboxes in one transaction; more would hold the event loop while they are looked at. */
+/** Sandboxes in one transaction; comparing more would block the event loop. */
 const MAX_BATCH = 500;
 
 /** The server's sandboxes, for the saver. */
 export interface SavedSandboxes {
   all(): Iterable<Sandbox>;
   get(name: string): Sandbox | undefined;
-  /** It had been made, and the store did not take it. */
+  /** It was created, but the store refused it. */
   discard(name: string): void;
-  /** It had been deleted, and the store still has it. */
+  /** It was deleted, but the store still has it. */
   bringBack(name: string): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface SavingFailure {
 
 /**
  * Saves changed sandboxes. It finds changes by comparing each sandbox with its last saved image: all of them several
- * times a second, and one of them when a request waits for it (`--durable`). The changes found together are one
+ * times a second, and one when a request waits for it (`--durable`). Changes that are found together are one
  * transaction.
  */
 export class Saver {
@@ -50,7 +50,7 @@ export class Saver {
   private waiting = new Set<Sandbox>();
   private waitingForAll = false;
   private sweeping = false;
-  /** The present flush has saved something. */
+  /** The current flush has saved something. */
   private isSaving = false;
   private work: Promise<void> = Promise.resolve();
   private queued: Promise<void> | undefined;
@@ -62,7 +62,7 @@ export class Saver {
     this.parts = parts;
   }
 
-  /** From now on every sandbox is looked at within a second. */
+  /** From now on every sandbox is checked within a second. */
   start(): void {
     this.tick = new Promise((resolve) => {
       this.ticked = resolve;
@@ -82,7 +82,7 @@ export class Saver {
   }
 
   /**
-   * Before the first request: what is refused and undone goes back to what the store holds, which must be all there is.
+   * Saves everything before the first request, since a refused change is rolled back to the stored state.
    * @throws PersistenceError where nothing can be saved
    */
   async begin(): Promise<void> {
@@ -103,8 +103,8 @@ export class Saver {
   }
 
   /**
-   * Resolves once everything that the sandbox (without one: any of them) has become until now is on disk.
-   * @param mark from before the change whose answer waits
+   * Resolves once all changes so far of the sandbox (without one: of all) are on disk.
+   * @param mark the mark before the change
    * @throws StoreRefusal when it was undone instead
    */
   async settled(sandbox: Sandbox | undefined, mark: number): Promise<void> {
@@ -117,7 +117,7 @@ export class Saver {
     if (undone > mark) throw this.failure?.refusal ?? new StoreRefusal("failed", "the change was undone");
   }
 
-  /** The same for what leaves the server by itself; while nothing can be saved, it waits for the next attempt. */
+  /** The same for deliveries; while nothing can be saved, they wait for the next attempt. */
   async readyToSend(sandbox: Sandbox): Promise<void> {
     const mark = this.mark();
     if (this.failure !== undefined) await this.tick;
@@ -133,11 +133,11 @@ export class Saver {
     this.timer = undefined;
     this.ticked();
     await this.saveAll();
-    // The images go on holding their bytes: the store names the files.
+    // The images keep references to their bytes, since the store names the files.
     try {
       await this.parts.store.close();
     } finally {
-      // A change that was refused and undone is not lost now.
+      // A refused change was undone, so it is not lost now.
       if (this.failure !== undefined && !(this.isAllSaved() && this.goneNames().length === 0)) {
         // biome-ignore lint/correctness/noUnsafeFinally: what was lost matters more than a copy not made
         throw new PersistenceError(`The last changes could not be saved: ${this.failure.refusal.message}.`);
@@ -194,7 +194,7 @@ export class Saver {
     for (const step of refused) await this.refuse(step, isWaitedFor);
   }
 
-  /** One that is too large for what room there is must not keep the others from being saved. */
+  /** A sandbox that is too large for the disk must not prevent saving the others. */
   private async commitOrSome(steps: readonly Step[], refused: Step[]): Promise<StoreRefusal | undefined> {
     if (steps.length === 0) return undefined;
     const refusal = await this.commit(steps);
@@ -205,14 +205,14 @@ export class Saver {
     return refusal;
   }
 
-  /** Why the store did not take them; all or none. */
+  /** Why the store refused them; undefined if it stored all. */
   private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
     try {
       for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
       await this.parts.store.commit(inPieces(this.listChanges(steps)));
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
-      // The store may be replaced by another one, so everything is written again.
+      // The store may be another one now, so everything is written again.
       if (refusal.kind === "gone") for (const name of this.saved.keys()) this.unknown.add(name);
       return refusal;
     }
@@ -248,8 +248,8 @@ export class Saver {
   }
 
   /**
-   * If a request waits, the sandbox goes back to its stored state; otherwise saving is tried again. The count of a
-   * request is no reason to refuse it.
+   * If a request waits, the sandbox goes back to its stored state; otherwise saving is tried again. A counter alone is
+   * no reason to refuse a request.
    */
   private async refuse({ name, image }: Step, isWaitedFor: (sandbox: Sandbox | undefined) => boolean) {
     const saved = this.saved.get(name);
@@ -268,7 +268,7 @@ export class Saver {
   }
 }
 
-/** A sandbox that is to be saved, or, without an image, one that is gone. */
+/** A sandbox to save, or, without an image, a deleted one. */
 interface Step {
   name: string;
   image: SandboxImage | undefined;

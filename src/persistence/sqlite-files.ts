@@ -25,13 +25,15 @@ const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 
-/** The files of a folder of `--persist`, apart from the work of SQLite itself. */
+/** The files of a folder of `--persist`, except those that SQLite manages. */
 export class SqliteFiles {
   readonly folder: string;
   readonly database: string;
-  /** As it was at the last clean end, or some time after the last start. */
+  /** The copy of the last clean end, or of some time after the last start. */
   readonly copy: string;
-  /** How much was acknowledged. It is written after each commit, without waiting for the disk, so it is never ahead. */
+  /**
+   * The number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
+   */
   readonly acknowledged: string;
   private readonly holder: string;
 
@@ -44,8 +46,7 @@ export class SqliteFiles {
   }
 
   /**
-   * Looks at the header without opening the database, so that one of a newer version stays as it is to the
-   * last byte.
+   * Reads the header without opening the database, so that a database of a newer version does not change by a byte.
    * @throws PersistenceError
    */
   requireKnownFormat(): void {
@@ -73,7 +74,7 @@ export class SqliteFiles {
     );
   }
 
-  /** The database holds keys and secrets; the engine would let everybody read it. */
+  /** The database contains keys and secrets; by default SQLite would let all users read it. */
   makePrivate(): void {
     closeSync(openSync(this.database, "a", 0o600));
   }
@@ -94,7 +95,7 @@ export class SqliteFiles {
     return page > 0 && fileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
   }
 
-  /** Missing, or cut down to nothing, although something was saved; the engine would take it for a new one. */
+  /** Missing or empty although something was saved; SQLite would create a new one. */
   isEmptied(): boolean {
     return fileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined);
   }
@@ -108,7 +109,7 @@ export class SqliteFiles {
     }
   }
 
-  /** Says what is missing of that which was acknowledged, and keeps what is there; undefined if nothing is missing. */
+  /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
     if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
     const kept = aside ?? freeName(`${this.database}.damaged`);
@@ -128,7 +129,7 @@ export class SqliteFiles {
     return copy !== undefined && copy.mtimeMs >= statSync(this.database).mtimeMs;
   }
 
-  /** Keeps what cannot be read, puts the copy in its place, and says so. */
+  /** Sets the unreadable files aside, restores the copy, and reports it. */
   setDamagedAside(): { aside: string; says: string } {
     const aside = freeName(`${this.database}.damaged`);
     const isMissing = !existsSync(this.database);
@@ -142,7 +143,7 @@ export class SqliteFiles {
     const words = `${this.database} ${aside === undefined ? "is missing;" : `is damaged (cut short, emptied or overwritten) and was kept as ${aside};`}`;
     const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
     if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
-    // Should it be damaged as well, the next turn will not find it again.
+    // Renamed, so that the next attempt does not try it again if it is damaged too.
     renameSync(this.copy, this.database);
     return `${words} the copy of ${copied.toISOString()} is used in its place.`;
   }
@@ -157,7 +158,7 @@ export class SqliteFiles {
   }
 }
 
-/** How much a database holds, or was acknowledged: commits, and the changes in them. */
+/** Stored or acknowledged commits, and the number of their changes. */
 export interface Saved {
   saves: number;
   changes: number;

@@ -16,8 +16,8 @@ import {
 } from "./store.ts";
 
 /**
- * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0005). Its write-ahead log
- * holds each commit whole or not at all, also after kill -9 and on a full disk.
+ * `--persist DIR`: one SQLite database, in a thread of its own (docs/decisions/0005). Its write-ahead log makes each
+ * commit atomic, also after kill -9 and on a full disk.
  */
 export class SqliteStore implements FolderStore {
   readonly uploads: string;
@@ -26,7 +26,7 @@ export class SqliteStore implements FolderStore {
   private readonly thread: EngineThread;
   private readonly lock: FileLock;
   private readonly mutex = new Mutex();
-  /** The files were removed: the database must be opened again before it can take anything. */
+  /** The files were removed: the database must be opened again before the next commit. */
   private isLost = false;
 
   private constructor(files: SqliteFiles, thread: EngineThread, lock: FileLock) {
@@ -38,7 +38,7 @@ export class SqliteStore implements FolderStore {
   }
 
   /**
-   * Opens the folder's database, or makes one. A damaged one is set aside, and the copy before it used.
+   * Opens the folder's database, or creates one. A damaged one is set aside, and the previous copy used.
    * @param say called with one sentence for each repair
    * @throws PersistenceError when another server uses the folder, or a newer version wrote it
    */
@@ -61,7 +61,7 @@ export class SqliteStore implements FolderStore {
     }
     files.noteHolder();
     const store = new SqliteStore(files, thread, lock);
-    // A copy to fall back to, made after everything else that the start does.
+    // A fallback copy, made at the end of the start.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
     return store;
   }
@@ -87,7 +87,7 @@ export class SqliteStore implements FolderStore {
     });
   }
 
-  /** @throws PersistenceError when the copy to fall back to could not be made; the database itself is whole */
+  /** @throws PersistenceError if the fallback copy could not be made; the database itself is complete */
   async close(): Promise<void> {
     await this.mutex.run(async () => {
       const failure = await this.thread.ask("copyTo", { copy: this.files.copy }).then(
@@ -122,7 +122,7 @@ export class SqliteStore implements FolderStore {
     }
   }
 
-  /** Only into a folder that is there again: one that was unmounted must not be made up. */
+  /** Only if the folder exists again: an unmounted folder must not be created. */
   private async reopen(): Promise<void> {
     if (!existsSync(this.files.folder)) throw new StoreRefusal("gone", `${this.files.folder} is gone`);
     this.files.makePrivate();
@@ -191,7 +191,7 @@ interface Asked {
   reject: (error: Error) => void;
 }
 
-/** The engine's thread, as promises; it answers in the order in which it was asked. */
+/** The thread of the database, as promises; it answers in the order of the requests. */
 export class EngineThread {
   private readonly worker: Worker;
   private readonly asked = new Map<number, Asked>();

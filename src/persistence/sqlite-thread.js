@@ -1,18 +1,18 @@
-// The thread in which the embedded engine works: it is synchronous, and a flush must not hold up requests.
-// Plain JavaScript, since a thread cannot be started from TypeScript on Node 20.
+// The thread of the database, which is synchronous: a flush must not block requests. Plain JavaScript, since a thread
+// cannot be started from TypeScript on Node 20.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import Database from "libsql";
 
 const { file, acknowledged, formatId, formatVersion } = workerData;
-/** Sorts behind every section that begins with the same characters. */
+/** Sorts after every section with the same prefix. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
 let db;
 let statements;
 let inode;
-/** Inside a transaction that has not been refused. */
+/** A transaction is open. */
 let isOpen = false;
 let changed = false;
 /** Commits of this database, and the changes in them. */
@@ -20,14 +20,14 @@ let saved = { saves: 0, changes: 0 };
 let unsaved = 0;
 let note;
 let idle;
-/** Without commits; after it, the database is whole without its log. */
+/** After this time without commits, the log is written to the database. */
 const IDLE_MS = 1000;
 const BUSY_MS = 5000;
 
 function open({ isFresh }) {
   db = new Database(file);
   try {
-    // Other programs may read; another server is kept out by a lock of its own.
+    // Other programs may read; a separate lock excludes other servers.
     db.pragma(`busy_timeout = ${BUSY_MS}`);
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = FULL");
@@ -46,7 +46,7 @@ function open({ isFresh }) {
       db.pragma(`user_version = ${formatVersion}`);
     }
     db.exec("COMMIT");
-    // What tells the format of the file has to stand in the file itself, where it is read before it is opened.
+    // The header must be in the file itself, not in its log, since it is read before the database is opened.
     if (version === 0) db.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
     db.close();
@@ -74,7 +74,7 @@ function open({ isFresh }) {
   return saved;
 }
 
-/** After the file had been missing; it may be back, or there is another one, or none. */
+/** After the file was missing; it may be the same again, another one, or still missing. */
 function reopen() {
   if (statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
   db.close();
@@ -111,14 +111,14 @@ function apply({ changes, begins, ends }) {
 }
 
 function begin() {
-  // A file that was deleted or replaced takes writes without a word, and nobody would ever read them.
+  // Writes to a deleted or replaced file succeed, but are lost.
   if (statSync(file).ino !== inode) throw Object.assign(new Error("replaced"), { code: "ENOENT" });
   db.exec("BEGIN IMMEDIATE");
   isOpen = true;
   unsaved = 0;
 }
 
-/** Of one length, so that a process that is killed leaves the text before or this one. */
+/** Of constant length, so that a killed process leaves either the previous text or this one. */
 function noteSaved() {
   const text = JSON.stringify({ ...saved, at: new Date().toISOString() });
   try {
@@ -129,7 +129,7 @@ function noteSaved() {
   }
 }
 
-/** So that a copy of the database alone has everything. A reader may keep the log in use; then it is emptied later. */
+/** Then a copy of the database file alone is complete. If a reader uses the log, it is emptied later. */
 function emptyLog() {
   db.pragma("busy_timeout = 0");
   try {
@@ -151,17 +151,17 @@ function rollBack() {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // The engine has done so itself.
+    // SQLite has done so itself.
   }
 }
 
-/** A copy that is whole, in place of the copy before. */
+/** Replaces the previous copy by a complete one. */
 function copyTo({ copy }) {
   if (!changed && statSync(copy, { throwIfNoEntry: false }) !== undefined) return;
   const draft = `${copy}.draft`;
   rmSync(draft, { force: true });
   try {
-    // Made first, for its mode: it holds keys and secrets.
+    // Created first with its mode, since it contains keys and secrets.
     closeSync(openSync(draft, "w", 0o600));
     db.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`);
     const handle = openSync(draft, "r+");

@@ -10,23 +10,23 @@ export interface Row {
   text: string;
 }
 
-/** A row that is put (or, with null, removed), or everything of a sandbox below a section that goes. */
+/** A row to store (or, with null, to remove), or a section of a sandbox to remove. */
 export type Change =
   | { sandbox: string; section: string; id: string; text: string | null }
   /** `""` is the whole sandbox. */
   | { sandbox: string; clear: string };
 
 /**
- * Where kept sandboxes are: an embedded engine, a readable document, the Redis of a fleet. A store knows
- * sandboxes by name and rows by section and id, and nothing of what they mean.
+ * The storage of sandboxes: an embedded database, a readable document, or the Redis of a fleet. A store has sandboxes
+ * by name and rows by section and id; it does not interpret them.
  */
 export interface Store {
-  /** Names of the sandboxes of which anything is kept. */
+  /** Names of the stored sandboxes. */
   list(): Promise<string[]>;
   load(sandbox: string): Promise<Row[]>;
   /**
-   * Stores all changes of a sandbox in their order, or none of them. They come in pieces, so that making them
-   * does not block the event loop. Resolves once they are as safe as the store makes them.
+   * Stores all changes of a sandbox in their order, or none. They are produced in pieces, so that they do not block the
+   * event loop. Resolves once they are stored durably.
    * @throws StoreRefusal; of a sandbox whose changes were refused nothing has changed then. Where a store is one
    * transaction (a file), that is so of all sandboxes; elsewhere others may have been taken, and taking the same
    * again does no harm.
@@ -54,7 +54,7 @@ export type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")
   | ("unreachable" | "behind" | "moved" | "taken" | "limit");
 
-/** The store did not take a commit; what it held before, it holds. */
+/** The store refused a commit, and has its earlier state. */
 export class StoreRefusal extends Error {
   override readonly name = "StoreRefusal";
   readonly kind: RefusalKind;
@@ -92,12 +92,12 @@ const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) =>
   failed: (place) => `${place} could not be written`,
 };
 
-/** Something about the kept worlds that the user must know before the server can run; one sentence or two. */
+/** A problem of the stored worlds that the user must solve before the server can run; one or two sentences. */
 export class PersistenceError extends Error {
   override readonly name = "PersistenceError";
 }
 
-/** The name itself, or with a number behind it, so that nothing is written over. */
+/** The name itself, or with a number at its end, so that no file is overwritten. */
 export function freeName(name: string): string {
   let free = name;
   for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;

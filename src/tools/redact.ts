@@ -9,8 +9,8 @@ import {
   WEBHOOK_SECRET,
 } from "../engine/contract/secret-names.ts";
 
-// Takes secrets out of texts that leave the process: archives, reports, the journal's listing. Unknown secrets are
-// found by the name of their field or header and by their form; a known one is found in any spelling.
+// Redacts secrets in texts that leave the process: archives, reports, the journal's listing. Unknown secrets are found
+// by the name of their field or header and by their form; a known one is found in any spelling.
 
 /** Replaces a secret; it shows that something was there. */
 export const MASK = "***";
@@ -99,7 +99,7 @@ export function spellSecret(secret: string): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** Halves of the secret, which are as good as all of it; ordinary words, which a text may hold by chance, are left out. */
+/** Halves of the secret, which disclose most of it; without ordinary words, which a text may contain by chance. */
 export function cutSecret(secret: string): string[] {
   const bare = secret.replace(/^whsec_/, "");
   const length = Math.max(MIN_LENGTH, Math.ceil(bare.length / 2));

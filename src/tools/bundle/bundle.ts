@@ -5,7 +5,7 @@ import { DelaySchema } from "../../engine/faults/effects/delay.ts";
 import type { EffectDocument } from "../../engine/faults/effects/effect.ts";
 
 export const BUNDLE_FORMAT = "understudy-bundle";
-/** Grows when an older Understudy could no longer replay what a newer one writes. */
+/** Grows if older versions could not replay newer bundles. */
 export const BUNDLE_VERSION = 1;
 
 const Headers = Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }));
@@ -25,7 +25,7 @@ const Answer = Type.Object({
   body: Type.Optional(Body),
   /** For a streamed answer that was too long to keep. */
   digest: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
-  /** It had not ended, or the client left: only its head is compared. */
+  /** It had not ended, or the client left: only status and headers are compared. */
   open: Type.Optional(Type.Boolean()),
 });
 export type BundleAnswer = Static<typeof Answer>;
@@ -35,7 +35,7 @@ export type RecordedAttempt = Static<typeof RecordedAttempt>;
 
 const RequestStep = Type.Object({
   request: Type.Object({
-    /** Counts arrivals from 0, those that were never answered included; ids are drawn from it. */
+    /** The number of earlier requests, including unanswered ones; ids are drawn from it. */
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
     at: Instant,
@@ -88,12 +88,12 @@ export const Bundle = Type.Object(
       rate: Type.Optional(Type.Number()),
     }),
     settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
-    /** Those that were named; in force at first are the `active` ones, in their order. */
+    /** The scenarios in use; the `active` ones are active at first, in their order. */
     scenarios: Type.Array(
       Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
     ),
     active: Type.Array(Type.String()),
-    /** For a server that was started with it: by how much every answer was late. */
+    /** The delay of every answer, if the server was started with one. */
     delay: Type.Optional(Type.Unsafe<NonNullable<EffectDocument["delay"]>>(DelaySchema)),
     /** Answers of receivers and their instants, by delivery and attempt; a replay calls no receiver. */
     deliveries: Type.Unsafe<Record<string, RecordedAttempt[]>>({
@@ -156,7 +156,7 @@ export function readBundle(text: string, file: string): Bundle {
   return value as Bundle;
 }
 
-/** A sandbox cannot be put into a bundle; `advice` says how it could (interfaces 4). */
+/** A sandbox cannot be put into a bundle; `advice` says what to do (interfaces 4). */
 export class BundleRefusal extends Error {
   override readonly name = "BundleRefusal";
   readonly kind: "not-replayable" | "journal-incomplete";

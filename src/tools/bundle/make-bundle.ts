@@ -20,8 +20,8 @@ import type { RecordedCall, Recording } from "./recordings.ts";
 import { SecretPlaceholders } from "./secret-placeholders.ts";
 
 /**
- * Everything that `understudy replay` needs to repeat the requests and calls since a sandbox's first day.
- * @throws BundleRefusal when the journal has lost entries, or the sandbox's present does not follow from them
+ * Everything that `understudy replay` needs to repeat the requests and calls since a sandbox's creation or last reset.
+ * @throws BundleRefusal if the journal has lost entries, or the sandbox's state does not follow from them
  */
 export function makeBundle(
   sandbox: Sandbox,
@@ -33,7 +33,7 @@ export function makeBundle(
   }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
   const { first, calls } = recording;
-  // Refused for a file that is wrong, a request has changed nothing, and no replay would find that file.
+  // A request that was refused for an invalid scenario file changed nothing, and a replay does not have that file.
   const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
   const secrets = new SecretPlaceholders();
   for (const root of rootsWithKeys(sandbox, recording)) {
@@ -219,7 +219,7 @@ function controlStep(
   secrets: SecretPlaceholders,
 ): ControlStep {
   const { operation, method, path, body, status } = call;
-  // Not earlier: a secret that an earlier answer handed out is named after that answer.
+  // Not earlier: secrets of earlier answers are named after those answers.
   secrets.registerGiven(JSON.stringify(body ?? null));
   return {
     control: {

@@ -5,12 +5,12 @@ import { toPairs } from "../har/har-entry.ts";
 import type { BundleAnswer, BundleBody } from "./bundle.ts";
 import type { SecretPlaceholders } from "./secret-placeholders.ts";
 
-/** interfaces 5: outside the promise of equal bytes, or the connection's own business. */
+/** interfaces 5: headers that may differ, and headers of the connection. */
 const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "keep-alive"]);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The answer of a journal entry, its secrets by name. The same of a replay is compared with it. */
+/** The answer of a journal entry, with placeholders for secrets; a replay compares its own with it. */
 export function recordedAnswer(
   entry: JournalEntry,
   number: number,
@@ -117,7 +117,7 @@ function getText(body: BundleBody | undefined): string {
 const BEFORE = 40;
 const AFTER = 60;
 
-/** The place with its surroundings, on one line. */
+/** The difference with its context, on one line. */
 function around(text: string, at: number): string {
   const start = Math.max(0, at - BEFORE);
   const end = Math.min(text.length, at + AFTER);

@@ -7,7 +7,7 @@ import type { ClockMode } from "../../engine/state/clock.ts";
 import { writesTo } from "../../engine/state/transaction.ts";
 import type { Commit } from "../../engine/state/world-parts.ts";
 
-/** How a sandbox was on its first day: all that a replay has to begin with. */
+/** The initial state of a sandbox, from which a replay begins. */
 export interface InitialSandbox {
   fixture: LoadedFixture;
   seed: number;
@@ -66,12 +66,14 @@ export interface Recording {
   lastControl: number;
 }
 
-/** A sandbox that is driven by its control API all day is not what bundles are for. */
+/** Bundles are not meant for sandboxes with more control calls. */
 const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Limit for all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
-/** They begin a recording, concern another sandbox or no world, or only matter once the snapshot is restored. */
+/**
+ * Calls that begin a recording, are about another sandbox or no world, or only matter after a restore of the snapshot.
+ */
 const NOT_REPEATED = new Set([
   "coverage.clear",
   "history.fork",
@@ -84,8 +86,8 @@ const NOT_REPEATED = new Set([
 ]);
 
 /**
- * The parts of a bundle that the journal lacks (interfaces 4): each sandbox's first day, and in their order the
- * control calls that changed it. It holds references only, so a bundle that is never made costs next to nothing.
+ * The parts of a bundle that the journal lacks (interfaces 4): each sandbox's initial state, and the control calls that
+ * changed it, in order. It contains only references, so the recording is cheap.
  */
 export class Recordings {
   private readonly recordings = new WeakMap<Sandbox, Recording>();
@@ -108,7 +110,7 @@ export class Recordings {
     });
   };
 
-  /** Marks a sandbox as one that no bundle can describe; `why` is in words. */
+  /** Marks a sandbox as not replayable; `why` is in words. */
   spoil(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
     if (recording !== undefined) recording.unfit ??= why;
@@ -139,7 +141,7 @@ export class Recordings {
     });
   };
 
-  /** A receiver was closed without a call; a replay closes it by one. */
+  /** A receiver was closed without a call; a replay closes it by a call. */
   onLeaseEnd(sandbox: Sandbox, receiver_id: string): void {
     const path = `/receivers/${receiver_id}`;
     this.onCall(sandbox, {
@@ -148,7 +150,7 @@ export class Recordings {
     });
   }
 
-  /** Notes the attempts that this commit has recorded. */
+  /** Records the attempts of this commit. */
   readonly onCommit = (sandbox: Sandbox, { written }: Pick<Commit, "written">): void => {
     const recording = this.recordings.get(sandbox);
     if (recording === undefined) return;
@@ -194,7 +196,7 @@ export class Recordings {
   }
 }
 
-/** Fixtures and state calls bring deliveries too; those that were attempted here have one attempt more than before. */
+/** Fixtures and state calls create deliveries too; only real attempts increase the number of attempts by one. */
 function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
   if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
   const last = is.attempt_log.at(-1);

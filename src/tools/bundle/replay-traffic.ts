@@ -16,18 +16,18 @@ interface Sending extends RecordedRequest {
   /** Default 127.0.0.1. */
   host?: string;
   port: number;
-  /** Which entry of the journal is the request's, where others may come meanwhile. */
+  /** Whether a journal entry is that of the request, since others may arrive meanwhile. */
   isIts?: (entry: JournalEntry) => boolean;
 }
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
 const PATIENCE_MS = 10 * 60_000;
-/** How long a connection may stay open after the journal has the answer; a fault may hold it for ever. */
+/** How long a connection may stay open after the journal has the answer; a fault may never close it. */
 const LINGER_MS = 500;
 
 /**
- * Sends one request over HTTP and waits for its entry in the journal, which holds the answer as it went out.
- * Undefined when none comes.
+ * Sends one request over HTTP and waits for its entry in the journal, which contains the sent answer. Undefined if
+ * there is none.
  */
 export async function sendRecorded(
   sandbox: Sandbox,
@@ -65,7 +65,7 @@ function nextEntry(
       resolve(entry);
     };
     const stop = sandbox.journal.subscribe((entry) => {
-      // Its effects come before it in the journal.
+      // Entries of its effects precede its own entry in the journal.
       if (entry === undefined || (entry.delivery === undefined && isIts(entry))) finish(entry);
     });
     signal.addEventListener("abort", () => finish(undefined), { once: true });
@@ -74,7 +74,7 @@ function nextEntry(
 
 function exchange({ host = "127.0.0.1", port, method, target, headers, body }: Sending, signal: AbortSignal) {
   const flat = headers.flatMap(([name, value]) => [name!, value!]);
-  // One of HTTP/1.0 may have had none; this one is of 1.1, which has to.
+  // The recorded request may lack it, as in HTTP/1.0; this one uses HTTP/1.1, which requires it.
   if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
   if (body !== undefined) flat.push("Content-Length", String(body.length));
   const outgoing = request({
@@ -97,8 +97,8 @@ function after(milliseconds: number): Promise<undefined> {
 }
 
 /**
- * Plays the receivers of a bundle: each attempt of a delivery is answered as it was then, and no receiver is
- * called. Anything else is answered with what `otherwise` says.
+ * Plays the receivers of a bundle: each attempt of a delivery is answered as it was then, and no receiver is called.
+ * `otherwise` answers anything else.
  */
 export function recordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,

@@ -9,7 +9,7 @@ import {
   WEBHOOK_SECRET,
 } from "../../engine/contract/secret-names.ts";
 
-/** Marks a reference in a bundle's texts; a text that holds the bracket itself says so. */
+/** Delimits a placeholder in a bundle's texts; the bracket itself is escaped. */
 const OPEN = "⟦";
 const CLOSE = "⟧";
 const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
@@ -27,13 +27,12 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
 /** A parameter of a query, or of a form, which begins with one. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
-/** Every secret that is handed out consists of these. */
+/** All generated secrets consist of these characters. */
 const WORD = /[\w.~-]{8,}/g;
 
 /**
- * Takes secrets out of what a bundle holds and leaves their names, so that nothing is lost (interfaces 4): API
- * keys by their id, what an answer handed out (tokens, upload URLs, webhook secrets) by the number of that
- * answer, everything else by its length.
+ * Replaces the secrets in a bundle by placeholders (interfaces 4). API keys are named by their id, secrets of answers
+ * (tokens, upload URLs, webhook secrets) by the number of the answer, all others by their length.
  */
 export class SecretPlaceholders {
   private readonly names = new Map<string, string>();
@@ -41,19 +40,19 @@ export class SecretPlaceholders {
   private readonly issued = new Map<number, number>();
   private readonly given = new Set<string>();
 
-  /** A secret that a reader of the bundle can find by this name. */
+  /** Registers a secret under the name that a replay resolves. */
   register(secret: string, name: string): void {
     if (this.names.has(secret)) return;
     this.names.set(secret, name);
     this.secrets.set(name, secret);
   }
 
-  /** The secret of a name, if there is one by now. */
+  /** The secret with this name, if known. */
   find(name: string): string | undefined {
     return this.secrets.get(name);
   }
 
-  /** The secrets of an answer, which later requests may carry. */
+  /** Registers the secrets of an answer, which later requests may contain. */
   registerIssued(answer: number, text: string): void {
     for (const secret of issuedSecrets(text)) {
       if (this.names.has(secret)) continue;
@@ -63,7 +62,7 @@ export class SecretPlaceholders {
     }
   }
 
-  /** Keys and webhook secrets that the user wrote into a text. */
+  /** Registers keys and webhook secrets that the user wrote into a text. */
   registerGiven(text: string): void {
     for (const [letter, pattern] of GIVEN) {
       for (const [secret] of text.matchAll(pattern)) {
@@ -83,7 +82,7 @@ export class SecretPlaceholders {
     });
   }
 
-  /** A body that a client sent: also text that only looks like a secret is replaced. */
+  /** Redacts a client's body: text that only looks like a secret is replaced too. */
   redact(text: string): string {
     return withinNamed(this.replaceKnown(text))
       .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
@@ -169,7 +168,7 @@ export function resolveReferences(text: string, valueFor: (kind: string, name: s
   );
 }
 
-/** A text in place of a secret that the bundle lacks: the same for the same name, and as long as it was. */
+/** A replacement of an unknown secret: deterministic for its name, with the same length. */
 export function makePlaceholder(name: string, length: number): string {
   let text = "";
   for (let block = 0; text.length < length; block++)

@@ -1,11 +1,11 @@
 import type { JunitCase } from "../reports/junit.ts";
 
-/** How a check ended. `not-observable` proves nothing either way, and never counts as passed. */
+/** How a check ended. `not-observable` proves nothing, and never counts as passed. */
 export type CheckOutcome = "passed" | "failed" | "differs" | "not-observable" | "error";
 
 /**
- * One thing that the tested side has to get right: a webhook receiver, a service or a client. A check stages requests
- * with its context and reads what came of them. Families add fields of their own, such as a severity or a section.
+ * One requirement for a webhook receiver, a service or a client. A check sends requests with its context and reads the
+ * results. Families add fields of their own, such as a severity or a section.
  */
 export interface Check<Context, Finding> {
   id: string;
@@ -98,7 +98,7 @@ export function toJunitCase(
   about: {
     name: string;
     classname: string;
-    /** One line on what was found, and the whole of it. */
+    /** The finding in one line, and in full. */
     message: string;
     detail: string;
     output?: string | undefined;

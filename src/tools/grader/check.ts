@@ -58,7 +58,7 @@ export function isAccepted(attempt: Attempt): boolean {
   return Math.floor(getStatus(attempt) / 100) === 2;
 }
 
-/** 429 is not a refusal: it says nothing about the request, which may be accepted later. */
+/** 429 is not a refusal, since the request may be accepted later. */
 export function isRefused(attempt: Attempt): boolean {
   const status = getStatus(attempt);
   return Math.floor(status / 100) === 4 && status !== 429;
@@ -85,7 +85,7 @@ export function isDisabledBy410(attempt: Attempt): boolean {
 
 /** A genuine delivery, or one with something changed, that a check sends. */
 export interface Case {
-  /** Names it in findings. */
+  /** The name in findings. */
   label: string;
   shape?: DeliveryShape;
   transport?: Transport;
@@ -162,7 +162,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
 
 type Staged = Case & { delivery: TestDelivery };
 
-/** As many at once as the receiver answers in time; those that find no room, again alone. */
+/** As many at once as the receiver answers in time; deferred ones are repeated one by one. */
 async function deliverAll(session: Session, staged: readonly Staged[]): Promise<Attempt[]> {
   const size = session.concurrency();
   const all: Attempt[] = [];
@@ -241,7 +241,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
   return null;
 }
 
-/** Acknowledged, and not done. */
+/** Acknowledged, but not processed. */
 const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
 /** Compares the probe's reading with the expected side effects, for a check whose answers were already right. */
@@ -265,7 +265,7 @@ export async function judgeEffects(
   return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
 }
 
-/** For side effects that did not show: they may be lost, or late. */
+/** For missing side effects, which may be lost or late. */
 export function adviseIfLate(session: Session): string {
   return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise --patience.`;
 }
@@ -275,7 +275,7 @@ export function onceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }
 
-/** Sends a delivery that is right in every way: shows whether "later" is meant for all, or for one alone. */
+/** Sends a valid delivery: shows whether the receiver defers all deliveries, or only one. */
 function deliverAnother(session: Session): Promise<Attempt> {
   return session.deliverOnce(session.makeDelivery(), { reuse: false });
 }
@@ -298,8 +298,8 @@ function compareDeferred(attempt: Attempt, { label, other }: { label: string; ot
 }
 
 /**
- * Whether a receiver whose last answer to a genuine delivery was 503 keeps saying so for longer than patience lasts:
- * then it is down behind its gateway, and nothing more can be graded.
+ * Whether a receiver keeps answering 503 to genuine deliveries beyond the session's patience: then it is down behind
+ * its gateway, and grading stops.
  */
 export async function staysOverloaded(session: Session, attempts: readonly Attempt[]): Promise<boolean> {
   const last = attempts.findLast(({ genuine }) => genuine);

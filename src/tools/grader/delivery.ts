@@ -41,7 +41,7 @@ export interface DeliveryShape {
   write?: (payload: Payload) => string;
 }
 
-/** Random for every run: a receiver remembers ids, and a repeated run must not look like repeated deliveries. */
+/** Random for every run: receivers store ids, and a repeated run must not look like repeated deliveries. */
 export function freshId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }

@@ -2,7 +2,7 @@ import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failu
 import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { Attempt } from "./session.ts";
 
-/** Kinds of answers, and of missing ones, that each need another fix. */
+/** Kinds of answers, or missing answers, with different fixes. */
 export type FailureKind = keyof typeof ADVICE;
 
 const BY_STATUS: Readonly<Record<number, FailureKind>> = {

@@ -57,7 +57,7 @@ export class ReceiverTestUsageError extends Error {
 }
 
 export type ReportedRequest = NonNullable<CheckReport["request"]>;
-/** Something that only a look into the receiver's code shows. */
+/** A question that only the receiver's code can answer. */
 export type ManualCheck = ReceiverReport["unseen"][number];
 
 /** Whether a failure of this severity fails the receiver. */

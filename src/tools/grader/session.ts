@@ -57,7 +57,7 @@ const MAX_RATE_LIMIT_WAITS_MS = 300_000;
 const MAX_CONCURRENCY = 8;
 const SLOW_MS = 250;
 
-/** One run against one receiver: sends, and remembers all attempts. */
+/** One run against one receiver: sends requests, and stores all attempts. */
 export class Session {
   readonly attempts: Attempt[] = [];
   options: SessionOptions;

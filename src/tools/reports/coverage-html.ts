@@ -105,10 +105,10 @@ function cellHtml(
   { hits, most }: { hits: number | undefined; most: number },
 ): Html {
   if (hits === undefined) return html`<td class="none"></td>`;
-  // Far from its heads in a map this large, a cell says itself what it stands for.
+  // Each cell has its own label, since the headers of a large map are out of sight.
   const title = `${operation}: ${key}`;
   if (hits === 0) return html`<td class="never" title="${title}" data-head="${key}">0</td>`;
-  // By order of magnitude: a poll of ten thousand must not pale the error that was seen once.
+  // By order of magnitude, so that an error with one hit is visible beside ten thousand polls.
   const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
   return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}" data-head="${key}">${hits}</td>`;
 }

@@ -31,7 +31,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Interpol
   return new Html(markup);
 }
 
-/** Text of ours, such as a style sheet, that is to stand as it is. */
+/** Our own text, such as a style sheet, which is not escaped. */
 export function trusted(markup: string): Html {
   return new Html(markup);
 }

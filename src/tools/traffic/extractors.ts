@@ -134,7 +134,7 @@ function auditEntry(row: Fields): Fields {
   return { ...row, ...Object.fromEntries(empty.map((name) => [name, null])) };
 }
 
-/** By operation; those that are missing tell nothing that a fixture could hold. */
+/** By operation; answers of missing ones contain nothing for a fixture. */
 export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "departments.reparent": department,
   "users.set_current_organization": (world, { body }) => {
@@ -155,7 +155,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const assistant = world.record("assistants", "id", { id: params["assistant_id"], organization_id });
     if (list[0] !== undefined) assistant["name"] = list[0]["resource_name"];
     entries(world, list, organization_id);
-    // A fixture says only how many entries there are; the newest one shows the outcome.
+    // A fixture only has the number of entries; the newest one shows the outcome.
     const { query } = asked;
     const filtered = ["action", "user_id", "start_date", "end_date"].some(
       (name) => query[name] !== undefined,
@@ -250,7 +250,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
     const known = world.record("webhooks", "id", { id: params["webhook_id"], ...SILENT, organization_id });
     known["url"] ??= "http://127.0.0.1:9/recorded";
-    // Nothing is tried again of what was sent in another world.
+    // Deliveries of another world are not retried.
     known["deliveries"] = (body["data"] as Items).map((one) => ({ ...one, next_retry: null }));
   },
 };

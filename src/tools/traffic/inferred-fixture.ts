@@ -67,7 +67,7 @@ export class InferredFixture {
     if (time > this.latest[clock]) this.latest[clock] = time;
   }
 
-  /** The moment that the world stands at: a service may have another clock than who records it. */
+  /** The instant of the world: the service may have another clock than the recorder. */
   get epoch(): number | undefined {
     return [this.latest.stated, this.latest.recorded].find(Number.isFinite);
   }

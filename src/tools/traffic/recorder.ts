@@ -36,8 +36,8 @@ const OF_THE_CONNECTION = new Set([
 ]);
 
 /**
- * interfaces 12: a proxy in front of a service, which passes everything on unchanged and reports each
- * exchange. Rejects when the port is taken.
+ * interfaces 12: a proxy in front of a service, which forwards everything unchanged and reports each exchange. Rejects
+ * when the port is taken.
  */
 export async function createRecorder(options: RecorderOptions): Promise<Recorder> {
   const { target, port, host, onExchange } = options;
@@ -50,7 +50,7 @@ export async function createRecorder(options: RecorderOptions): Promise<Recorder
     underWay.add(passing);
     void passing.finally(() => underWay.delete(passing));
   });
-  // A service's own patience decides, not ours.
+  // The service decides about timeouts.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

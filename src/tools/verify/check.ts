@@ -97,7 +97,7 @@ export interface Observation {
   begin: () => (verdict: Verdict, exchange: Exchange) => void;
 }
 
-/** One thing that a service has to get right, such as `usage.retrieve_limits/month`. */
+/** One requirement for a service, such as `usage.retrieve_limits/month`. */
 export interface Check extends AnyCheck<Context, void> {
   family: CheckFamily;
   /** Section of the reference, or the assumption that fills its gap. */

@@ -25,7 +25,7 @@ export class Contract {
 const ORGANIZATION = "organization_id";
 const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
 
-/** How the declarations call the objects that are asked for, by the prefixes of section 2.1. */
+/** The names of objects in the declarations, by the prefixes of section 2.1. */
 export class ObjectNames {
   /** Parameters that reading operations ask for by ids without a prefix, as those of jobs are. */
   readonly withoutPrefix: ReadonlySet<string>;
@@ -48,7 +48,7 @@ export class ObjectNames {
     }
     const read = operations.filter(readsOnly).flatMap(listParameters);
     for (const [name, prefix] of read) {
-      // Which organization it is, the key says, not an id that turns up.
+      // The key determines the organization, not an id in an answer.
       if (prefix !== undefined && main.has(name) && name !== ORGANIZATION) this.byPrefix.set(prefix, name);
     }
     this.withoutPrefix = new Set(

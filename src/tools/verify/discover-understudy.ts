@@ -32,7 +32,7 @@ export async function discoverInUnderstudy(place: Place): Promise<boolean> {
   }
 }
 
-/** Where the console shows what is asked at a base URL. */
+/** The console's address for requests to a base URL. */
 export function findConsole(target: string): string {
   const { base, sandbox } = splitTarget(target);
   return `${base}/_console/s/${sandbox}`;

@@ -21,9 +21,9 @@ export interface Call {
 }
 
 /**
- * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that
- * carries neither credential nor body, for objects that do not exist, so that a service which forgets to ask
- * who calls still finds nothing to change.
+ * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that carries neither
+ * credential nor body, for objects that do not exist, so that a service which forgets to check the caller has nothing
+ * to change.
  */
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";

@@ -82,7 +82,7 @@ export function getSent({ asked }: Exchange): Record<string, unknown> {
   return { ...asked.params, ...(asked.body as object | undefined), ...asked.query };
 }
 
-/** An answer is about what it was asked for: what it repeats of the request, it repeats unchanged. */
+/** An answer must repeat values of its request unchanged. */
 function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { json } = exchange;

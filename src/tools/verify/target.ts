@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wireProblem } from "./exchange.ts";
 
-/** The parts of a request that judging its answer needs. */
+/** The parts of a request that the checks of its answer need. */
 export interface SentRequestParts {
   /** Decoded, as everything here. */
   params: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export class Stopped extends Error {}
 const UNDO_TIMEOUT_MS = 180_000;
 const MAX_RATE_WAITS = 3;
 
-/** The service under test, as the key's user sees it. Remembers every exchange. */
+/** The service under test, as the key's user sees it. Stores every exchange. */
 export class Target {
   readonly exchanges: Exchange[] = [];
   readonly options: TargetOptions;
@@ -182,7 +182,7 @@ const MAX_WAIT_MS = 120_000;
 const USUAL_WAIT = 5_000;
 const WINDOW = 60_000;
 
-/** Keeps within the key's rate limit (section 8), by what the service says of it. */
+/** Stays within the key's rate limit (section 8), by the service's headers. */
 export class RequestPacer {
   private resumeAt = 0;
 
@@ -191,7 +191,7 @@ export class RequestPacer {
     return Math.max(0, this.resumeAt - Date.now());
   }
 
-  /** Takes up what an answer says of the window: with nothing left, the next request waits for its end. */
+  /** Reads the rate headers of an answer: if nothing is left, the next request waits for the end of the window. */
   saw({ headers }: Pick<Answer, "headers">): void {
     const remaining = headers.get("x-ratelimit-remaining") ?? headers.get("x-ratelimit-remaining-requests");
     if (remaining === null) return;

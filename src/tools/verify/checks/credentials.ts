@@ -6,8 +6,8 @@ import { judgeUnauthenticated } from "../judge-refusal.ts";
 import { inventParams, parameterNames } from "../known-objects.ts";
 
 /**
- * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor
- * body and names objects that do not exist: a service that forgets to ask finds nothing to change.
+ * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor body and
+ * names objects that do not exist: a service that forgets to check has nothing to change.
  */
 function withoutCredentials({ operations }: Contract): Check[] {
   const asking = operations.filter(({ credentials }) => credentials !== false);

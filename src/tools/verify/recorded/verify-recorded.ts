@@ -78,7 +78,7 @@ interface Running {
   requests: SentRequest[];
 }
 
-/** Judges one recorded exchange after the other, and holds none of them. */
+/** Verifies recorded exchanges one by one, without storing them. */
 export class RecordingVerifier implements ExchangeVisitor {
   organization_id: string | null = null;
   readonly counts: Omit<RecordedReport, "file" | "creator" | "entries">;
