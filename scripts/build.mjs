@@ -92,6 +92,7 @@ if (stale) {
       "persistence/sqlite-thread": "src/persistence/sqlite-thread.js",
       "client/index": "src/client/index.ts",
       "client/engine": "src/client/engine.ts",
+      "client/fetch": "src/client/fetch.ts",
       "client/vitest": "src/client/vitest.ts",
       "client/vitest-page": "src/client/vitest-page.ts",
       "client/playwright": "src/client/playwright.ts",

@@ -54,7 +54,7 @@ export const ROOMS = {
   persistence: [...engine, "hosts/node", "documents"],
   fleet: [...engine, "hosts/node", "persistence"],
   tools: [...engine, "hosts/node", "documents"],
-  control: [...engine, "hosts/node", "documents", "persistence", "tools"],
+  control: [...engine, "hosts/node", "hosts/fetch", "documents", "persistence", "tools"],
   "understudy.ts": [
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "persistence", "fleet", "tools", "control"],

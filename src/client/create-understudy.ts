@@ -58,7 +58,9 @@ export async function createUnderstudy(options: CreateOptions = {}): Promise<Loc
     clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });
   const url = await understudy.listen(port, "127.0.0.1");
-  const http = new ControlHttp(url, options.shared?.token, withinProcess(understudy.server));
+  const http = new ControlHttp(url, options.shared?.token, {
+    transport: withinProcess(understudy.server),
+  });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
 

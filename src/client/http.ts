@@ -1,5 +1,5 @@
 import { readHttpUrl } from "../engine/contract/http-url.ts";
-import { overFetch, type Reply, type Transport } from "./transport.ts";
+import { type Reply, type Transport, transportOver, usualFetch } from "./transport.ts";
 import type { Health, ProblemDocument } from "./types.ts";
 
 /** `about:blank` if something other than the control API answered. */
@@ -72,24 +72,33 @@ function toAddress(given: string): string {
 /** A running server answers at once, unless the machine is busy. */
 const HEALTH_MS = 8_000;
 
-let usualTransport: Transport = overFetch;
+let usualTransport: Transport = transportOver(usualFetch);
 
 /** In Node, `node-transport.ts` provides a transport that mocks in the test's process cannot intercept. */
 export function provideTransport(transport: Transport): void {
   usualTransport = transport;
 }
 
+/** How a client's calls, and requests of the emulated API, reach the sandbox. */
+interface Ways {
+  transport: Transport;
+  fetch: (request: Request) => Promise<Response>;
+}
+
 /** The control API of one server. Every call rejects with ControlError or UnreachableError. */
 export class ControlHttp {
   readonly url: string;
   readonly token: string | undefined;
+  /** Sends requests of the emulated API. */
+  readonly fetch: (request: Request) => Promise<Response>;
   private readonly transport: Transport;
 
   /** @throws AddressError */
-  constructor(url: string, token?: string, transport = usualTransport) {
+  constructor(url: string, token?: string, { transport, fetch }: Partial<Ways> = {}) {
     this.url = toAddress(url);
     this.token = token;
-    this.transport = transport;
+    this.transport = transport ?? usualTransport;
+    this.fetch = fetch ?? usualFetch;
   }
 
   /**

@@ -10,6 +10,7 @@ export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./cr
 export { ControlError, UnreachableError } from "./http.ts";
 export type { MatcherResult, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
 export { SandboxClient } from "./sandbox.ts";
+export type { SandboxStart } from "./sandbox-start.ts";
 // Types that the types of Playwright's worker fixtures name.
 export type { TestOptions, TestServers } from "./test-sandbox.ts";
 export { type TestSandboxes, testSandboxes } from "./test-sandbox.ts";

@@ -1,5 +1,7 @@
 import { type HttpHandler, http, passthrough } from "msw";
+import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
+import type { SandboxClient } from "./sandbox.ts";
 
 /** The sandbox of a test, or only its base URL, for example in a page. */
 export interface SandboxAddress {
@@ -24,13 +26,17 @@ const API_PATHS = ["/v1", "/v2", "/webhooks"];
  */
 export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): HttpHandler[] {
   const { from, to } = checked(sandbox, options);
-  const direct = http.all(`${to.origin}/*`, () => passthrough());
+  const isInProcess = to.origin === IN_PROCESS_ORIGIN;
+  const send = isInProcess ? (sandbox as SandboxClient).fetch : fetch;
+  const direct = http.all(`${to.origin}/*`, ({ request }) =>
+    isInProcess ? forwarded(request, { send, base: to.origin, to: to.origin }) : passthrough(),
+  );
   if (from.origin === to.origin) return [direct];
   const { location } = globalThis as { location?: { origin: string } };
   const isPage = location?.origin === from.origin;
   const base = from.href.replace(/\/$/, "");
   const forwarding = (isPage ? API_PATHS : [""]).map((path) =>
-    http.all(`${base}${path}/*`, ({ request }) => forwarded(request, { base, to: sandbox.url })),
+    http.all(`${base}${path}/*`, ({ request }) => forwarded(request, { send, base, to: sandbox.url })),
   );
   // URLs in answers, such as upload URLs, point to the server itself.
   return [...forwarding, direct];
@@ -40,11 +46,14 @@ export function handlersFor(sandbox: SandboxAddress, options: HandlersOptions): 
  * The body as bytes: a browser streams a request's body over HTTP/2 alone. A connection that breaks, an unreachable
  * server and a request that its caller aborts are network errors, as they are in production.
  */
-async function forwarded(request: Request, { base, to }: { base: string; to: string }): Promise<Response> {
+async function forwarded(
+  request: Request,
+  { send, base, to }: { send: typeof fetch; base: string; to: string },
+): Promise<Response> {
   const { method, headers, redirect, signal } = request;
   const body = method === "GET" || method === "HEAD" ? undefined : await request.clone().arrayBuffer();
   const url = to.replace(/\/$/, "") + request.url.slice(base.length);
-  return fetch(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>
+  return send(url, { method, headers, redirect, signal, ...(body?.byteLength ? { body } : {}) }).catch(() =>
     Response.error(),
   );
 }

@@ -2,6 +2,9 @@ import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
 
+/** The origin of a path that is given alone. */
+const IN_SANDBOX = "http://path.invalid";
+
 /**
  * One sandbox of a running server, over its control API (interfaces 4). Every method rejects with a
  * `ControlError` that carries the server's problem document.
@@ -25,6 +28,18 @@ export class SandboxClient {
     this.controlUrl = http.url + this.path;
     this.credentials = credentials;
   }
+
+  /**
+   * Sends a request of the emulated API to this sandbox: a path, or a URL, of which another origin is replaced by the
+   * sandbox's. Without a server (interfaces 17) the engine answers in this process.
+   */
+  fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const given = new URL(input instanceof Request ? input.url : input, IN_SANDBOX);
+    const isOwn = given.origin === new URL(this.url).origin;
+    const url = isOwn ? given.href : this.url + given.pathname + given.search;
+    const request = input instanceof Request ? new Request(url, input) : url;
+    return this.http.fetch(new Request(request, init));
+  };
 
   /** Opens a sandbox that the server has described. */
   static async of(http: ControlHttp, state: Api.SandboxState): Promise<SandboxClient> {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
@@ -14,6 +15,8 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
    * be reachable, only if true.
    */
   origin?: boolean;
+  /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces 17). Not in a suite. */
+  engine?: boolean;
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
@@ -23,7 +26,7 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
 }
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
-  ...(["fixture", "seed", "clock", "settings", "origin"] as const),
+  ...(["fixture", "seed", "clock", "settings", "origin", "engine"] as const),
   ...(["scenarios", "scenariosFolder", "allowUnstruck"] as const),
 ];
 
@@ -42,7 +45,7 @@ export function checkTestOptions(options: unknown): TestOptions {
     throw new TypeError(`understudy's option ${option} is ${is}; it was given ${showValue(value)}`);
   };
   if (scenarios !== undefined && !Array.isArray(scenarios)) refuse("scenarios", "a list of names", scenarios);
-  for (const option of ["allowUnstruck", "origin"]) {
+  for (const option of ["allowUnstruck", "origin", "engine"]) {
     const value = (options as Record<string, unknown>)[option];
     if (value !== undefined && typeof value !== "boolean") refuse(option, "true or false", value);
   }
@@ -58,12 +61,16 @@ export class TestServers {
   private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
 
   /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
-  of(scenariosFolder = existsSync("scenarios") ? "scenarios" : undefined): Promise<LocalUnderstudy> {
-    const key = process.env["UNDERSTUDY_URL"] || (scenariosFolder ?? "");
-    const known = this.servers.get(key);
-    if (known !== undefined) return known;
-    const folder = scenariosFolder === undefined ? {} : { scenariosFolder };
-    const server = createOrConnect({ ...folder, refuseDefault: true });
+  of({ scenariosFolder, engine = false }: TestOptions): Promise<LocalUnderstudy> {
+    const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
+    const options = folder === undefined ? {} : { scenariosFolder: folder };
+    if (engine) return this.started(`engine ${folder}`, async () => createEngine(options));
+    const key = process.env["UNDERSTUDY_URL"] || `${folder}`;
+    return this.started(key, () => createOrConnect({ ...options, refuseDefault: true }));
+  }
+
+  private started(key: string, start: () => Promise<LocalUnderstudy>): Promise<LocalUnderstudy> {
+    const server = this.servers.get(key) ?? start();
     this.servers.set(key, server);
     return server;
   }
@@ -97,12 +104,13 @@ export async function runInSandbox(
   given: TestOptions,
   test: RunnerTest,
 ): Promise<void> {
-  const { scenariosFolder, allowUnstruck, scenarios = [], ...world } = checkTestOptions(given);
-  const client = await servers.of(scenariosFolder);
-  const suite = suiteShare();
+  const { scenariosFolder, engine, allowUnstruck, scenarios = [], ...world } = checkTestOptions(given);
+  const client = await servers.of({ scenariosFolder, engine });
+  // A suite cannot see sandboxes of this process.
+  const suite = engine ? undefined : suiteShare();
   const { share } = suite ?? {};
   const sandbox = await client.sandbox({
-    origin: share?.origin ?? !process.env["UNDERSTUDY_URL"],
+    origin: !engine && (share?.origin ?? !process.env["UNDERSTUDY_URL"]),
     ...(share && { name: `${share.sandbox}--${randomBytes(4).toString("hex")}`, ...share.world }),
     ...world,
     scenarios: [...(share?.scenarios ?? []), ...scenarios],

@@ -22,16 +22,17 @@ export type Transport = (url: string, call: Call) => Promise<Reply>;
 
 // As it is when this is imported: a test may replace it later.
 const { fetch } = globalThis;
+export const usualFetch = (request: Request): Promise<Response> => fetch(request);
 
-export const overFetch: Transport = async (url, call) =>
-  toReply(await fetch(url, { ...call, headers: { ...call.headers } }));
-
-export function toReply(response: Response): Reply {
-  return {
-    status: response.status,
-    statusText: response.statusText,
-    contentType: response.headers.get("content-type") ?? "",
-    text: () => response.text(),
-    chunks: () => response.body!.pipeThrough(new TextDecoderStream()),
+export function transportOver(send: (request: Request) => Promise<Response>): Transport {
+  return async (url, call) => {
+    const response = await send(new Request(url, { ...call, headers: { ...call.headers } } as RequestInit));
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      contentType: response.headers.get("content-type") ?? "",
+      text: () => response.text(),
+      chunks: () => response.body!.pipeThrough(new TextDecoderStream()),
+    };
   };
 }

@@ -4,6 +4,7 @@ import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Settings } from "../engine/contract/settings.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
+import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
 import type { Mount } from "./guard.ts";
@@ -75,7 +76,7 @@ export interface Understudy {
   /** Binds and resolves with the base URL. */
   listen(port: number, host: string): Promise<string>;
   /** Answers a request to this server's sandboxes or its control API without a socket, whatever its URL's origin. */
-  fetch(request: Request): Promise<Response>;
+  fetch: SandboxFetch;
   /** Stops accepting, lets open requests finish, and leaves nothing behind. */
   close(): Promise<void>;
 }

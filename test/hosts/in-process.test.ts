@@ -2,8 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setupServer } from "msw/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
+import { handlersFor } from "../../src/client/msw.ts";
+import { testSandboxes } from "../../src/client/test-sandbox.ts";
 import { EPOCH, KEYS } from "../support/harness.ts";
 
 let sandbox: LocalSandbox;
@@ -129,6 +132,41 @@ describe("a sandbox in this process", () => {
     const entries = sandbox.journal.follow({}, 0);
     expect((await entries.next()).value).toMatchObject({ path: "/v1/models", status: 200 });
     await entries.return?.();
+  });
+
+  it("answers through MSW's handlers, URLs that it hands out included [interfaces 13, 17]", async () => {
+    const msw = setupServer(...handlersFor(sandbox, { origin: "https://api.example.com" }));
+    msw.listen({ onUnhandledRequest: "error" });
+    try {
+      expect((await fetch("https://api.example.com/v1/models", asDan)).status).toBe(200);
+      const announced = await fetch("https://api.example.com/v1/organizations/org_acme/files/upload-url", {
+        method: "POST",
+        headers: { ...asDan.headers, "content-type": "application/json" },
+        body: JSON.stringify({ filename: "notes.txt", file_size: 5, mime_type: "text/plain" }),
+      });
+      const { upload_url } = await readJson(announced);
+      expect((await fetch(upload_url, { method: "PUT", body: "hello" })).status).toBe(200);
+      await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire: "reset" } });
+      await expect(fetch("https://api.example.com/v1/models", asDan)).rejects.toThrow(TypeError);
+    } finally {
+      msw.close();
+    }
+  });
+
+  it("gives each of a runner's tests a sandbox [interfaces 13, 17]", async () => {
+    const sandboxes = testSandboxes({ engine: true, clock: { mode: "frozen", now: EPOCH } });
+    const names = new Set<string>();
+    const body = sandboxes.with(async (one) => {
+      names.add(one.name);
+      expect(one.url).toMatch(/^http:\/\/understudy\.test\/_s\//);
+      expect((await one.fetch("/v1/models", asDan)).status).toBe(200);
+      expect((await one.fetch("https://api.example.com/v1/models", asDan)).status).toBe(200);
+      expect((await one.journal.list()).entries).toHaveLength(2);
+    });
+    await body();
+    await body();
+    expect(names.size).toBe(2);
+    await sandboxes.close();
   });
 
   it("refuses options that it does not have [interfaces 17]", async () => {

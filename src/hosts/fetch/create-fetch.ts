@@ -19,16 +19,17 @@ export interface FetchRoutes {
   receiver(request: ReceiverRequest): ReceiverResponse | Promise<ReceiverResponse>;
 }
 
-export type SandboxFetch = (request: Request) => Promise<Response>;
+/** @param base the path that the API is mounted at, such as `/api` */
+export type SandboxFetch = (request: Request, base?: string) => Promise<Response>;
 
 /**
  * Answers requests of the Fetch standard without a socket (interfaces 17). Rejects as `fetch` does: with a TypeError
  * where a fault breaks the connection, and with the signal's reason where the caller aborts.
  */
 export function createFetch(routes: FetchRoutes): SandboxFetch {
-  const answer = async (request: Request): Promise<Response> => {
+  const answer = async (request: Request, base: string): Promise<Response> => {
     const bytes = request.body === null ? EMPTY_BYTES : new Uint8Array(await request.arrayBuffer());
-    const plain = new FetchRequest(request, bytes);
+    const plain = new FetchRequest(request, bytes, base);
     const { target } = plain;
     if (target.startsWith("/_receivers/")) return answerReceiver(routes, plain);
     const isControl = target.startsWith("/_") && !target.startsWith("/_s/");
@@ -37,7 +38,7 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
     if (plainAnswer.wire !== undefined) return breakAnswer(plainAnswer, request.signal);
     return toResponse(plainAnswer, request);
   };
-  return (request) => Promise.race([aborted(request.signal), answer(request)]);
+  return (request, base = "") => Promise.race([aborted(request.signal), answer(request, base)]);
 }
 
 /** Rejects when the caller aborts. A request may go on then, as one does on a server whose client has left. */

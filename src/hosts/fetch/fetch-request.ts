@@ -10,12 +10,15 @@ export class FetchRequest implements PlainRequest {
   readonly signal: AbortSignal;
   private readonly bytes: Uint8Array;
 
-  /** @param bytes the whole body; no process is between the caller and the engine that could send it in pieces */
-  constructor(request: Request, bytes: Uint8Array) {
+  /**
+   * @param bytes the whole body; no process is between the caller and the engine that could send it in pieces
+   * @param base the path that the API is mounted at, such as `/api`
+   */
+  constructor(request: Request, bytes: Uint8Array, base: string) {
     const { host, origin, pathname, search } = new URL(request.url);
     this.method = request.method;
-    this.target = pathname + search;
-    this.site = toSite(origin);
+    this.target = (pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : pathname) + search;
+    this.site = toSite(origin + base);
     this.bytes = bytes;
     const headers: Record<string, string> = { host };
     for (const [name, value] of request.headers) headers[name] = value;

@@ -57,6 +57,17 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
     says: [/^2 passed/m, /2 tests successful/, /ok +busy +0 +1\/1 +1\/1 +3/, /^1 passed/m],
   },
   "docs/getting-started.md": { ownServer: true },
+  "docs/without-a-server.md": {
+    ownServer: true,
+    says: [/^200\n429$/m, /1 passed/],
+    after: `cat > route.mjs <<'END'
+const { GET } = await import("./api-route.mjs");
+const response = await GET(new Request("http://127.0.0.1/api/v1/models", { headers: { "api-key": "${DAN}" } }));
+if (response.status !== 200) process.exit(1);
+END
+cp 'app/api/[...path]/route.ts' api-route.mjs
+node route.mjs`,
+  },
   "docs/pipelines.md": { ownServer: true },
   "docs/signatures.md": { ownServer: true, says: [/signature-missing/] },
   "docs/cli.md": {

@@ -7,7 +7,7 @@ export const KINDS = "sh ts js html yaml json jsonc text python java php go ruby
 
 /** The file that a block is, where its first line says so in a comment: `// vite.config.ts`, `# .gitlab-ci.yml`. */
 export function fileOf({ code }: Block): string | undefined {
-  return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
+  return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@[\]-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
 }
 
 /** Blocks that are run or written; the others are judged where they stand (test/contract/docs.test.ts). */

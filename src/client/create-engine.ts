@@ -1,0 +1,35 @@
+import { checkSettings } from "../control/check-input.ts";
+import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
+import { assemble, type Understudy } from "../understudy.ts";
+import { UnderstudyClient } from "./connect.ts";
+import type { LocalUnderstudy } from "./create-understudy.ts";
+import { ControlHttp } from "./http.ts";
+import type { SandboxStart } from "./sandbox-start.ts";
+import { transportOver } from "./transport.ts";
+
+/** All that a server offers, without one. @throws as `createSandbox` */
+export function createEngine(options: SandboxStart): LocalUnderstudy {
+  const understudy = assembleEngine(options);
+  const fetch = (request: Request) => awaited(understudy.fetch(request));
+  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
+  return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
+}
+
+/** @throws DocumentError, Problem */
+export function assembleEngine({ clock, settings, ...rest }: SandboxStart): Understudy {
+  return assemble({
+    ...rest,
+    settings: checkSettings(settings ?? {}),
+    clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
+  });
+}
+
+/** The timers of a sandbox do not keep Node alive. While an answer is awaited, this does, as a socket would. */
+async function awaited<T>(work: Promise<T>): Promise<T> {
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    return await work;
+  } finally {
+    clearInterval(alive);
+  }
+}

@@ -1,0 +1,50 @@
+import type { Understudy } from "../understudy.ts";
+import { assembleEngine } from "./create-engine.ts";
+import { requireKnownOptions } from "./options.ts";
+import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
+
+export interface RoutesOptions extends SandboxStart {
+  /** The path at which your application mounts the routes, such as `/api`; the API's own paths follow it. */
+  basePath?: string;
+  /** Whether `/_control` below the base path answers: anyone who reaches the routes can change the sandbox then. */
+  control?: boolean;
+}
+
+const ENGINES = Symbol.for("understudy.engines");
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+/** A handler of web-standard requests for each method, as Next.js takes them; any of them takes every method. */
+export type Routes = Record<(typeof METHODS)[number], (request: Request) => Promise<Response>>;
+
+/** Frameworks load a route's module again after each change, and once for each route; the sandbox stays. */
+const shared = globalThis as { [ENGINES]?: Map<string, Understudy> };
+shared[ENGINES] ??= new Map();
+const engines = shared[ENGINES];
+
+/**
+ * Route handlers that answer from a sandbox in this process (interfaces 17). It begins with the first request and lives
+ * as long as the process.
+ * @throws TypeError for unknown options and a base path that is none; DocumentError, Problem with the first request
+ */
+export function understudyRoutes(options: RoutesOptions = {}): Routes {
+  requireKnownOptions("understudyRoutes", options, [...START_OPTIONS, "basePath", "control"]);
+  const { basePath = "", control = false, ...start } = options;
+  if (typeof basePath !== "string" || !/^(\/[^/?#]+)*$/.test(basePath))
+    throw new TypeError(
+      `understudyRoutes: basePath is a path such as "/api", not ${JSON.stringify(basePath)}`,
+    );
+  const key = JSON.stringify(start);
+  const handle = async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    if (!control && /^\/_(?!s\/)|^\/_s\/[^/]*\/_/.test(pathname.slice(basePath.length))) return closed();
+    const engine = engines.get(key) ?? assembleEngine(start);
+    engines.set(key, engine);
+    return engine.fetch(request, basePath);
+  };
+  return Object.fromEntries(METHODS.map((method) => [method, handle])) as Routes;
+}
+
+function closed(): Response {
+  const detail = "These routes serve no control API. Pass `control: true` to understudyRoutes to open it.";
+  return Response.json({ title: "Not Found", status: 404, detail }, { status: 404 });
+}
