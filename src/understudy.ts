@@ -23,7 +23,7 @@ import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outbound.ts";
-import { findOwnReceiver, listen, ownAddress, ownUrl } from "./hosts/node/own-address.ts";
+import { OwnAddress } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
 import { SandboxOrigins } from "./hosts/node/sandbox-origins.ts";
@@ -40,16 +40,19 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const { shared, replay, log = standardLog() } = options;
   const { version } = manifest;
   const limits = shared && { ...SHARED_LIMITS, ...shared.limits };
-  const guard = createGuard({ allowHosts: options.allowHosts ?? [], token: shared?.token });
+  const { allowHosts = [], publicUrl, trustProxy } = options;
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host;
+  const guard = createGuard({ allowHosts, publicHost, token: shared?.token });
 
   const classes = createClasses();
-  const server = createNodeServer(classes);
+  const server = createNodeServer(classes, options.certificate);
   const connections = new Connections(server);
   const origins = new SandboxOrigins(server, connections);
-  const sites = new Sites(server, origins);
+  const own = new OwnAddress(server);
+  const sites = new Sites({ own, origins }, { publicUrl, trustProxy });
   const network = {
     policy: createAddressPolicy({ mode: shared ? "shared" : "local", allow: shared?.allowAddresses }),
-    own: findOwnReceiver(sites, guard.isOwn),
+    own: own.findReceiver(origins, guard.isOwn),
   };
   const outbound =
     replay?.outbound ??
@@ -96,7 +99,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     ...{ resources: RESOURCES, operations: API.operations },
-    address: () => ownAddress(server),
+    address: () => own.within,
     graderNetwork: () => ({ outbound: createOutbound(network), locate: createTargetResolver(network) }),
     started: performance.now(),
     durability: durable,
@@ -110,9 +113,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     receiver: (request) => engine.receivers.handle(request),
   });
   const login = shared && new Login(shared.token);
-  const own = { url: () => ownUrl(server), token: shared?.token, version };
+  const toItself = { url: () => own.withinUrl, token: shared?.token, version };
   const mounts = createMounts({
-    ...{ control, login, mcp: options.mcp && (() => options.mcp!(own)) },
+    ...{ control, login, mcp: options.mcp && (() => options.mcp!(toItself)) },
     atOwner: (prefix, handle) => fleet?.handleAtOwner(prefix, handle) ?? handle,
   });
   const wires = new WireBreaker();
@@ -141,14 +144,14 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     ...{ sandboxes, fixtures, scenarios, server, login, fetch },
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();
-      return listen(server, port, host);
+      return own.listen(port, host);
     },
     async close() {
       await fleet?.leave(() => connections.unanswered);
       await connections.close(() => {
         wires.close();
         for (const sandbox of sandboxes.all()) sandbox.endStreams();
-      }, origins.closeAll());
+      }, [origins.closeAll(), own.close()]);
       try {
         await persistence?.close();
         await fleet?.end();

@@ -32,6 +32,18 @@ export const START_FLAGS = {
     minimum: 1,
     describe: "With --shared: maximum number of sandboxes, for a fleet of all its nodes [default: 1000]",
   },
+  https: { type: "boolean", describe: "Speak HTTPS, with a certificate for localhost that is made once" },
+  cert: { type: "string", describe: "With --https: certificate (PEM) to use instead" },
+  key: { type: "string", describe: "With --https: its private key (PEM)" },
+  "public-url": {
+    type: "string",
+    describe: "Base of the URLs in answers, such as https://sandbox.example.test",
+  },
+  "trust-proxy": {
+    type: "string",
+    array: true,
+    describe: "Address or CIDR of a proxy, whose Forwarded and X-Forwarded-* these URLs follow",
+  },
   "allow-host": {
     type: "string",
     array: true,

@@ -9,7 +9,9 @@ import { parseInstant } from "../engine/contract/instant.ts";
 import { isLoopback } from "../engine/contract/loopback.ts";
 import { delayProblem } from "../engine/faults/effects/delay.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
+import { toBlockList } from "../hosts/node/sites.ts";
 import type { UnderstudyOptions } from "../understudy.ts";
+import type { UsedCertificate } from "./certificate.ts";
 import { UsageError } from "./failure.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
 import { requireReadyFile } from "./write-files.ts";
@@ -20,7 +22,7 @@ export interface StartOptions {
   readyFile: string | undefined;
   quiet: boolean;
   watch: boolean;
-  server: UnderstudyOptions;
+  server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
 }
 
 const DEFAULT_CONFIG = "understudy.config.yaml";
@@ -50,6 +52,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   const readyFile = all["ready-file"];
   if (readyFile !== undefined) requireReadyFile(readyFile);
   for (const range of all["allow-webhook"] ?? []) requireRange(range);
+  const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
+  requireProxies(trustProxy);
   const most = all["max-sandboxes"];
   if (most !== undefined) requireMaxSandboxes(most, all.shared);
   return {
@@ -76,9 +80,44 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
         : undefined,
       overrides: all.overrides,
       delay: all.delay === undefined ? undefined : readDelay(all.delay),
+      certificate: await certificate(all),
+      publicUrl: readPublicUrl(all["public-url"]),
+      trustProxy,
       allowHosts: [...ownNames(host), ...(all["allow-host"] ?? [])],
     },
   };
+}
+
+/** Its code is only loaded where it is needed. @throws UsageError */
+async function certificate({ https, cert, key, store }: StartFlags): Promise<UsedCertificate | undefined> {
+  if (!https) {
+    if (cert ?? key) throw new UsageError("--cert and --key need --https");
+    return undefined;
+  }
+  if (store !== undefined)
+    throw new UsageError(
+      "--https and --store exclude each other: put a proxy that speaks TLS before a fleet",
+    );
+  const { readCertificate } = await import("./certificate.ts");
+  return readCertificate(cert, key);
+}
+
+/** @throws UsageError */
+function requireProxies(proxies: readonly string[]): void {
+  try {
+    toBlockList(proxies);
+  } catch (error) {
+    throw new UsageError(`--trust-proxy: ${(error as Error).message}`);
+  }
+}
+
+/** @throws UsageError */
+function readPublicUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const url = readHttpUrl(given);
+  if (typeof url === "string" || url.search !== "" || url.hash !== "")
+    throw new UsageError(`--public-url takes an address as in https://sandbox.example.test, not "${given}"`);
+  return url.href.replace(/\/+$/, "");
 }
 
 function isLocal(host: string): boolean {

@@ -6,7 +6,7 @@ import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { ENDINGS, printError, printJsonLine, printLines, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
-import { readStartOptions } from "./start-options.ts";
+import { readStartOptions, type StartOptions } from "./start-options.ts";
 import { type Ready, writeReadyFile } from "./write-files.ts";
 
 /**
@@ -31,8 +31,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
     throw error;
   }
   if (flags.json) printJsonLine(ready);
-  else if (!options.quiet)
-    printLines(banner(understudy, ready, options.server.allowHosts).replace(/\n$/, ""));
+  else if (!options.quiet) printLines(banner(understudy, ready, options.server).replace(/\n$/, ""));
   // A generated token is shown nowhere else.
   else if (token !== null && !options.readyFile && token !== process.env["UNDERSTUDY_TOKEN"])
     printLines(token);
@@ -97,16 +96,16 @@ function stopOnSignals(understudy: Understudy, stops: readonly (() => Promise<vo
 
 const MAX_CREDENTIALS = 15;
 
-/**
- * The first output that a user reads: addresses, credentials, and a call to paste.
- * @param names by which other machines may call the console as well (`--allow-host`)
- */
-export function banner(understudy: Understudy, ready: Ready, names: readonly string[] = []): string {
+/** The options that the banner shows. */
+type Shown = Pick<StartOptions["server"], "allowHosts" | "certificate" | "publicUrl">;
+
+/** The first output that a user reads: addresses, credentials, and a call to paste. */
+export function banner(understudy: Understudy, ready: Ready, shown: Shown = {}): string {
   const sandbox = understudy.sandboxes.get("default");
   // In a fleet another node may own it.
   if (sandbox === undefined) {
     const node = "  Understudy is running: a node of a fleet";
-    return ["", node, "", ...addresses(understudy, ready, names), "", ""].join("\n");
+    return ["", node, "", ...addresses(understudy, ready, shown), "", ""].join("\n");
   }
   const world = sandbox.world.read();
   const keys = [...world.all(apiKeys)].filter(
@@ -124,7 +123,7 @@ export function banner(understudy: Understudy, ready: Ready, names: readonly str
     "",
     `  Understudy is running: fixture ${sandbox.fixture}, seed ${sandbox.seed}, clock ${sandbox.world.clock.mode}`,
     "",
-    ...addresses(understudy, ready, names),
+    ...addresses(understudy, ready, shown),
     "",
     "  Credentials (header `api-key`):",
     table(["  user", "key", "who"], rows),
@@ -146,13 +145,21 @@ export function banner(understudy: Understudy, ready: Ready, names: readonly str
 function addresses(
   { login }: Understudy,
   { url, console, token }: Ready,
-  names: readonly string[],
+  { allowHosts = [], certificate, publicUrl }: Shown,
 ): string[] {
+  const names = publicUrl === undefined ? allowHosts : [publicUrl, ...allowHosts];
   const others = names.filter((name) => !url.includes(name));
+  const file = certificate?.file;
   return [
     `  API      ${url}`,
     `  Console  ${console}`,
     ...(others.length > 0 ? [`  Also as  ${others.join(", ")}`] : []),
+    ...(file === undefined
+      ? []
+      : [
+          `  Trust    export NODE_EXTRA_CA_CERTS=${file}`,
+          "           (curl: --cacert; Python: SSL_CERT_FILE, REQUESTS_CA_BUNDLE; browsers: import it, or accept it once)",
+        ]),
     ...(token === null ? [] : [`  Token    ${token}`, `  Log in   ${console}${login!.fragment} (once)`]),
   ];
 }

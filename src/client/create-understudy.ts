@@ -29,6 +29,12 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   };
   /** Delays every answer of every sandbox on the wall clock; percentiles draw from the seed. */
   delay?: Duration | { p50: Duration; p99: Duration };
+  /** With it the server speaks HTTPS only. */
+  certificate?: { cert: string; key: string };
+  /** The base of the URLs in answers, such as `https://sandbox.example.test`; else they follow the request. */
+  publicUrl?: string;
+  /** Addresses and ranges (CIDR) of proxies, whose `Forwarded` and `X-Forwarded-*` those URLs follow. */
+  trustProxy?: readonly string[];
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
   /**

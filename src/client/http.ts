@@ -37,6 +37,8 @@ function whyUnreachable(url: string, cause: unknown): string {
     return ": its port is one of those that fetch and browsers refuse. Start it on another.";
   if (/WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code))
     return ": that port speaks plain HTTP. Write http:// instead.";
+  if (/SELF_SIGNED|UNABLE_TO_|ALTNAME|CERT_/.test(code))
+    return `, because its certificate is not accepted (${message}). Set NODE_EXTRA_CA_CERTS to the file that its start printed, or to that of your authority.`;
   if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
     return ": the connection was closed without an answer. If that port speaks TLS, write https://.";
   return ". Start one with `understudy start`, or name another with --url.";
@@ -66,7 +68,7 @@ function toAddress(given: string): string {
   const url = readHttpUrl(given);
   if (typeof url === "string" || url.search !== "" || url.hash !== "") throw new AddressError(given);
   // Few resolvers know the names below localhost, which are all this machine (RFC 6761).
-  return url.href.replace(/\/+$/, "").replace(/^(http:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
+  return url.href.replace(/\/+$/, "").replace(/^(https?:\/\/)[^/:]+\.localhost(?=[:/]|$)/i, "$1localhost");
 }
 
 /** A running server answers at once, unless the machine is busy. */

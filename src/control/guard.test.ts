@@ -134,7 +134,7 @@ describe("who may talk to the control API", () => {
     ["http://127.0.0.1:4747", true],
     ["http://localhost", true],
     ["http://localhost:4748", false],
-    ["https://localhost:4747", false],
+    ["https://localhost:4747", true],
     ["http://sandbox.example.test:4747", true],
     ["http://evil.test:4747", false],
   ])("%s is this server: %j [interfaces 3]", (url, own) => {

@@ -19,6 +19,8 @@ export interface Mount {
 export interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts: readonly string[];
+  /** Host and port of the server's public URL, which is an allowed one too. */
+  publicHost?: string | undefined;
   /** Required in shared mode (interfaces 7); undefined in local mode. */
   token: string | undefined;
 }
@@ -54,10 +56,10 @@ export function tokenProblem(token: string): string | undefined {
  * interfaces 7: decides which clients may call the control API and the console.
  * @throws Error for an invalid token, and for a host that no Host header can equal
  */
-export function createGuard({ allowHosts, token }: GuardOptions): Guard {
+export function createGuard({ allowHosts, publicHost, token }: GuardOptions): Guard {
   const problem = token === undefined ? undefined : tokenProblem(token);
   if (problem !== undefined) throw new Error(`the control token ${problem}`);
-  const allowed = allowHosts.map(parseAllowed);
+  const allowed = [...allowHosts, ...(publicHost === undefined ? [] : [publicHost])].map(parseAllowed);
   const accepts = (authority: Authority | undefined): boolean =>
     authority !== undefined &&
     (isLoopback(authority.host) || allowed.some((entry) => covers(entry, authority)));
@@ -78,8 +80,8 @@ export function createGuard({ allowHosts, token }: GuardOptions): Guard {
         if (!accepts(parseAuthority(host))) throw foreignHostOfBrowser(host);
       }
     },
-    isOwn: ({ protocol, host, port: named }, port) =>
-      protocol === "http:" && (named === "" || Number(named) === port) && accepts(parseAuthority(host)),
+    isOwn: ({ host, port: named }, port) =>
+      accepts(parseAuthority(host)) && (host === publicHost || named === "" || Number(named) === port),
     requireToken(request) {
       if (expected === undefined) return;
       const sent = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];

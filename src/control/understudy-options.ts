@@ -7,6 +7,7 @@ import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
+import type { Certificate } from "../hosts/node/server.ts";
 import type { Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
 import type { Limits } from "./operation.ts";
@@ -29,6 +30,12 @@ export interface UnderstudyOptions {
   delay?: string | number | { p50: string | number; p99: string | number };
   /** Names that Host and Origin may have in addition to loopback, for the control API and the console. */
   allowHosts?: readonly string[];
+  /** With it the server speaks HTTPS only. */
+  certificate?: Certificate | undefined;
+  /** The base of the URLs that answers contain, without a slash at its end; else they follow the request. */
+  publicUrl?: string | undefined;
+  /** Addresses and ranges of proxies, whose `Forwarded` and `X-Forwarded-*` those URLs follow. */
+  trustProxy?: readonly string[] | undefined;
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly string[];
   /** The user's own scenarios, beside the shipped ones. */

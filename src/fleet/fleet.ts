@@ -12,6 +12,9 @@ export interface FleetOptions {
   nodeUrl: string;
 }
 
+/** Headers that say who asks, and how the client reaches the fleet. */
+const PASSED = /^(host|authorization|forwarded|x-forwarded-(proto|host))$/;
+
 type Handle = (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
 /** Answers a request that no node can serve now. */
 type Refuse = (request: IncomingMessage, response: ServerResponse, error: unknown) => void;
@@ -125,11 +128,16 @@ export class Fleet implements DurabilityHook {
   }
 
   /** Sends a GET to each of the other nodes with the caller's token; a node that does not answer is left out. */
-  async askOtherNodes(path: string, { host, authorization }: IncomingHttpHeaders): Promise<unknown[]> {
+  async askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]> {
+    const passed = Object.entries(headers).filter(([name]) => PASSED.test(name));
     const { register, router, session } = this.node;
     const others = (await register.live()).filter(({ url }) => url !== session.url);
     const answers = await Promise.all(
-      others.map(({ url }) => router.proxy.ask(url + path, { host, authorization }).catch(() => undefined)),
+      others.map(({ url }) =>
+        router.proxy
+          .ask(url + path, Object.fromEntries(passed) as Record<string, string>)
+          .catch(() => undefined),
+      ),
     );
     return answers.filter((answer) => answer !== undefined);
   }

@@ -43,7 +43,7 @@ describe("ways into a fleet [interfaces 15]", () => {
   it("every node prints a login link that works there once, whoever owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
-      const recorded = banner(node.understudy, ready, ["box.test"]);
+      const recorded = banner(node.understudy, ready, { allowHosts: ["box.test"] });
       expect(recorded.includes("running: a node of a fleet")).toBe(node === b);
       expect(recorded).toContain("  Also as  box.test\n");
       expect(recorded).toContain(`  Token    ${TOKEN}\n`);

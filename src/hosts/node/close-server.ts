@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
+import { toConnectionEvent } from "./linger.ts";
 
 /** A response that has not ended by then (a fault that hangs, a client that does not read) is cut. */
 const GRACE_MS = 10_000;
@@ -9,12 +10,15 @@ const SWEEP_MS = 50;
 /** The open connections of a server, each with its latest response. */
 export class Connections {
   private readonly server: Server;
+  private isClosing = false;
   private readonly open = new Map<Socket, ServerResponse | undefined>();
 
   /** Must be called before the server listens. */
   constructor(server: Server) {
     this.server = server;
-    server.on("connection", (socket: Socket) => {
+    server.on(toConnectionEvent(server), (socket: Socket) => {
+      // Its handshake was under way when the server closed.
+      if (this.isClosing) return void socket.destroy();
       this.open.set(socket, undefined);
       socket.once("close", () => this.open.delete(socket));
     });
@@ -44,15 +48,16 @@ export class Connections {
    * Stops accepting, ends what would never end by itself (`endStreams`), lets open requests finish, and resolves when
    * the last connection is closed, and the server's other ports are.
    */
-  async close(endStreams: () => void, others: Promise<void>): Promise<void> {
+  async close(endStreams: () => void, others: readonly Promise<void>[]): Promise<void> {
     // A connection that was busy when the server closed is kept alive after its response.
     const sweep = setInterval(() => this.server.closeIdleConnections(), SWEEP_MS);
     const cut = setTimeout(() => this.server.closeAllConnections(), GRACE_MS);
+    this.isClosing = true;
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
     this.closeUnused();
     endStreams();
-    await Promise.all([closed, others]);
+    await Promise.all([closed, ...others]);
     clearInterval(sweep);
     clearTimeout(cut);
   }

@@ -1,12 +1,44 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 
 /** How long a client may continue to send after its last answer, in wall milliseconds. */
 export const LINGER_MS = 30_000;
 
+/** The event of a server for a connection that carries HTTP: with TLS, after the handshake. */
+export function toConnectionEvent(server: Server): "connection" | "secureConnection" {
+  return server instanceof TlsServer ? "secureConnection" : "connection";
+}
+
+/** The TCP connections beneath those of TLS, which cannot be reset. */
+const beneath = new WeakMap<Socket, Socket>();
+
+/** Remembers them for a server with TLS, by the client's port. */
+export function followSockets(server: Server): void {
+  const shaking = new Map<string, Socket>();
+  const toKey = ({ remoteAddress, remotePort, localPort }: Socket) =>
+    `${remoteAddress} ${remotePort} ${localPort}`;
+  server.on("connection", (socket: Socket) => {
+    const key = toKey(socket);
+    shaking.set(key, socket);
+    socket.once("close", () => shaking.delete(key));
+  });
+  server.on("secureConnection", (socket: Socket) => {
+    const tcp = shaking.get(toKey(socket));
+    if (tcp !== undefined) beneath.set(socket, tcp);
+  });
+}
+
+/** Ends a connection with RST. */
+export function resetSocket(socket: Socket): void {
+  const tcp = beneath.get(socket);
+  (tcp ?? socket).resetAndDestroy();
+  if (tcp !== undefined) socket.destroy();
+}
+
 /** Makes Node close the connections of a server in stages. */
 export function lingerOnClose(server: Server): void {
-  server.on("connection", (socket: Socket) => {
+  server.on(toConnectionEvent(server), (socket: Socket) => {
     socket.destroySoon = () => linger(socket);
   });
 }

@@ -1,57 +1,93 @@
+import { once } from "node:events";
 import type { Server } from "node:http";
-import { type AddressInfo, isIPv6 } from "node:net";
+import { type AddressInfo, createServer, isIPv6, type Socket, type Server as SocketServer } from "node:net";
+import { Server as TlsServer } from "node:tls";
+import type { LocalAddress } from "./outbound/outbound.ts";
 import type { SandboxOrigins } from "./sandbox-origins.ts";
-
-/* The server's own address and URL. */
 
 /** The loopback address of a server that listens on every address. */
 const LOOPBACK: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-export const toUrl = (host: string, port: number) =>
-  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+/** The server's own address and URL. */
+export class OwnAddress {
+  readonly server: Server;
+  readonly scheme: "http" | "https";
+  /** The host that it was bound to. */
+  name = "";
+  /** With TLS: a port on loopback without it, so that calls of the server to itself need no trusted certificate. */
+  private inside: SocketServer | undefined;
 
-/** Whether the server is bound to every address of its machine. */
-export function isEveryAddress(server: Server): boolean {
-  return (server.address() as AddressInfo).address in LOOPBACK;
+  constructor(server: Server) {
+    this.server = server;
+    this.scheme = server instanceof TlsServer ? "https" : "http";
+  }
+
+  /** Starts listening. @returns the base URL with the given host, since the guard refuses addresses such as 0.0.0.0 */
+  async listen(port: number, host: string): Promise<string> {
+    this.name = host.toLowerCase();
+    this.server.listen(port, host);
+    await once(this.server, "listening");
+    if (this.scheme === "https") {
+      this.inside = createServer((socket) => this.server.emit("secureConnection", socket));
+      await once(this.inside.listen(0, "127.0.0.1"), "listening");
+    }
+    const { address, port: bound } = this.bound;
+    return this.toUrl(LOOPBACK[address] ?? host, bound);
+  }
+
+  async close(): Promise<void> {
+    if (this.inside !== undefined) await once(this.inside.close(), "close");
+  }
+
+  /** Whether it is bound to every address of its machine. */
+  get isEverywhere(): boolean {
+    return this.bound.address in LOOPBACK;
+  }
+
+  /** As others on this machine reach it. */
+  get url(): string {
+    const { address, port } = this.bound;
+    return this.toUrl(LOOPBACK[address] ?? address, port);
+  }
+
+  /** The address at which it reaches itself, without TLS. */
+  get within(): { host: string; port: number } {
+    const { address, port } = (this.inside?.address() as AddressInfo | undefined) ?? this.bound;
+    return { host: LOOPBACK[address] ?? address, port };
+  }
+
+  isInside({ localPort }: Socket): boolean {
+    return this.inside !== undefined && (this.inside.address() as AddressInfo).port === localPort;
+  }
+
+  get withinUrl(): string {
+    const { host, port } = this.within;
+    return `http://${bracketed(host)}:${port}`;
+  }
+
+  toUrl(host: string, port: number): string {
+    return `${this.scheme}://${bracketed(host)}:${port}`;
+  }
+
+  /**
+   * Finds the server's own receivers, which webhooks may call although the policy forbids its address.
+   * @param isOwn whether a URL with this port names the server
+   */
+  findReceiver(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
+    return (url: URL): LocalAddress | undefined => {
+      if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
+      const { host: address, port } = this.within;
+      const named = origins.has(Number(url.port)) ? Number(url.port) : this.bound.port;
+      const family = isIPv6(address) ? (6 as const) : (4 as const);
+      return isOwn(url, named) ? { address, family, port } : undefined;
+    };
+  }
+
+  private get bound(): AddressInfo {
+    return this.server.address() as AddressInfo;
+  }
 }
 
-/** The address at which a server reaches itself. */
-export function ownAddress(server: Server): { host: string; port: number } {
-  const { address, port } = server.address() as AddressInfo;
-  return { host: LOOPBACK[address] ?? address, port };
-}
-
-export function ownUrl(server: Server): string {
-  const { host, port } = ownAddress(server);
-  return toUrl(host, port);
-}
-
-/** Starts listening. @returns the base URL with the given host, since the guard refuses addresses such as 0.0.0.0 */
-export function listen(server: Server, port: number, host: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      const { address, port: bound } = server.address() as AddressInfo;
-      resolve(toUrl(LOOPBACK[address] ?? host, bound));
-    });
-  });
-}
+const bracketed = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
 const RECEIVER = /^\/_receivers\/[^/]+\/[^/]+/;
-
-/**
- * Finds the server's own receivers, which webhooks may call although the policy forbids its address.
- * @param isOwn whether a URL with this port names the server
- */
-export function findOwnReceiver(
-  { server, origins }: { server: Server; origins: SandboxOrigins },
-  isOwn: (url: URL, port: number) => boolean,
-) {
-  return (url: URL) => {
-    if (!server.listening || !RECEIVER.test(url.pathname)) return undefined;
-    const own = ownAddress(server);
-    const port = origins.has(Number(url.port)) ? Number(url.port) : own.port;
-    const family = isIPv6(own.host) ? (6 as const) : (4 as const);
-    return isOwn(url, port) ? { address: own.host, family, port } : undefined;
-  };
-}

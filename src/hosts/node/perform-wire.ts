@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
+import { resetSocket } from "./linger.ts";
 
 /** A stream may never end: a wire fault sends the part within these bounds. */
 const STREAM_BYTES = 16 * 1024 * 1024;
@@ -74,7 +75,7 @@ function openWire(request: IncomingMessage, gone: AbortSignal): Omit<Wire, "head
       });
     },
     reset() {
-      socket.resetAndDestroy();
+      resetSocket(socket);
     },
     destroy() {
       socket.destroy();

@@ -3,6 +3,7 @@ import { ApiError } from "../../engine/contract/errors.ts";
 import { ClientGone } from "../../engine/pipeline/plain-http.ts";
 import { readBytes } from "../../engine/pipeline/read-body.ts";
 import type { ReceiverRequest, ReceiverResponse } from "../../engine/receivers/receiver.ts";
+import { resetSocket } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 
 /** Answers a request to a receiver; converts Node's objects for it. */
@@ -24,7 +25,7 @@ export async function answerReceiverRequest(
     signal: plain.signal,
   });
   if (answer === "hang") return;
-  if (answer === "reset") return void request.socket.resetAndDestroy();
+  if (answer === "reset") return void resetSocket(request.socket);
   if (response.destroyed) return;
   const { status, headers, body } = answer;
   request.resume();

@@ -46,10 +46,11 @@ export class SandboxOrigins {
   /** Opens a free port, on the address that the server is bound to. @throws NoPortError */
   async open(sandbox: string): Promise<void> {
     const door = createServer((socket) => this.server.emit("connection", socket));
-    const { address: host } = this.server.address() as AddressInfo;
+    const bound = this.server.address() as AddressInfo | null;
+    if (bound === null) throw new NoPortError("the server listens on no port itself");
     await new Promise<void>((resolve, reject) => {
       door.once("error", (cause) => reject(new NoPortError(cause.message, { cause })));
-      door.listen({ host, port: 0 }, resolve);
+      door.listen({ host: bound.address, port: 0 }, resolve);
     });
     const { port } = door.address() as AddressInfo;
     if (this.isClosed) return void door.close();

@@ -1,4 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { handleRequest } from "../../engine/pipeline/engine.ts";
 import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
@@ -6,7 +7,7 @@ import { readAddress } from "../../engine/pipeline/plain-http.ts";
 import { MAX_HEADER_BYTES } from "../../engine/pipeline/router.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
-import { lingerOnClose } from "./linger.ts";
+import { followSockets, lingerOnClose } from "./linger.ts";
 import { NodeRequest } from "./node-request.ts";
 import type { WireBreaker } from "./perform-wire.ts";
 import { answerUnreadable, refuseRequest, refuseSocket } from "./refuse-unreadable.ts";
@@ -29,9 +30,18 @@ export function createClasses(): NodeClasses {
   };
 }
 
-/** A server that does not answer yet; `answerRequests` connects it. */
-export function createNodeServer({ Req, Res }: NodeClasses): Server {
-  const server = createServer({
+/** A certificate and its private key (PEM). */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/** A server that closes waits for handshakes that are under way. */
+const HANDSHAKE_MS = 5_000;
+
+/** A server that does not answer yet; `answerRequests` connects it. With a certificate it speaks HTTPS only. */
+export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certificate): Server {
+  const options = {
     IncomingMessage: Req,
     ServerResponse: Res,
     headersTimeout: 10_000,
@@ -41,9 +51,14 @@ export function createNodeServer({ Req, Res }: NodeClasses): Server {
     maxHeaderSize: MAX_HEADER_BYTES,
     // Node's own 400 has no body. Ours says what is missing; the control API's guard has its own.
     requireHostHeader: false,
-  });
+  };
+  const server =
+    certificate === undefined
+      ? createServer(options)
+      : createTlsServer({ ...options, ...certificate, handshakeTimeout: HANDSHAKE_MS });
   // Node silently drops headers beyond a count, for example a credential; only their size is limited.
   server.maxHeadersCount = 0;
+  if (certificate !== undefined) followSockets(server);
   lingerOnClose(server);
   server.on("clientError", answerUnreadable);
   // By default Node closes the connection without an answer.

@@ -1,7 +1,15 @@
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIPv6 } from "node:net";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
-import { isEveryAddress, ownUrl, toUrl } from "./own-address.ts";
+import type { OwnAddress } from "./own-address.ts";
 import type { SandboxOrigins } from "./sandbox-origins.ts";
+
+export interface SiteOptions {
+  /** The base of all URLs that are handed out at the server's own port, without a slash at its end. */
+  publicUrl?: string | undefined;
+  /** Addresses and CIDR ranges of proxies, whose `Forwarded` and `X-Forwarded-*` are believed. */
+  trustProxy?: readonly string[] | undefined;
+}
 
 /** interfaces 16: `{name}.localhost` names a sandbox. */
 const NAMED_HOST = /^(.+)\.localhost\.?(?::\d*)?$/i;
@@ -9,23 +17,66 @@ const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 
 /** How clients reach a server: the only place that makes the base of URLs that are handed out. */
 export class Sites {
-  readonly server: Server;
+  readonly own: OwnAddress;
   readonly origins: SandboxOrigins;
+  readonly publicUrl: string | undefined;
+  private readonly proxies: BlockList | undefined;
 
-  constructor(server: Server, origins: SandboxOrigins) {
-    this.server = server;
+  /** @throws Error for a proxy that is neither an address nor a range */
+  constructor({ own, origins }: Pick<Sites, "own" | "origins">, { publicUrl, trustProxy = [] }: SiteOptions) {
+    this.own = own;
     this.origins = origins;
+    this.publicUrl = publicUrl;
+    this.proxies = trustProxy.length === 0 ? undefined : toBlockList(trustProxy);
   }
 
   of(request: IncomingMessage): Site {
     return new RequestSite(this, request);
   }
 
-  /** Scheme and host as the client called them. */
-  calledUrl({ headers: { host }, socket }: IncomingMessage): string {
-    if (host !== undefined && HOST.test(host)) return `http://${host}`;
-    return toUrl(socket.localAddress!, socket.localPort!);
+  /** Scheme and host of the client's request, as a trusted proxy reports them. */
+  readForwarded({ headers, socket }: IncomingMessage): { proto?: string; host?: string } {
+    const { remoteAddress: from } = socket;
+    if (this.proxies === undefined || from === undefined) return {};
+    if (!this.proxies.check(from, isIPv6(from) ? "ipv6" : "ipv4")) return {};
+    const { forwarded } = headers;
+    const read = (name: string) =>
+      forwarded === undefined ? readFirst(headers[`x-forwarded-${name}`]) : readParameter(forwarded, name);
+    const [proto, host] = [read("proto")?.toLowerCase(), read("host")];
+    return {
+      ...(proto !== undefined && /^https?$/.test(proto) && { proto }),
+      ...(host !== undefined && HOST.test(host) && { host }),
+    };
   }
+}
+
+/** A parameter from the proxy next to the client (RFC 7239, 4). */
+function readParameter(forwarded: string, name: string): string | undefined {
+  const element = /^(?:"(?:[^"\\]|\\.)*"|[^",])*/.exec(forwarded)![0];
+  const [, quoted, token] =
+    new RegExp(`(?:^|;)\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, "i").exec(element) ?? [];
+  return quoted?.replace(/\\(.)/g, "$1") ?? token;
+}
+
+function readFirst(header: string | string[] | undefined): string | undefined {
+  return header === undefined ? undefined : String(header).split(",")[0]!.trim();
+}
+
+/** @throws Error */
+export function toBlockList(addresses: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const one of addresses) {
+    const [address, bits, ...more] = one.split("/") as [string, string?, ...string[]];
+    const family = isIPv6(address) ? "ipv6" : "ipv4";
+    try {
+      if (more.length > 0 || bits === "") throw new Error();
+      if (bits === undefined) list.addAddress(address, family);
+      else list.addSubnet(address, Number(bits), family);
+    } catch {
+      throw new Error(`"${one}" is neither an address nor a range; write it as in 10.0.0.5 or 10.0.0.0/8`);
+    }
+  }
+  return list;
 }
 
 class RequestSite implements Site {
@@ -41,30 +92,38 @@ class RequestSite implements Site {
 
   get named(): string | undefined {
     if (this.only !== undefined) return this.only;
-    const { host } = this.request.headers;
+    const { host = this.request.headers.host } = this.sites.readForwarded(this.request);
     // Few hosts are so long, and each request asks.
     if (host === undefined || host.length < 11) return undefined;
-    return NAMED_HOST.exec(host)?.[1]?.toLowerCase();
+    const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
+    return `${named}.localhost` === this.sites.own.name ? undefined : named;
   }
 
   get url(): string {
-    return this.sites.calledUrl(this.request);
+    const { own, publicUrl } = this.sites;
+    const { headers, socket } = this.request;
+    if (this.only === undefined && publicUrl !== undefined) return publicUrl;
+    if (own.isInside(socket)) return own.url;
+    const { proto = own.scheme, host = headers.host } = this.sites.readForwarded(this.request);
+    if (host !== undefined && HOST.test(host)) return `${proto}://${host}`;
+    return own.toUrl(socket.localAddress!, socket.localPort!);
   }
 
   baseUrl(sandbox: string, prefixed = false): string {
+    const { own, publicUrl } = this.sites;
     const isElsewhere = this.only !== undefined && sandbox !== this.only;
-    const base = isElsewhere ? ownUrl(this.sites.server) : this.url;
-    const named = (isElsewhere ? undefined : this.named) ?? "default";
+    const base = isElsewhere ? (publicUrl ?? own.url) : this.url;
+    const isNamed = this.only !== undefined || publicUrl === undefined;
+    const named = (!isElsewhere && isNamed ? this.named : undefined) ?? "default";
     return sandbox === named && !prefixed ? base : `${base}/_s/${sandbox}`;
   }
 
   findOrigin(sandbox: string): string | null {
-    const { server, origins } = this.sites;
+    const { own, origins } = this.sites;
     const port = origins.findPort(sandbox);
     if (port === undefined) return null;
-    const own = new URL(ownUrl(server));
     // A server that other machines reach is called by names that only its callers know.
-    const { hostname } = isEveryAddress(server) ? new URL(this.url) : own;
-    return `${own.protocol}//${hostname}:${port}`;
+    const { hostname } = new URL(own.isEverywhere ? this.url : own.url);
+    return `${own.scheme}://${hostname}:${port}`;
   }
 }

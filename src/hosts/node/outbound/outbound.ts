@@ -17,6 +17,7 @@ export interface OutboundOptions {
 }
 
 export interface LocalAddress extends ResolvedAddress {
+  /** One without TLS, whatever the URL says. */
   port: number;
 }
 
@@ -24,6 +25,8 @@ export interface LocalAddress extends ResolvedAddress {
 export interface ResolvedTarget {
   addresses: readonly ResolvedAddress[];
   port: number | undefined;
+  /** Whether it is the sender's own server, which is reached without TLS. */
+  isOwn?: true;
 }
 
 /** Resolves a name once; the addresses it gives are within the policy. @throws ForbiddenAddressError, Node's errors */
@@ -43,7 +46,7 @@ export function createTargetResolver({
 }: Omit<OutboundOptions, "ca">): ResolveTarget {
   return async (url) => {
     const place = own?.(url);
-    if (place !== undefined) return { addresses: [place], port: place.port };
+    if (place !== undefined) return { addresses: [place], port: place.port, isOwn: true };
     return { addresses: await resolveTarget(url.hostname, policy, lookup), port: undefined };
   };
 }
@@ -81,8 +84,9 @@ export function createOutbound({ ca, ...places }: OutboundOptions): Outbound {
       const target = readTarget(request.url);
       if (typeof target === "string") return settle(failed("bad_url", target));
       locate(target)
-        .then(({ addresses, port }) => {
+        .then(({ addresses, port, isOwn }) => {
           if (!open.has(settle)) return;
+          if (isOwn) target.protocol = "http:";
           opened = startRequest({ request, target, port, addresses, agents }, settle);
         })
         .catch((error: unknown) => settle(describeFailure(error)));

@@ -1,0 +1,90 @@
+import { X509Certificate } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createSecureContext } from "node:tls";
+import { makeCertificate } from "../hosts/node/make-certificate.ts";
+import type { Certificate } from "../hosts/node/server.ts";
+import { UsageError } from "./failure.ts";
+
+export interface UsedCertificate extends Certificate {
+  /** The file that clients have to trust; undefined for one that the user has given. */
+  file?: string;
+}
+
+/** The certificate of `--cert` and `--key`, else the user's own for localhost. @throws UsageError */
+export function readCertificate(cert: string | undefined, key: string | undefined): UsedCertificate {
+  if (cert === undefined && key === undefined) return ownCertificate(join(dataFolder(), "tls"));
+  if (cert === undefined || key === undefined)
+    throw new UsageError(
+      `--${cert === undefined ? "key needs --cert" : "cert needs --key"}, the other half of the pair`,
+    );
+  const files = { cert: read("--cert", cert), key: read("--key", key) };
+  try {
+    createSecureContext(files);
+  } catch (error) {
+    throw new UsageError(
+      `--cert ${cert} and --key ${key} cannot be used together: ${(error as Error).message}`,
+    );
+  }
+  return files;
+}
+
+function read(option: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${option} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Browsers refuse certificates for longer. */
+const VALID_DAYS = 397;
+const RENEWED_DAYS_BEFORE = 30;
+
+/** Made once per user; made again before it expires. @throws UsageError */
+function ownCertificate(folder: string): UsedCertificate {
+  const file = join(folder, "localhost.pem");
+  const load = () => ({
+    cert: readFileSync(file, "utf8"),
+    key: readFileSync(join(folder, "localhost-key.pem"), "utf8"),
+    file,
+  });
+  try {
+    const stored = load();
+    createSecureContext(stored);
+    const { validTo } = new X509Certificate(stored.cert);
+    if (Date.parse(validTo) - Date.now() > RENEWED_DAYS_BEFORE * DAY_MS) return stored;
+  } catch {
+    // There is none, or it is of no use.
+  }
+  const now = Date.now();
+  const made = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));
+  try {
+    mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
+    // The pair appears at once, so that of two starts at a time both have the same.
+    const fresh = mkdtempSync(`${folder}-`);
+    writeFileSync(join(fresh, "localhost.pem"), made.cert);
+    writeFileSync(join(fresh, "localhost-key.pem"), made.key, { mode: 0o600 });
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(fresh, folder);
+    return load();
+  } catch (error) {
+    throw new UsageError(
+      `--https cannot store its certificate: ${(error as Error).message}. Give --cert and --key`,
+    );
+  }
+}
+
+/** Where programs keep a user's data. */
+function dataFolder(): string {
+  const { env, platform } = process;
+  const usual =
+    platform === "win32"
+      ? (env["LOCALAPPDATA"] ?? join(homedir(), "AppData", "Local"))
+      : platform === "darwin"
+        ? join(homedir(), "Library", "Application Support")
+        : env["XDG_DATA_HOME"] || join(homedir(), ".local", "share");
+  return join(usual, "understudy");
+}
