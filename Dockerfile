@@ -13,8 +13,8 @@ RUN npm install --omit=dev --no-audit --no-fund /packed/understudy-sandbox-*.tgz
 USER node
 VOLUME /data
 EXPOSE 4747
-# In shared mode the control API asks for the token, which UNDERSTUDY_TOKEN holds.
+# It reads the control token from UNDERSTUDY_TOKEN, as the server does.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:4747/_control/health', { headers: { authorization: `Bearer ${process.env.UNDERSTUDY_TOKEN}` } }).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "/opt/understudy/node_modules/understudy-sandbox/bin/understudy.js", "status"]
 ENTRYPOINT ["node", "/opt/understudy/node_modules/understudy-sandbox/bin/understudy.js"]
 CMD ["start", "--shared", "--host", "0.0.0.0", "--persist", "/data"]

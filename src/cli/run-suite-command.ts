@@ -1,6 +1,6 @@
 import { CommandNotFound } from "../client/suite/run-command.ts";
 import { runSuite } from "../client/suite/run-suite.ts";
-import { suiteHtml, suiteJunit } from "../client/suite/suite-reports.ts";
+import { suiteCases, suiteHtml } from "../client/suite/suite-reports.ts";
 import { coverageText, type ScenarioResult, type SuiteResult } from "../client/suite/suite-result.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import { printable, printableLines } from "../engine/contract/text.ts";
@@ -50,7 +50,7 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
       interrupted: signal.aborted,
     }));
     progress.close();
-    writeReports(reports, { junit: () => suiteJunit(result), html: () => suiteHtml(result) });
+    writeReports(reports, { cases: () => suiteCases(result), html: () => suiteHtml(result) });
     print(json, result, suiteText(result));
     if (interrupted)
       throw new CheckFailed("interrupted; the commands were ended and their sandboxes deleted");

@@ -15,8 +15,8 @@ import {
   type Outcome,
   type VerifyReport,
   verdictWords,
+  verifyCases,
   verifyHtml,
-  verifyJunit,
 } from "../tools/verify/report.ts";
 import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
@@ -50,7 +50,7 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
         ? // The first Ctrl-C ends the checks and undoes their changes; the report is still written.
           await untilStopped((signal) => verifyTarget(options, { contract, uses, signal }))
         : await verifyRecorded({ contract, file: har, target, strict: options.strict });
-    writeReports(reports, { junit: () => verifyJunit(result), html: () => verifyHtml(result) });
+    writeReports(reports, { cases: () => verifyCases(result), html: () => verifyHtml(result) });
     return { value: result, text: verifyText(result), failed: result.verdict === "fail" };
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(error.message);

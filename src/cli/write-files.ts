@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   lstatSync,
@@ -11,6 +12,8 @@ import {
 import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
+import { toAnnotations, toSummary } from "../tools/reports/github.ts";
+import { type JunitReport, junit } from "../tools/reports/junit.ts";
 import { UsageError } from "./failure.ts";
 import { printError } from "./process.ts";
 
@@ -101,13 +104,22 @@ export function reportFiles(options: readonly string[] | undefined): Partial<Rec
   return files;
 }
 
+/** Writes the reports that were asked for, and in GitHub Actions annotations and the job's summary. */
 export function writeReports(
   files: Partial<Record<ReportKind, string>>,
-  contents: Record<ReportKind, () => string>,
+  contents: { cases: () => JunitReport; html: () => string },
 ): void {
+  const texts = { junit: () => junit(contents.cases()), html: contents.html };
   for (const [kind, file] of Object.entries(files) as [ReportKind, string][]) {
-    writeNewFile(file, contents[kind](), { force: true });
+    writeNewFile(file, texts[kind](), { force: true });
   }
+  if (!process.env["GITHUB_ACTIONS"]) return;
+  const report = contents.cases();
+  // GitHub reads commands from standard error too; standard output may be JSON for a program.
+  for (const line of toAnnotations(report, process.env["GITHUB_WORKSPACE"]))
+    process.stderr.write(`${line}\n`);
+  const summary = process.env["GITHUB_STEP_SUMMARY"];
+  if (summary) appendFileSync(summary, toSummary(report));
 }
 
 export interface Ready {

@@ -80,7 +80,7 @@ export class TestServers {
   }
 }
 
-type Outcome = "passed" | "failed" | "skipped";
+type TestOutcome = "passed" | "failed" | "skipped";
 
 /** A test, as its runner knows it. */
 export interface RunnerTest {
@@ -88,7 +88,7 @@ export interface RunnerTest {
   /** Runs its body. */
   run: (sandbox: SandboxClient) => unknown;
   /** Called after its body has run; `skipped` if the body itself skipped the test. */
-  outcome: () => Outcome;
+  outcome: () => TestOutcome;
   /** Called when it failed, while its sandbox is still there. */
   onFailure: (sandbox: SandboxClient) => void | Promise<void>;
 }
@@ -193,7 +193,7 @@ export function testSandboxes(options: TestOptions = {}): TestSandboxes {
       // Runners count a function's parameters to find out whether it takes a callback.
       return async (...given) => {
         const name = testName(given[0]);
-        let outcome: Outcome = "failed";
+        let outcome: TestOutcome = "failed";
         const skipped = watchSkips(given[0]);
         await runInSandbox(
           servers,

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { validate } from "dockerfile-utils";
@@ -44,17 +44,12 @@ describe("the container image, as far as it can be told without Docker", () => {
 
   it("its command starts a shared server, which its health check finds well, then gone [interfaces 13]", async () => {
     running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
-    const [node, ...args] = words("HEALTHCHECK");
-    expect(node).toBe("node");
-    const port = new URL(running.ready.url).port;
+    const [node, program, ...args] = words("HEALTHCHECK");
+    expect([node, program]).toEqual(["node", words("ENTRYPOINT")[1]]);
     const healthy = (token: string) =>
-      spawnSync(
-        process.execPath,
-        args.map((word) => word.replace(":4747", `:${port}`)),
-        {
-          env: { ...process.env, UNDERSTUDY_TOKEN: token },
-        },
-      ).status;
+      spawnSync(process.execPath, [join(ROOT, "bin/understudy.js"), ...args], {
+        env: { ...process.env, UNDERSTUDY_TOKEN: token, UNDERSTUDY_URL: running!.ready.url },
+      }).status;
     expect([healthy(TOKEN), healthy("a-token-of-somebody")]).toEqual([0, 1]);
     await running.stop();
     expect(healthy(TOKEN)).toBe(1);
@@ -72,5 +67,44 @@ describe("the container image, as far as it can be told without Docker", () => {
     expect(status).toBe(200);
     expect(new URL(url!).hostname).toBe("understudy");
     expect(understudy.command[understudy.command.indexOf("--allow-host") + 1]).toBe("understudy");
+  });
+
+  it("the Testcontainers recipe waits for the health check, and its client gets in [interfaces 13]", async () => {
+    running = await startServer(inPlace(words("CMD")), { env: { UNDERSTUDY_TOKEN: TOKEN } });
+    const { hostname, port } = new URL(running.ready.url);
+    const folder = scratch();
+    // Docker is missing here: this container is the server above.
+    const modules = join(folder, "node_modules");
+    mkdirSync(join(modules, "testcontainers"), { recursive: true });
+    symlinkSync(ROOT, join(modules, "understudy-sandbox"));
+    writeFileSync(
+      join(modules, "testcontainers/index.mjs"),
+      `export const Wait = { forHealthCheck: () => "health" };
+export class GenericContainer {
+  withEnvironment({ UNDERSTUDY_TOKEN }) { this.token = UNDERSTUDY_TOKEN; return this; }
+  withExposedPorts(port) { this.port = port; return this; }
+  withWaitStrategy(strategy) { this.strategy = strategy; return this; }
+  async start() {
+    if (this.token.length < 16 || this.strategy !== "health") throw new Error("it would not start, or not wait");
+    return { getHost: () => ${JSON.stringify(hostname)}, getMappedPort: (port) => port === this.port && ${port}, stop: async () => {} };
+  }
+}
+`,
+    );
+    writeFileSync(join(modules, "testcontainers/package.json"), '{"main":"index.mjs"}');
+    const recipe = readFileSync(join(ROOT, "docs/examples/testcontainers/understudy.mjs"), "utf8");
+    // The token is the container's own; the one of the server above is known.
+    writeFileSync(
+      join(folder, "understudy.mjs"),
+      recipe.replace(/randomBytes\(16\)[^;]+/, JSON.stringify(TOKEN)),
+    );
+    writeFileSync(
+      join(folder, "use.mjs"),
+      'import { startUnderstudy } from "./understudy.mjs"; const { client, stop } = await startUnderstudy(); console.log((await client.health()).status); await stop();',
+    );
+    expect(spawnSync(process.execPath, ["use.mjs"], { cwd: folder, encoding: "utf8" })).toMatchObject({
+      stdout: "ok\n",
+      stderr: "",
+    });
   });
 });

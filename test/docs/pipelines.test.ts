@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { validateWorkflow } from "@action-validator/core";
+import { validateAction, validateWorkflow } from "@action-validator/core";
 import { validate } from "dockerfile-utils";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { fileOf } from "../support/docs/page-script.ts";
-import { blocks } from "../support/docs/pages.ts";
+import { blocks, ROOT } from "../support/docs/pages.ts";
 import { openStage, type Stage } from "../support/docs/stage.ts";
 import { hasCurl } from "../support/docs/stand-in.ts";
 import { removeScratch } from "../support/run-understudy.ts";
@@ -17,6 +17,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
  * runs is run here, line by line, in a project such as the page takes for granted.
  */
 
+const EXAMPLES = join(ROOT, "docs/examples");
 const shown = blocks("docs/pipelines.md");
 const file = (name: string) => shown.find((block) => fileOf(block) === name)!.code;
 const WORKFLOWS = shown.map(fileOf).filter((name) => name?.startsWith(".github/workflows/"));
@@ -68,6 +69,28 @@ describe("pipelines [interfaces 13]", () => {
     for (const name of WORKFLOWS) expect(validateWorkflow(file(name!)).errors, name).toEqual([]);
     const misspelt = file(WORKFLOWS[0]!).replace("runs-on", "run-on");
     expect(validateWorkflow(misspelt).errors).not.toEqual([]);
+  });
+
+  it("the action and the template to copy are valid, and their commands run [interfaces 13]", async () => {
+    const action = readFileSync(join(EXAMPLES, "github/action.yml"), "utf8");
+    expect(validateAction(action).errors).toEqual([]);
+    expect(validateAction(action.replace("composite", "compound")).errors).not.toEqual([]);
+    const [suite] = parse(action).runs.steps;
+    expect(Object.keys(suite.env).map((name) => suite.env[name])).toEqual(
+      ["command", "scenarios", "jobs"].map((name) => `\${{ inputs.${name} }}`),
+    );
+    const template = parse(readFileSync(join(EXAMPLES, "gitlab/understudy.gitlab-ci.yml"), "utf8"));
+    const job = template[".understudy-suite"];
+    const on = await project();
+    const runIn = async (lines: string, command: string) => {
+      const settings = `export COMMAND=${JSON.stringify(command)} SCENARIOS='scenarios/*.yaml' JOBS=2\n`;
+      return (await on.run(on.placed(settings + lines))).code;
+    };
+    for (const lines of [suite.run, job.script.at(-1)]) {
+      expect(await runIn(lines, "npx vitest run")).toBe(0);
+      for (const file of ["suite.xml", "suite.html"])
+        expect(existsSync(join(on.folder, file)), file).toBe(true);
+    }
   });
 
   it("GitLab's has keys that GitLab knows [interfaces 13]", () => {

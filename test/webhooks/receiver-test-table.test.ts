@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { CHECKS } from "../../src/tools/grader/checks/index.ts";
-import { formatText, receiverHtml, receiverJunit } from "../../src/tools/grader/receiver-report.ts";
+import { formatText, receiverCases, receiverHtml } from "../../src/tools/grader/receiver-report.ts";
+import { junit } from "../../src/tools/reports/junit.ts";
 import type { ReceiverReport } from "../../types/control-api.ts";
 import { startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { FLAWS, type Flaw } from "../support/receivers/flawed/flaws.ts";
@@ -75,7 +76,7 @@ describe("every flaw is found, and nothing else fails", () => {
       // What a receiver discloses must not spread with the report.
       for (const text of [
         receiverHtml(report),
-        receiverJunit(report),
+        junit(receiverCases(report)),
         formatText(report),
         JSON.stringify(report),
       ]) {

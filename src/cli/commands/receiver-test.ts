@@ -51,7 +51,7 @@ export const receiverTestCommand = command({
     const reports = reportFiles(options.report);
     const { gradeReceiver } = await import("../../tools/grader/grade-receiver.ts");
     const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
-    const { formatText, receiverHtml, receiverJunit } = await import("../../tools/grader/receiver-report.ts");
+    const { formatText, receiverCases, receiverHtml } = await import("../../tools/grader/receiver-report.ts");
     const isLive = !json && isInteractive(process.stderr);
     const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
     const data = Object.entries(keyedValues("--data", options.data, "FIELD=VALUE") ?? {});
@@ -77,7 +77,7 @@ export const receiverTestCommand = command({
         }),
       );
       showProgress("");
-      writeReports(reports, { junit: () => receiverJunit(graded), html: () => receiverHtml(graded) });
+      writeReports(reports, { cases: () => receiverCases(graded), html: () => receiverHtml(graded) });
       if (json) print(true, graded, "");
       else printStyled(formatText(graded, { colour: isInteractive(process.stdout) }));
       if (graded.verdict === "fail") process.exitCode = 1;

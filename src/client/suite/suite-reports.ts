@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { pluralize } from "../../engine/contract/text.ts";
 import { type Html, html, htmlPage, instantHtml } from "../../tools/reports/html.ts";
-import { type JunitCase, junit } from "../../tools/reports/junit.ts";
+import type { JunitCase, JunitReport } from "../../tools/reports/junit.ts";
 import {
   coverageText,
   expectationText,
@@ -148,8 +148,8 @@ function seconds(milliseconds: number): string {
 }
 
 /** interfaces 2: one test case per scenario; a failed one contains its output and journal. */
-export function suiteJunit({ scenarios, command, coverage }: SuiteResult): string {
-  return junit({
+export function suiteCases({ scenarios, command, coverage }: SuiteResult): JunitReport {
+  return {
     name: "understudy suite",
     suites: [
       {
@@ -158,12 +158,12 @@ export function suiteJunit({ scenarios, command, coverage }: SuiteResult): strin
         cases: scenarios.map(junitCase),
       },
     ],
-  });
+  };
 }
 
 function junitCase(result: ScenarioResult): JunitCase {
   const { name, file, duration_ms, outcome, failures, output, journal } = result;
-  const one: JunitCase = { name, classname: file, time_seconds: duration_ms / 1000 };
+  const one: JunitCase = { name, file, classname: file, time_seconds: duration_ms / 1000 };
   const facts = outcome === "skipped" ? [] : ["", ...listFacts(result)];
   const printed = [stripVTControlCharacters(output).trimEnd(), ...facts].join("\n").trim();
   if (printed !== "") one.system_out = printed;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
-import { formatText, receiverHtml, receiverJunit } from "./receiver-report.ts";
+import { junit } from "../reports/junit.ts";
+import { formatText, receiverCases, receiverHtml } from "./receiver-report.ts";
 
 const HOSTILE = `<script>alert(1)</script>"'&\u001b[2J`;
 
@@ -69,7 +70,7 @@ describe("the receiver test's reports [interfaces 2]", () => {
     { outcome: "error", element: "<error" },
     { outcome: "not-observable", element: "<skipped" },
   ] as const)("JUnit tells $outcome as $element [interfaces 2]", ({ outcome, element }) => {
-    const xml = receiverJunit(reportWith({ outcome }));
+    const xml = junit(receiverCases(reportWith({ outcome })));
     const found = ["<failure", "<error", "<skipped"].filter((one) => xml.includes(`${one} `));
     expect(found).toEqual([element]);
   });

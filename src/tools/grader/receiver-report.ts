@@ -2,7 +2,7 @@ import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts"
 import { pluralize, printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../checks/frame.ts";
 import { type Html, html, htmlPage, instantHtml, proseHtml } from "../reports/html.ts";
-import { junit } from "../reports/junit.ts";
+import type { JunitReport } from "../reports/junit.ts";
 import { failsReceiver, type ManualCheck, NOT_RUN, SEVERITIES } from "./report.ts";
 
 type Paint = (code: number, text: string) => string;
@@ -64,7 +64,7 @@ function formatVerdict(report: ReceiverReport, paint: Paint): string[] {
  * The report as JUnit XML, one test case per check; checks that were not observable, and failures that don't fail the
  * receiver, count as skipped.
  */
-export function receiverJunit({ url, checks, fail_on }: ReceiverReport): string {
+export function receiverCases({ url, checks, fail_on }: ReceiverReport): JunitReport {
   const cases = checks.map((check) =>
     toJunitCase(check, {
       name: `${check.id}: ${check.title}`,
@@ -75,7 +75,7 @@ export function receiverJunit({ url, checks, fail_on }: ReceiverReport): string 
       tolerated: failsReceiver(check, fail_on) ? undefined : `failed, below ${fail_on}`,
     }),
   );
-  return junit({ name: "receiver-test", suites: [{ name: url, cases }] });
+  return { name: "receiver-test", suites: [{ name: url, cases }] };
 }
 
 const WORST_SEVERITY_FIRST = [...SEVERITIES].reverse();

@@ -8,6 +8,8 @@ export interface JunitCase {
   /** The reason. */
   skipped?: string;
   system_out?: string;
+  /** The file that the case is about, if it is one of the user's. */
+  file?: string;
 }
 
 export interface JunitProperty {

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { type Html, html } from "./html.ts";
+import type { JunitCase, JunitProblem, JunitReport } from "./junit.ts";
+
+/** GitHub shows that many errors of a step; the summary has all. */
+const MAX_ANNOTATIONS = 10;
+/** GitHub refuses a summary of more than 1 MiB, and one step may write several. */
+const MAX_SUMMARY_CHARACTERS = 200_000;
+
+type Failed = JunitCase & { problem: JunitProblem };
+
+/** The cases that failed as workflow commands of GitHub Actions, which shows them at the run and beside the file. */
+export function toAnnotations(report: JunitReport, workspace = process.cwd()): string[] {
+  return listFailed(report)
+    .slice(0, MAX_ANNOTATIONS)
+    .map(({ name, file, problem }) => {
+      const properties = { file: file && pathWithin(workspace, file), title: `${report.name}: ${name}` };
+      const given = Object.entries(properties).filter(([, value]) => value !== undefined);
+      const written = given.map(([key, value]) => `${key}=${escapeProperty(value!)}`);
+      return `::error ${written.join(",")}::${escapeData(problem.message)}`;
+    });
+}
+
+/** A report for the page of a job: the counts, then each case that failed. It is Markdown, which may contain HTML. */
+export function toSummary(report: JunitReport): string {
+  const all = report.suites.flatMap(({ cases }) => cases);
+  const failed = listFailed(report);
+  const skipped = all.filter((one) => one.skipped !== undefined).length;
+  const passed = all.length - failed.length - skipped;
+  const counts = `${passed} passed, ${failed.length} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
+  let text = `${html`<h3>${report.name}: ${counts}</h3>`}\n`;
+  for (const [index, one] of failed.entries()) {
+    const next = `${failedHtml(one)}\n`;
+    if (text.length + next.length > MAX_SUMMARY_CHARACTERS) {
+      text += `${html`<p>${failed.length - index} more failed; --report html=FILE has them.</p>`}\n`;
+      break;
+    }
+    text += next;
+  }
+  return text;
+}
+
+function failedHtml({ name, problem }: Failed): Html {
+  const detail = problem.detail.slice(0, MAX_SUMMARY_CHARACTERS / 10);
+  return html`<details><summary><b>${name}</b>: ${problem.message}</summary><pre>${detail}</pre></details>`;
+}
+
+function listFailed({ suites }: JunitReport): Failed[] {
+  return suites
+    .flatMap(({ cases }) => cases)
+    .flatMap((one) => {
+      const problem = one.failure ?? one.error;
+      return problem === undefined ? [] : [{ ...one, problem }];
+    });
+}
+
+/** Undefined for a file that the repository does not have, such as a built-in scenario. */
+function pathWithin(workspace: string, file: string): string | undefined {
+  const path = relative(workspace, resolve(file));
+  return path.startsWith("..") || !existsSync(file) ? undefined : path;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

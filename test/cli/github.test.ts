@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { toAnnotations, toSummary } from "../../src/tools/reports/github.ts";
+import { KEYS } from "../support/harness.ts";
+import { runCommand, scratch } from "../support/run-understudy.ts";
+import { useReference } from "../support/use-reference.ts";
+import { listening } from "../support/verify-setup.ts";
+
+const api = useReference();
+
+const BUSY =
+  "name: busy\ndescription: Busy.\nrules:\n  - match: {operation: models.list}\n    effect: {status: 503}\n";
+
+/** A command in a job of GitHub Actions: its exit code, the annotations, and the job's summary. */
+async function runInJob(...args: string[]) {
+  const cwd = scratch();
+  const summary = join(cwd, "summary.md");
+  writeFileSync(join(cwd, "busy.yaml"), BUSY);
+  writeFileSync(summary, "");
+  const env = { GITHUB_ACTIONS: "true", GITHUB_WORKSPACE: cwd, GITHUB_STEP_SUMMARY: summary };
+  const { code, stdout, stderr } = await runCommand(args, { cwd, env });
+  const annotations = stderr.split("\n").filter((line) => line.startsWith("::"));
+  return { code, stdout, annotations, summary: readFileSync(summary, "utf8") };
+}
+
+describe("a job of GitHub Actions shows what failed", () => {
+  it("of a suite, beside the scenario's file, and leaves standard output to programs [interfaces 13]", async () => {
+    const { code, stdout, annotations, summary } = await runInJob(
+      "suite",
+      "busy.yaml",
+      "--json",
+      "--",
+      "true",
+    );
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ failed: 1 });
+    expect(annotations).toEqual([
+      expect.stringMatching(
+        /^::error file=busy\.yaml,title=understudy suite%3A busy::the rule rule-1 was never triggered$/,
+      ),
+    ]);
+    expect(summary).toMatch(
+      /^<h3>understudy suite: 0 passed, 1 failed<\/h3>\n<details><summary><b>busy<\/b>: the rule/,
+    );
+  });
+
+  it("of verify and receiver-test, and nothing where all passed [interfaces 13]", async () => {
+    const target = await listening((_request, response) => response.writeHead(500).end("broken"));
+    const wrong = await runInJob("verify", "--target", target.url, "--key", KEYS.ben);
+    expect(wrong.code).toBe(1);
+    expect(wrong.annotations.length).toBeGreaterThan(0);
+    expect(wrong.annotations[0]).toMatch(/^::error title=understudy verify http%3A/);
+    const graded = await runInJob(
+      "receiver-test",
+      target.url,
+      "--secret",
+      "whsec_x",
+      "--only",
+      "valid-accepted",
+    );
+    expect(graded.annotations[0]).toMatch(/^::error title=receiver-test%3A valid-accepted%3A /);
+    expect(graded.summary).toContain("<h3>receiver-test: 0 passed, 1 failed</h3>");
+    await target.close();
+    const right = await runInJob("verify", "--target", api.url, "--key", KEYS.ben);
+    expect([right.code, right.annotations]).toEqual([0, []]);
+    expect(right.summary).toMatch(/^<h3>understudy verify [^<]+ passed, 0 failed, \d+ skipped<\/h3>\n$/);
+  });
+
+  it("names and texts of others stay texts, in a bounded number and size [interfaces 13]", () => {
+    const problem = { message: "50%\n::set-env name=A::b", detail: "</pre><script>".repeat(10_000) };
+    const one = {
+      name: "a: <b>, c",
+      classname: "x",
+      time_seconds: 0,
+      failure: problem,
+      file: "/etc/hostname",
+    };
+    const report = { name: "suite", suites: [{ name: "s", cases: Array.from({ length: 100 }, () => one) }] };
+    const annotations = toAnnotations(report, "/work");
+    expect(annotations).toHaveLength(10);
+    expect(annotations[0]).toBe("::error title=suite%3A a%3A <b>%2C c::50%25%0A::set-env name=A::b");
+    const summary = toSummary(report);
+    expect(summary).not.toMatch(/<script|<b>, c/);
+    expect(summary).toMatch(/<p>9\d more failed; --report html=FILE has them\.<\/p>\n$/);
+    expect(summary.length).toBeLessThan(1024 * 1024);
+  });
+});
