@@ -17,6 +17,7 @@ import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, IN_PROCESS_ORIGIN } from "./hosts/fetch/create-fetch.ts";
+import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import { Connections } from "./hosts/node/close-server.ts";
 import { ExpressServer } from "./hosts/node/express-server.ts";
 import { standardLog } from "./hosts/node/log.ts";
@@ -26,6 +27,7 @@ import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outb
 import { OwnAddress } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
+import { createRequestOwn } from "./hosts/node/request-own.ts";
 import { SandboxOrigins } from "./hosts/node/sandbox-origins.ts";
 import { answerRequests, createClasses, createNodeServer } from "./hosts/node/server.ts";
 import { Sites } from "./hosts/node/sites.ts";
@@ -95,11 +97,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   });
   const { sandboxes, wallClock } = engine;
 
+  const requestOwn = createRequestOwn(() => own.within);
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     ...{ resources: RESOURCES, operations: API.operations },
-    address: () => own.within,
+    request: (...call) => (server.listening ? requestOwn : requestInProcess(fetch))(...call),
     graderNetwork: () => ({ outbound: createOutbound(network), locate: createTargetResolver(network) }),
     started: performance.now(),
     durability: durable,

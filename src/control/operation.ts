@@ -6,7 +6,7 @@ import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
-import type { Site } from "../engine/pipeline/plain-http.ts";
+import type { RequestOwn, Site } from "../engine/pipeline/plain-http.ts";
 import type { SimulatedReceivers } from "../engine/receivers/simulated-receivers.ts";
 import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
@@ -31,8 +31,8 @@ export interface ControlServer {
   engine: EngineParts;
   /** How clients reach this server. */
   sites: Sites;
-  /** Where this server listens, for calls to itself. */
-  address: () => { host: string; port: number };
+  /** Sends a request to this server, as its clients do. */
+  request: RequestOwn;
   /** Counts of all requests, for metrics. */
   tally: RequestCounter;
   version: string;

@@ -1,8 +1,8 @@
-import { type IncomingMessage, request } from "node:http";
-import { buffer } from "node:stream/consumers";
 import type { Static } from "typebox";
+import { fromUtf8, toUtf8 } from "../engine/bytes.ts";
 import { PROBLEM_TYPE, type ProblemBody, type ProblemKind } from "../engine/contract/problems.ts";
 import { nearest } from "../engine/contract/text.ts";
+import type { WireAnswer, WireRequest } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
@@ -53,21 +53,6 @@ export async function findNamedSandbox(
   throw unprocessable(field, name, "must be the name of a sandbox of this server", nearest(name, names));
 }
 
-/** An answer as it came over the wire. */
-export interface WireAnswer {
-  status: number;
-  /** Name, value, name, value … */
-  headers: string[];
-  body: Buffer;
-}
-
-export interface WireRequest {
-  method: string;
-  target: string;
-  headers: readonly (readonly string[])[];
-  body: Uint8Array | undefined;
-}
-
 /**
  * A sandbox that another node owns (interfaces 15), for calls that name two. Requests go to this server with the
  * caller's token, as from any client, and are forwarded from here.
@@ -91,26 +76,16 @@ export class RemoteSandbox {
       method,
       target: `/_control/sandboxes/${this.name}${path}`,
       headers: headers.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      body: body === undefined ? undefined : toUtf8(JSON.stringify(body)),
     });
-    const text = answer.body.toString();
+    const text = fromUtf8(answer.body);
     if (answer.status < 400) return text === "" ? undefined : JSON.parse(text);
     const { type, title: _, status, detail, ...extension } = JSON.parse(text) as ProblemBody;
     throw new Problem(type.slice(PROBLEM_TYPE.length) as ProblemKind, { detail, status, extension });
   }
 
   /** @throws Error if the answer was broken */
-  async send({ method, target, headers, body }: WireRequest): Promise<WireAnswer> {
-    const flat = headers.flatMap(([name, value]) => [name!, value!]);
-    if (body !== undefined) flat.push("Content-Length", String(body.length));
-    const outgoing = request({
-      ...{ ...this.server.address(), method, path: target, headers: flat as never },
-      ...{ setHost: false, agent: false },
-    });
-    outgoing.end(body);
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.once("response", resolve).once("error", reject);
-    });
-    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await buffer(answer) };
+  send(request: WireRequest): Promise<WireAnswer> {
+    return this.server.request(request);
   }
 }

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { ClosedObject, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
 import type { Site } from "../engine/pipeline/plain-http.ts";
+import { randomHex } from "../engine/platform.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/tables.ts";
@@ -141,7 +141,7 @@ export function freeName(server: ControlServer, name: string): string {
 
 export function generatedName(server: ControlServer): string {
   for (;;) {
-    const name = `sb-${randomBytes(4).toString("hex")}`;
+    const name = `sb-${randomHex(4)}`;
     if (server.sandboxes.get(name) === undefined) return name;
   }
 }

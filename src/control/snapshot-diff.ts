@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import isEqual from "fast-deep-equal";
 import Type, { type Static, type TSchema } from "typebox";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { Transaction } from "../engine/state/transaction.ts";
@@ -77,7 +77,7 @@ function changedFields(before: Fields, after: Fields) {
   const fields: Record<string, { before: unknown; after: unknown }> = {};
   for (const name of names) {
     const [was, is] = [before[name] ?? null, after[name] ?? null];
-    if (!isDeepStrictEqual(was, is)) fields[name] = { before: was, after: is };
+    if (!isEqual(was, is)) fields[name] = { before: was, after: is };
   }
   return Object.keys(fields).length === 0 ? undefined : fields;
 }

@@ -7,9 +7,9 @@ import {
   SNAPSHOT_FORMAT,
   SNAPSHOT_VERSION,
   type SnapshotDocument,
+  UploadsDocument,
 } from "../engine/sandbox/snapshots.ts";
 import { WorldDocumentError } from "../engine/state/world-document.ts";
-import { UploadsDocument } from "../hosts/node/storage/upload-store.ts";
 import { checkInput } from "./check-input.ts";
 import { Epoch, judgeWorld, Records, Windows, worldFields } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";

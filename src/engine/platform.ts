@@ -1,4 +1,5 @@
 import type { Faker } from "@faker-js/faker";
+import { toHex } from "./bytes.ts";
 
 /**
  * The ports: functions that the engine needs from its host. A host calls `providePlatform` once, before the first
@@ -117,6 +118,11 @@ export function hmac(
   data: string | Uint8Array,
 ): Uint8Array {
   return platform().hmac(algorithm, key, data);
+}
+
+/** Hexadecimal text of so many bytes that cannot be guessed. */
+export function randomHex(size: number): string {
+  return toHex(platform().randomBytes(size));
 }
 
 /** Wall milliseconds. In Node the timer alone does not keep the process alive. */

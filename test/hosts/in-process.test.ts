@@ -134,6 +134,15 @@ describe("a sandbox in this process", () => {
     await entries.return?.();
   });
 
+  it("repeats a request of its history [interfaces 10, 17]", async () => {
+    const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+    await post(path, { new_parent_id: "dept_ops" });
+    const { entries } = await sandbox.history.list();
+    const repeated = await sandbox.history.repeat(entries[0]!.id);
+    expect(repeated).toMatchObject({ same: true });
+    expect((await sandbox.journal.list()).entries).toHaveLength(2);
+  });
+
   it("answers through MSW's handlers, URLs that it hands out included [interfaces 13, 17]", async () => {
     const msw = setupServer(...handlersFor(sandbox, { origin: "https://api.example.com" }));
     msw.listen({ onUnhandledRequest: "error" });

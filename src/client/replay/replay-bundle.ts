@@ -6,6 +6,7 @@ import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { createRequestOwn } from "../../hosts/node/request-own.ts";
 import type { Bundle, BundleBody, ControlStep, RequestStep } from "../../tools/bundle/bundle.ts";
 import { type Difference, firstDifference, recordedAnswer } from "../../tools/bundle/recorded-message.ts";
 import { recordedOutbound, sendRecorded } from "../../tools/bundle/replay-traffic.ts";
@@ -86,16 +87,20 @@ class Replay {
     if (request.number !== undefined) sandbox.world.requests = request.number;
     // A running clock advanced between the arrival of a request and its change.
     this.committed = request.committed;
-    const entry = await sendRecorded(sandbox, {
-      port,
-      method: request.method,
-      target: this.resolved(request.target),
-      headers: [
-        ...request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
-        ...(request.base_url === undefined ? [] : [[BASE_HEADER, request.base_url]]),
-      ],
-      body: this.toBytes(request.body),
-    });
+    const address = { host: "127.0.0.1", port };
+    const entry = await sendRecorded(
+      sandbox,
+      createRequestOwn(() => address),
+      {
+        method: request.method,
+        target: this.resolved(request.target),
+        headers: [
+          ...request.headers.map(([name, value]) => [name!, this.resolved(value!)]),
+          ...(request.base_url === undefined ? [] : [[BASE_HEADER, request.base_url]]),
+        ],
+        body: this.toBytes(request.body),
+      },
+    );
     await sandbox.world.settled();
     const step = `request ${number}, ${request.method} ${request.target}`;
     const recorded = String(answer.status);

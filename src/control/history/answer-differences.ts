@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import isEqual from "fast-deep-equal";
 import Type, { type Static } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
 import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -81,7 +81,7 @@ function compareValues(
   what: string,
   { was, is, shownWas, shownIs }: Compared,
 ): void {
-  if (differences.length >= MAX_DIFFERENCES || isDeepStrictEqual(was, is)) return;
+  if (differences.length >= MAX_DIFFERENCES || isEqual(was, is)) return;
   if (isParent(was) && isParent(is) && Array.isArray(was) === Array.isArray(is)) {
     for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
       const place = Array.isArray(was) ? `${what}[${name}]` : `${what}.${name}`;

@@ -1,5 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { toHex } from "../../engine/bytes.ts";
+import type { WireRequest } from "../../engine/pipeline/plain-http.ts";
 import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
+import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -7,7 +9,7 @@ import { sendRecorded } from "../../tools/bundle/replay-traffic.ts";
 import { requireRoom } from "../limits.ts";
 import type { ControlServer } from "../operation.ts";
 import { conflict, type Problem, readRuleField } from "../problem.ts";
-import { RemoteSandbox, type WireRequest } from "../remote-sandbox.ts";
+import { RemoteSandbox } from "../remote-sandbox.ts";
 import type { ComparedAnswer } from "./answer-differences.ts";
 
 /** Marks the repeated request, so that its rule applies to no other request and its answer is found. */
@@ -53,7 +55,7 @@ export async function repeatRequest(
 ): Promise<ComparedAnswer> {
   if ((entry.request_body?.length ?? 0) < entry.request_bytes)
     throw notRepeatable(`The journal does not keep the body of ${entry.id}, which was too long`);
-  const mark = randomBytes(12).toString("hex");
+  const mark = randomHex(12);
   const own = rule && ruleFor(rule, entry, mark);
   const disarm = own && (await arm(own, { server, target }));
   try {
@@ -69,7 +71,7 @@ export async function repeatRequest(
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
     const sent = await (target instanceof RemoteSandbox
       ? sendToRemote(entry, target, again)
-      : sendRecorded(target, { ...server.address(), ...again, isIts }));
+      : sendRecorded(target, server.request, { ...again, isIts }));
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
   } finally {
@@ -88,7 +90,7 @@ async function sendToRemote(
   const { status, body } = answer;
   const headers = toPairs(answer.headers).filter(([name]) => name!.toLowerCase() !== "transfer-encoding");
   const [, id = ""] = headers.find(([name]) => name!.toLowerCase() === "x-request-id") ?? [];
-  const sha256 = createHash("sha256").update(body).digest("hex");
+  const sha256 = toHex(digest("sha256", body));
   return {
     ...{ id, status, response_headers: headers.flat(), response_body: body },
     streamed: typeof streamed === "object" ? { bytes: body.length, sha256 } : undefined,

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import isEqual from "fast-deep-equal";
 import Type from "typebox";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
@@ -202,7 +202,7 @@ function failed(met: boolean, what: string, found: unknown, wanted: unknown): st
 /** Describes where a body lacks the expected content; undefined if it has all of it. */
 export function bodyDifference(wanted: unknown, found: unknown, path = "body"): string | undefined {
   if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted)) {
-    return isDeepStrictEqual(wanted, found)
+    return isEqual(wanted, found)
       ? undefined
       : `${path} is ${shown(path, found)}, not ${shown(path, wanted)}`;
   }

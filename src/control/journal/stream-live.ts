@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import Type, { type Static } from "typebox";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
+import { randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -148,7 +148,7 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
 function nameWorld(journal: Journal): string {
   let tag = tags.get(journal);
   if (tag === undefined) {
-    tag = randomBytes(6).toString("hex");
+    tag = randomHex(6);
     tags.set(journal, tag);
   }
   return `${tag}-${journal.clears}`;

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers";
+import { sleep } from "../../engine/platform.ts";
 import { Bundle, BundleRefusal } from "../../tools/bundle/bundle.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { conflict } from "../problem.ts";
@@ -23,7 +23,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
         );
       }
       // Waits for deliveries in progress, so that each is complete; one that takes too long is left out.
-      await Promise.race([sandbox.world.settled(), patience()]);
+      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {
         return makeBundle(sandbox, recording, {
@@ -39,7 +39,3 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 const PATIENCE_MS = 5000;
-
-function patience(): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, PATIENCE_MS).unref());
-}

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import Type, { type Static } from "typebox";
 import { noContent, Reply } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp } from "../../engine/contract/schema.ts";
+import { sleep } from "../../engine/platform.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
 import { encodeSnapshot } from "../../engine/sandbox/snapshots.ts";
@@ -78,7 +78,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 201, schema: SnapshotBody },
     async handle({ body: { name }, sandbox }) {
       requireName(sandbox, name);
-      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
       // Checked again, since another call may have taken the name meanwhile.
       if (sandbox.snapshots.has(name)) {
         throw conflict(

@@ -62,6 +62,25 @@ export interface InjectedWire {
   over_ms: number;
 }
 
+/** A request as it goes over the connection. */
+export interface WireRequest {
+  method: string;
+  target: string;
+  headers: readonly (readonly string[])[];
+  body: Uint8Array | undefined;
+}
+
+/** An answer as it came over the connection. */
+export interface WireAnswer {
+  status: number;
+  /** Name, value, name, value … */
+  headers: readonly string[];
+  body: Uint8Array;
+}
+
+/** Sends a request to this server, as a client would; rejects if the answer is broken. */
+export type RequestOwn = (request: WireRequest, signal?: AbortSignal) => Promise<WireAnswer>;
+
 /** The client left before its request was complete; no answer can reach it. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";

@@ -1,7 +1,18 @@
+import Type, { type Static } from "typebox";
 import type { AnyCollection } from "../state/collection.ts";
 import { decodeWorld, encodeWorld, type WorldDocument } from "../state/world-document.ts";
 import { RateWindows } from "./rate-windows.ts";
 import type { SandboxValue } from "./sandbox-value.ts";
+
+/** The uploads in a snapshot's document: the bytes of each in base64, and the ids of those that were too large. */
+export const UploadsDocument = Type.Object(
+  {
+    uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
+    left_out: Type.Array(Type.String()),
+  },
+  { additionalProperties: false },
+);
+export type UploadsDocument = Static<typeof UploadsDocument>;
 
 /**
  * Stores the bytes of half-finished uploads for the values of a sandbox, which it identifies by the object.

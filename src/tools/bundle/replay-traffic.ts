@@ -1,22 +1,13 @@
-import { type IncomingMessage, request } from "node:http";
+import type { RequestOwn, WireRequest } from "../../engine/pipeline/plain-http.ts";
+import { platform, sleep } from "../../engine/platform.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Outbound } from "../../hosts/node/outbound/outbound.ts";
 import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
 import type { RecordedAttempt } from "./bundle.ts";
 
-export interface RecordedRequest {
-  method: string;
-  target: string;
-  headers: readonly (readonly string[])[];
-  body: Uint8Array | undefined;
-}
-
-interface Sending extends RecordedRequest {
-  /** Default 127.0.0.1. */
-  host?: string;
-  port: number;
-  /** Whether a journal entry is that of the request, since others may arrive meanwhile. */
+export interface RecordedRequest extends WireRequest {
+  /** Which entry of the journal is the request's, where others may come meanwhile. */
   isIts?: (entry: JournalEntry) => boolean;
 }
 
@@ -31,20 +22,21 @@ const LINGER_MS = 500;
  */
 export async function sendRecorded(
   sandbox: Sandbox,
-  { isIts = () => true, ...sent }: Sending,
+  request: RequestOwn,
+  { isIts = () => true, ...sent }: RecordedRequest,
 ): Promise<JournalEntry | undefined> {
   const gone = new AbortController();
   const entry = nextEntry(sandbox, isIts, gone.signal);
-  const answered = exchange(sent, gone.signal);
+  const answered = request(sent, gone.signal).then(nothing, nothing);
   const found = await Promise.race([
     entry,
     // A request that was refused before it reached the sandbox has an answer and no entry.
-    Promise.race([answered.failed, answered.ended]).then(() => Promise.race([entry, after(LINGER_MS)])),
+    answered.then(() => Promise.race([entry, after(LINGER_MS)])),
   ]);
   const ends = found?.streamed === undefined ? LINGER_MS : PATIENCE_MS;
-  if (found !== undefined && !isEndless(found)) await Promise.race([answered.ended, after(ends)]);
+  if (found !== undefined && !isEndless(found)) await Promise.race([answered, after(ends)]);
   gone.abort();
-  while (found?.streamed === "under way") await new Promise((resolve) => setImmediate(resolve));
+  while (found?.streamed === "under way") await platform().nextTurn();
   return found;
 }
 
@@ -72,28 +64,10 @@ function nextEntry(
   });
 }
 
-function exchange({ host = "127.0.0.1", port, method, target, headers, body }: Sending, signal: AbortSignal) {
-  const flat = headers.flatMap(([name, value]) => [name!, value!]);
-  // The recorded request may lack it, as in HTTP/1.0; this one uses HTTP/1.1, which requires it.
-  if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
-  if (body !== undefined) flat.push("Content-Length", String(body.length));
-  const outgoing = request({
-    ...{ host, port, method, path: target, headers: flat as never, setHost: false, agent: false, signal },
-  });
-  const failed = new Promise<void>((resolve) => {
-    outgoing.on("error", () => resolve());
-    outgoing.on("response", (response: IncomingMessage) => response.on("error", () => resolve()));
-  });
-  const ended = new Promise<void>((resolve) => {
-    outgoing.on("response", (response: IncomingMessage) => response.resume().on("close", resolve));
-    void failed.then(resolve);
-  });
-  outgoing.end(body);
-  return { ended, failed };
-}
+function nothing(): void {}
 
 function after(milliseconds: number): Promise<undefined> {
-  return new Promise((resolve) => void setTimeout(() => resolve(undefined), milliseconds).unref());
+  return sleep(milliseconds).then(() => undefined);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { toHex } from "../../engine/bytes.ts";
 import {
   API_KEY,
   isSecretName,
@@ -8,6 +8,7 @@ import {
   SECRET_PART,
   WEBHOOK_SECRET,
 } from "../../engine/contract/secret-names.ts";
+import { digest } from "../../engine/platform.ts";
 
 /** Delimits a placeholder in a bundle's texts; the bracket itself is escaped. */
 const OPEN = "⟦";
@@ -171,8 +172,7 @@ export function resolveReferences(text: string, valueFor: (kind: string, name: s
 /** A replacement of an unknown secret: deterministic for its name, with the same length. */
 export function makePlaceholder(name: string, length: number): string {
   let text = "";
-  for (let block = 0; text.length < length; block++)
-    text += createHash("sha256").update(`${name}\u0000${block}`).digest("hex");
+  for (let block = 0; text.length < length; block++) text += toHex(digest("sha256", `${name}\u0000${block}`));
   return text.slice(0, length);
 }
 

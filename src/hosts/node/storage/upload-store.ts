@@ -2,7 +2,7 @@ import { stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
-import type { BlobStore } from "../../../engine/sandbox/snapshots.ts";
+import type { BlobStore, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
 import { PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, crc32c, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
@@ -17,16 +17,6 @@ export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 
 /** A snapshot's document is one JSON text in memory. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
-
-/** The uploads in a snapshot's document: the bytes of each in base64, and the ids of those that were too large. */
-export const UploadsDocument = Type.Object(
-  {
-    uploads: Type.Record(Type.String(), Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
-    left_out: Type.Array(Type.String()),
-  },
-  { additionalProperties: false },
-);
-type UploadsDocument = Static<typeof UploadsDocument>;
 
 /** The uploads in a store: the checksum of each, and its parts in files. */
 export const StoredUploads = Type.Record(

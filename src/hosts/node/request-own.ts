@@ -1,0 +1,21 @@
+import { type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { RequestOwn } from "../../engine/pipeline/plain-http.ts";
+
+export function createRequestOwn(address: () => { host: string; port: number }): RequestOwn {
+  return async ({ method, target, headers, body }, signal) => {
+    const { host, port } = address();
+    const flat = headers.flatMap(([name, value]) => [name!, value!]);
+    // A client of HTTP/1.0 may have sent none; this request is of 1.1, which needs one.
+    if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
+    if (body !== undefined) flat.push("Content-Length", String(body.length));
+    const options = { host, port, method, path: target, headers: flat as never };
+    const outgoing = request({ ...options, setHost: false, agent: false, ...(signal && { signal }) });
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once("response", resolve).on("error", reject);
+    });
+    outgoing.end(body);
+    const answer = await response;
+    return { status: answer.statusCode!, headers: answer.rawHeaders, body: await buffer(answer) };
+  };
+}
