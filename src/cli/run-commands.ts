@@ -1,6 +1,7 @@
 import yargs, { type CommandModule } from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
 import { nearest } from "../engine/contract/text.ts";
+import { agentCommand } from "./commands/agent.ts";
 import { bundleCommand } from "./commands/bundle.ts";
 import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
@@ -61,6 +62,7 @@ const COMMANDS = [
   openapiCommand,
   fidelityCommand,
   mcpCommand,
+  agentCommand,
 ] as readonly CommandModule[];
 
 /** Runs every command line except a plain `start`. Sets the exit code. */

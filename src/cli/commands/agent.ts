@@ -1,0 +1,29 @@
+import { command, group } from "../command.ts";
+import { table } from "../process.ts";
+
+const setup = command({
+  command: "setup [dir]",
+  describe: "Write a page for coding agents on how to use Understudy in a project",
+  args: { dir: "The project's folder [default: .]" },
+  examples: [["$0 agent setup", "A skill, and a pointer to it in AGENTS.md"]],
+  async run({ dir = "." }) {
+    const { writeAgentFiles } = await import("../agent-files.ts");
+    const files = writeAgentFiles(dir);
+    const kept = files.some(({ did }) => did === "left alone");
+    const text = [
+      table(
+        ["", "file"],
+        files.map(({ file, did }) => [did, file]),
+      ),
+      ...(kept ? ["", "What is left alone has text of yours. Move it away to get the page."] : []),
+    ].join("\n");
+    return { value: { files }, text };
+  },
+});
+
+export const agentCommand = group(
+  "agent",
+  "Tell coding agents about Understudy",
+  [setup],
+  ["$0 agent setup", "Writes a skill page into the project"],
+);
