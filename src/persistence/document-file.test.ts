@@ -57,6 +57,14 @@ describe("the document of --persist FILE.json", () => {
         "x": 1
       }
     }
+  },
+  "checksums": {
+    "a": {
+      "records/notes": "cd8dc0f6"
+    },
+    "b": {
+      "world": "186db48a"
+    }
   }
 }
 `);
@@ -79,7 +87,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readFileSync(`${path}.previous`, "utf8")).toBe(first);
     await file.write(new Map());
     expect(await file.read()).toEqual(new Map());
-    expect(readFileSync(path, "utf8")).toBe(toDocument("{\n  }"));
+    expect(readFileSync(path, "utf8")).toBe(toDocument('{\n  },\n  "checksums": {}'));
     expect(readdirSync(folder)).toEqual(["worlds.json", "worlds.json.previous"]);
   });
 
@@ -110,6 +118,31 @@ describe("the document of --persist FILE.json", () => {
       rmSync(inTheWay, { recursive: true });
     }
     expect(readdirSync(folder)).toEqual(["worlds.json"]);
+  });
+
+  it("an edited or damaged one is used, named and kept; without checksums it is not checked [quality 2.7]", async () => {
+    await file.write(kept("1"));
+    await file.write(kept('"text"'));
+    const saved = readFileSync(path, "utf8");
+    const before = readFileSync(`${path}.previous`, "utf8");
+    const readAs = async (text: string) => {
+      writeFileSync(path, text);
+      said = [];
+      return [(await file.read())?.get("a")?.get("world")?.get("x"), ...said];
+    };
+    expect(await readAs(saved)).toEqual(['"text"']);
+    // As a formatter writes it.
+    expect(await readAs(JSON.stringify(JSON.parse(saved), null, 4))).toEqual(['"text"']);
+    expect(await readAs(saved.replace('"text"', '"tezt"'))).toEqual([
+      '"tezt"',
+      expect.stringMatching(/not as it was saved: world of sandbox a\. .*If you have edited it, all is well/),
+    ]);
+    expect(readFileSync(`${path}.changed`, "utf8")).toContain("tezt");
+    expect(readFileSync(`${path}.changed.previous`, "utf8")).toBe(before);
+    const [, renamed] = await readAs(saved.replace('"checksums"', '"checksumz"'));
+    expect(renamed).toContain('not as it was saved: "checksumz" is no part of it.');
+    const edited = saved.replace('"text"', "2").replace(/,\n {2}"checksums".*/s, "\n}\n");
+    expect(await readAs(edited)).toEqual(["2"]);
   });
 
   it("one that cannot be read is kept under another name, and the one before is used [quality 2.7]", async () => {

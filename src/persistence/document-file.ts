@@ -1,7 +1,8 @@
-import { existsSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
 import type { Row } from "./store.ts";
@@ -53,13 +54,27 @@ export class DocumentFile implements Adapter<SandboxSections> {
       const document = readJson(candidate);
       if (!(document instanceof Error)) {
         if (candidate === this.previous) this.say(`${candidate} is used in its place.`);
-        return toStoredRows(document.sandboxes);
+        const kept = toStoredRows(document.sandboxes);
+        this.reportChanges(candidate, findChanges(document, kept));
+        return kept;
       }
       const aside = freeName(`${candidate}.damaged`);
       renameSync(candidate, aside);
       this.say(`${candidate} cannot be read and was kept as ${aside}: ${document.message}.`);
     }
     return null;
+  }
+
+  /** No program can tell an edit from damage, so a changed document is used, and kept with the one before it. */
+  private reportChanges(candidate: string, changes: readonly string[]): void {
+    if (changes.length === 0) return;
+    const aside = `${this.file}.changed`;
+    const before = candidate !== this.previous && existsSync(this.previous);
+    copyFileSync(candidate, aside);
+    if (before) copyFileSync(this.previous, `${aside}.previous`);
+    this.say(
+      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used as it is. If you have edited it, all is well; without its "checksums", an edited document is not checked. If not, it is damaged: it was kept as ${aside}${before ? `, and the one saved before as ${aside}.previous` : ""}.`,
+    );
   }
 
   async write(kept: SandboxSections): Promise<void> {
@@ -92,6 +107,8 @@ interface Document {
   format?: unknown;
   version?: unknown;
   sandboxes?: unknown;
+  /** By sandbox and section; absent in a document of an earlier version. */
+  checksums?: unknown;
 }
 
 /** Users may edit the document, in an editor of any encoding. */
@@ -125,13 +142,48 @@ function toStoredRows(sandboxes: unknown): SandboxSections {
 function* documentText(kept: SandboxSections): IterableIterator<string> {
   yield `{\n  "format": "${FORMAT}",\n  "version": ${VERSION},\n  "sandboxes": {`;
   let first = true;
-  for (const [name, sections] of [...kept].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [name, sections] of [...kept].sort(byKey)) {
     yield `${first ? "" : ","}\n    ${JSON.stringify(name)}: {`;
     yield* nestedText(sections, "      ");
     yield "\n    }";
     first = false;
   }
-  yield "\n  }\n}\n";
+  yield `\n  },\n  "checksums": ${JSON.stringify(toChecksums(kept), null, 2).replaceAll("\n", "\n  ")}\n}\n`;
+}
+
+type Checksums = Record<string, Record<string, string>>;
+
+/** The checksums of what the rows say, so the indentation of a document does not matter. */
+function toChecksums(kept: SandboxSections): Checksums {
+  return fromSorted(kept, (sections) =>
+    fromSorted(sections, (rows) => {
+      const texts = [...rows].sort(byKey).map(([id, text]) => `${JSON.stringify(id)}: ${text}\n`);
+      return texts.reduce((sum, text) => crc32(text, sum), 0).toString(16);
+    }),
+  );
+}
+
+/** The sections whose checksums differ, and unknown parts, in words. */
+function findChanges({ format, version, sandboxes, checksums, ...others }: Document, kept: SandboxSections) {
+  const unknown = Object.keys(others).map((key) => `"${key}" is no part of it`);
+  if (checksums === undefined) return unknown;
+  const before = (checksums ?? {}) as Partial<Checksums>;
+  const now = toChecksums(kept);
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  const changed = [...names].sort().flatMap((name) => {
+    const [was, is] = [before[name] ?? {}, now[name] ?? {}];
+    const sections = new Set([...Object.keys(was), ...Object.keys(is)]);
+    // The checksum of no rows is 0.
+    const changed = [...sections].sort().filter((one) => (was[one] ?? "0") !== (is[one] ?? "0"));
+    return changed.map((section) => `${section} of sandbox ${name}`);
+  });
+  return [...unknown, ...changed];
+}
+
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
+
+function fromSorted<V, W>(map: ReadonlyMap<string, V>, use: (value: V) => W): Record<string, W> {
+  return Object.fromEntries([...map].sort(byKey).map(([key, value]) => [key, use(value)]));
 }
 
 async function writePieces(file: string, pieces: Iterable<string>): Promise<void> {
@@ -185,7 +237,7 @@ const isLeaf = (path: readonly string[]): boolean => {
 export function* nestedText(sections: Sections, indent: string): IterableIterator<string> {
   let open: readonly string[] = [];
   let first = true;
-  for (const [section, rows] of [...sections].sort(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [section, rows] of [...sections].sort(byKey)) {
     if (rows.size === 0) continue;
     const path = section.split("/");
     const shared = sharedLength(open, path);
@@ -198,7 +250,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
       first = true;
     }
     const margin = `\n${indent}${"  ".repeat(path.length)}`;
-    for (const [id, text] of [...rows].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [id, text] of [...rows].sort(byKey)) {
       yield `${first ? "" : ","}${margin}${JSON.stringify(id)}: ${text}`;
       first = false;
     }

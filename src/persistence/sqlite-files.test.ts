@@ -51,9 +51,9 @@ describe("the files of a kept folder", () => {
   });
 
   it("one of a newer version or of another program may not [interfaces 2]", () => {
-    write({ version: 3 });
+    write({ version: 4 });
     expect(() => files.requireKnownFormat()).toThrow(
-      `${files.database} was written by a newer Understudy (format 3, this one knows 2). Update Understudy, or choose another folder with --persist.`,
+      `${files.database} was written by a newer Understudy (format 4, this one knows 3). Update Understudy, or choose another folder with --persist.`,
     );
     write({ id: 5 });
     expect(() => files.requireKnownFormat()).toThrow(

@@ -12,11 +12,12 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { freeName, PersistenceError } from "./store.ts";
 
 /** "Undy", in the place where SQLite's header names the application that a file belongs to. */
 export const FORMAT_ID = 0x556e6479;
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /** Offsets in the first page, as SQLite documents its file format. */
 const PAGE_SIZE_AT = 16;
@@ -24,6 +25,8 @@ const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
+
+const MAX_NAMED = 10;
 
 /** The files of a folder of `--persist`, except those that SQLite manages. */
 export class SqliteFiles {
@@ -100,28 +103,47 @@ export class SqliteFiles {
     return fileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined);
   }
 
-  /** Undefined if that is not known. */
-  readAcknowledged(): Saved | undefined {
+  /** Undefined if that is not known, and Error if the file is damaged. */
+  readAcknowledged(): Saved | undefined | Error {
+    if (fileSize(this.acknowledged) === 0) return undefined;
     try {
-      return JSON.parse(readFileSync(this.acknowledged, "utf8")) as Saved;
+      const { checksum, ...saved } = JSON.parse(readFileSync(this.acknowledged, "utf8"));
+      if (checksum === undefined || checksum === crc32(JSON.stringify(saved))) return saved;
     } catch {
-      return undefined;
+      // Said below.
     }
+    return new Error(`${this.acknowledged} is damaged, so it is unknown whether saves were lost.`);
+  }
+
+  /** Keeps the database with damaged rows, and the copy before it; says so. */
+  keepDamaged(rows: readonly string[]): string {
+    const aside = this.copyAside();
+    const hasCopy = existsSync(this.copy);
+    if (hasCopy) copyFileSync(this.copy, `${aside}.previous`);
+    const more = rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : "";
+    return `${this.database} is damaged, so these are not as they were saved: ${rows.slice(0, MAX_NAMED).join(", ")}${more}. They are used as they are; the damaged database was kept as ${aside}${hasCopy ? `, and the copy before it as ${aside}.previous` : ""}.`;
   }
 
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
     if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
-    const kept = aside ?? freeName(`${this.database}.damaged`);
-    if (aside === undefined) {
-      for (const part of ["", "-wal"])
-        if (existsSync(this.database + part)) copyFileSync(this.database + part, kept + part);
-    }
+    const kept = aside ?? this.copyAside();
     // So that the next start does not report it again.
-    writeFileSync(this.acknowledged, JSON.stringify({ ...found, at: acknowledged.at }), { mode: 0o600 });
+    writeFileSync(
+      this.acknowledged,
+      JSON.stringify({ saves: found.saves, changes: found.changes, at: acknowledged.at }),
+      { mode: 0o600 },
+    );
     const lost = acknowledged.saves - found.saves;
     const changes = Math.max(0, acknowledged.changes - found.changes);
     return `${this.database} has lost the last ${lost} of ${acknowledged.saves} saves (${changes} changes, the newest of ${acknowledged.at}), which were acknowledged; the damaged files were kept as ${kept}.`;
+  }
+
+  private copyAside(): string {
+    const aside = freeName(`${this.database}.damaged`);
+    for (const part of ["", "-wal"])
+      if (existsSync(this.database + part)) copyFileSync(this.database + part, aside + part);
+    return aside;
   }
 
   hasFreshCopy(): boolean {

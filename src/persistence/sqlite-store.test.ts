@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { keptPlace } from "../../test/support/kept-place.ts";
 import { pieces, put } from "../../test/support/stores.ts";
@@ -41,6 +42,30 @@ describe("the database of --persist DIR", () => {
     await stop(store);
     for (const file of [database, `${database}.previous`]) expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(existsSync(join(folder, "in-use-by.json"))).toBe(false);
+  });
+
+  it("checks rows that an earlier version wrote from their next save on [interfaces 2]", async () => {
+    mkdirSync(folder);
+    const db = new Database(database);
+    db.exec(`CREATE TABLE rows (sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+      PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID; INSERT INTO rows VALUES ('a', 'world', 'x', '1'), ('a', 'world', 'y', '1')`);
+    db.pragma(`application_id = ${0x556e6479}`);
+    db.pragma("user_version = 2");
+    db.close();
+    const store = await start();
+    await store.commit(pieces([put("a", "world", "x", 1)]));
+    await stop(store);
+    const edit = new Database(database);
+    edit.exec("UPDATE rows SET text = '2'");
+    edit.close();
+    expect(await (await start()).load("a")).toHaveLength(2);
+    expect(said).toEqual([
+      expect.stringContaining("not as they were saved: world/x of sandbox a. They are used"),
+    ]);
+    await stop(open[0]!);
+    said = [];
+    await start();
+    expect(said).toEqual([]);
   });
 
   it("has a copy after its start, and renews it where it is older than the database [interfaces 2]", async () => {

@@ -137,7 +137,9 @@ async function openWhole(
   thread: EngineThread,
   say: (warning: string) => void,
 ): Promise<void> {
-  const acknowledged = files.readAcknowledged();
+  const read = files.readAcknowledged();
+  if (read instanceof Error) say(read.message);
+  const acknowledged = read instanceof Error ? undefined : read;
   let aside: string | undefined;
   // One attempt, one with the copy, and one with nothing: each of the two may turn out to be damaged.
   for (;;) {
@@ -146,7 +148,11 @@ async function openWhole(
       try {
         const isFresh = !existsSync(files.database);
         files.makePrivate();
-        const found = await thread.ask<Saved>("open", { isFresh });
+        const found = await thread.ask<Saved & { damaged: string[] }>("open", { isFresh });
+        if (found.damaged.length > 0) {
+          say(files.keepDamaged(found.damaged));
+          await thread.ask("accept");
+        }
         const loss = files.reportLoss(acknowledged, found, aside);
         if (loss !== undefined) say(loss);
         return;

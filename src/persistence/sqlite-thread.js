@@ -1,8 +1,10 @@
 // The thread of the database, which is synchronous: a flush must not block requests. Plain JavaScript, since a thread
 // cannot be started from TypeScript on Node 20.
 
+import { isUtf8 } from "node:buffer";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { crc32 } from "node:zlib";
 import Database from "libsql";
 
 const { file, acknowledged, formatId, formatVersion } = workerData;
@@ -36,25 +38,26 @@ function open({ isFresh }) {
     if (version > formatVersion) throw Object.assign(new Error(String(version)), { code: "NEWER" });
     if (!isFresh) checkWhole();
     db.exec(`CREATE TABLE IF NOT EXISTS rows (
-      sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL,
+      sandbox TEXT NOT NULL, section TEXT NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, checksum INTEGER,
       PRIMARY KEY (sandbox, section, id)) WITHOUT ROWID`);
     db.exec(
       "CREATE TABLE IF NOT EXISTS saved (one INTEGER PRIMARY KEY, saves INTEGER NOT NULL, changes INTEGER NOT NULL)",
     );
-    if (version === 0) {
+    if (version === 1 || version === 2) db.exec("ALTER TABLE rows ADD COLUMN checksum INTEGER");
+    if (version < formatVersion) {
       db.pragma(`application_id = ${formatId}`);
       db.pragma(`user_version = ${formatVersion}`);
     }
     db.exec("COMMIT");
     // The header must be in the file itself, not in its log, since it is read before the database is opened.
-    if (version === 0) db.pragma("wal_checkpoint(TRUNCATE)");
+    if (version < formatVersion) db.pragma("wal_checkpoint(TRUNCATE)");
   } catch (error) {
     db.close();
     throw error;
   }
   statements = {
     put: db.prepare(
-      "INSERT INTO rows VALUES (?, ?, ?, ?) ON CONFLICT (sandbox, section, id) DO UPDATE SET text = excluded.text",
+      "INSERT INTO rows VALUES (?, ?, ?, ?, ?) ON CONFLICT (sandbox, section, id) DO UPDATE SET text = excluded.text, checksum = excluded.checksum",
     ),
     remove: db.prepare("DELETE FROM rows WHERE sandbox = ? AND section = ? AND id = ?"),
     clear: db.prepare("DELETE FROM rows WHERE sandbox = ? AND section >= ? AND section < ?"),
@@ -71,7 +74,7 @@ function open({ isFresh }) {
   saved = { saves, changes };
   if (note !== undefined) closeSync(note);
   note = undefined;
-  return saved;
+  return { ...saved, damaged: findDamaged() };
 }
 
 /** After the file was missing; it may be the same again, another one, or still missing. */
@@ -120,7 +123,8 @@ function begin() {
 
 /** Of constant length, so that a killed process leaves either the previous text or this one. */
 function noteSaved() {
-  const text = JSON.stringify({ ...saved, at: new Date().toISOString() });
+  const known = { ...saved, at: new Date().toISOString() };
+  const text = JSON.stringify({ ...known, checksum: crc32(JSON.stringify(known)) });
   try {
     note ??= openSync(acknowledged, "w", 0o600);
     writeSync(note, `${text.padEnd(120)}\n`, 0);
@@ -143,7 +147,44 @@ function emptyLog() {
 function applyOne({ sandbox, section, id, text, clear }) {
   if (clear !== undefined) statements.clear.run(sandbox, clear, clear + LAST_CHARACTER);
   else if (text === null) statements.remove.run(sandbox, section, id);
-  else statements.put.run(sandbox, section, id, text);
+  else statements.put.run(sandbox, section, id, text, checksumOf({ sandbox, section, id, text }));
+}
+
+function checksumOf({ sandbox, section, id, text }) {
+  return crc32(JSON.stringify([sandbox, section, id, text]));
+}
+
+const AS_BYTES = ["sandbox", "section", "id", "text"].map((name) => `CAST(${name} AS BLOB) AS ${name}`);
+
+/**
+ * All rows in the order of the file: a search would miss some beside one whose key is damaged. As bytes, since the
+ * engine ends the process at a text that is not UTF-8.
+ */
+function* readRows() {
+  for (const { checksum, ...values } of db.prepare(`SELECT ${AS_BYTES}, checksum FROM rows`).iterate()) {
+    const bytes = Object.entries(values).map(([name, value]) => [name, Buffer.from(value)]);
+    const row = Object.fromEntries(bytes.map(([name, value]) => [name, String(value)]));
+    // Rows of an earlier version have no checksum.
+    const isWhole =
+      checksum === null ? bytes.every(([, value]) => isUtf8(value)) : checksum === checksumOf(row);
+    yield { row, isWhole };
+  }
+}
+
+/** SQLite itself finds damage to the structure of the file only. */
+function findDamaged() {
+  const damaged = [];
+  for (const { row, isWhole } of readRows())
+    if (!isWhole) damaged.push(`${row.section}/${row.id} of sandbox ${row.sandbox}`);
+  return damaged;
+}
+
+/** Writes all rows again, in the order of their keys and with their checksums. */
+function accept() {
+  const rows = [...readRows()].map(({ row }) => row);
+  db.exec("BEGIN IMMEDIATE; DELETE FROM rows");
+  for (const row of rows) applyOne(row);
+  db.exec("COMMIT");
 }
 
 function rollBack() {
@@ -183,6 +224,7 @@ const WORK = {
   copyTo,
   list: () => statements.list.all().map(({ sandbox }) => sandbox),
   load: ({ sandbox }) => statements.load.all(sandbox),
+  accept,
   close() {
     clearTimeout(idle);
     db.close();

@@ -154,9 +154,7 @@ describe.each(ADAPTERS)("a store ($name) [interfaces 2]", (adapter) => {
     bench.open.splice(0);
     await store.close();
     await adapter.version(adapter.file(), 99);
-    await expect(adapter.open()).rejects.toThrow(
-      "written by a newer Understudy (format 99, this one knows 2)",
-    );
+    await expect(adapter.open()).rejects.toThrow("written by a newer Understudy (format 99, this one knows ");
   });
 });
 

@@ -211,7 +211,7 @@ describe("what a store says is judged", () => {
     ]);
     if (status !== 0) throw new Error(String(stderr));
   };
-  const put = "INSERT OR REPLACE INTO rows VALUES ('other', ?, ?, ?)";
+  const put = "INSERT OR REPLACE INTO rows (sandbox, section, id, text) VALUES ('other', ?, ?, ?)";
 
   it.each([
     [

@@ -12,6 +12,9 @@ import {
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { removeScratch, scratch, startServer } from "../support/run-understudy.ts";
+import { chunk, probe } from "../support/upload-setup.ts";
+
+const DAN = "ak_danMemberAcme00000000000000000000000000";
 
 afterAll(removeScratch);
 
@@ -29,7 +32,7 @@ async function create(url: string, id: string): Promise<void> {
   const answer = await fetch(`${url}/_control/sandboxes/default/state/threads`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ id }),
+    body: JSON.stringify({ id, title: "Quarterly figures" }),
   });
   expect(answer.status).toBe(201);
 }
@@ -85,6 +88,98 @@ describe("a kept world that was damaged while the server was down", () => {
   it("an undamaged world is whole, and nothing is said", async () => {
     const folder = await leaveWorld(5);
     expect(await startAgain(folder)).toEqual({ says: expect.not.stringMatching(/lost|damaged/), found: 5 });
+  }, 60_000);
+});
+
+describe("a kept world in which one bit was flipped while the server was down", () => {
+  /** A world with two threads and half an upload. */
+  async function keep(place: string): Promise<{ upload: string }> {
+    const server = await startServer(["--persist", place]);
+    const { url } = server.ready;
+    for (const id of ["thread_n1", "thread_n2"]) await create(url, id);
+    const asked = await fetch(`${url}/v1/organizations/org_acme/files/upload-url`, {
+      method: "POST",
+      headers: { "api-key": DAN, "content-type": "application/json" },
+      body: JSON.stringify({ filename: "notes.txt", file_size: 10, mime_type: "text/plain" }),
+    });
+    const { upload_url } = (await asked.json()) as { upload_url: string };
+    expect((await chunk(upload_url, "01234", 0, 10)).status).toBe(308);
+    await server.stop();
+    return { upload: upload_url.slice(url.length) };
+  }
+
+  /** Flips a bit in a byte of the text's last place in the file. */
+  function flip(file: string, text: string, offset = 0): void {
+    const bytes = readFileSync(file);
+    const at = bytes.lastIndexOf(text) + offset;
+    expect(at).toBeGreaterThanOrEqual(offset);
+    bytes[at]! ^= 1;
+    writeFileSync(file, bytes);
+  }
+
+  /** Starts; what is said, which threads there are, and how many bytes of the upload. */
+  async function look(place: string, upload: string) {
+    const server = await startServer(["--persist", place]);
+    const { url } = server.ready;
+    const listed = await fetch(`${url}/_control/sandboxes/default/state/threads`);
+    const { items } = (await listed.json()) as { items: { id: string; title: string }[] };
+    const { range } = await probe(url + upload);
+    await server.stop();
+    const { stdout, stderr } = server.output();
+    return { says: stdout + stderr, threads: items.filter(({ id }) => /_n\d$/.test(id)).length, range };
+  }
+
+  const places = ["worlds.json", "data"];
+  const fileOf = (place: string) => (place.endsWith(".json") ? place : join(place, "understudy.db"));
+
+  it.each(places)(
+    "a value in %s: it is named, the damaged file kept, and nothing else is lost",
+    async (name) => {
+      const place = join(scratch(), name);
+      const { upload } = await keep(place);
+      const file = fileOf(place);
+      const saved = readFileSync(file);
+      flip(file, "Quarterly figures");
+      const damaged = readFileSync(file);
+      expect(damaged.equals(saved)).toBe(false);
+      const found = await look(place, upload);
+      expect(found).toMatchObject({ threads: 2, range: "bytes=0-4" });
+      expect(found.says).toMatch(/not as (it was|they were) saved: \S+ of sandbox default/);
+      const [, kept] = /was kept as (\S+?)[,.]? /.exec(`${found.says} `)!;
+      expect(readFileSync(kept!).equals(damaged)).toBe(true);
+      expect((await look(place, upload)).says).not.toMatch(/not as|damaged/);
+    },
+    60_000,
+  );
+
+  it.each(places)(
+    "a byte of an upload of %s: it is named and kept, and the client begins again",
+    async (name) => {
+      const place = join(scratch(), name);
+      const { upload } = await keep(place);
+      const uploads = name.endsWith(".json") ? `${place}.uploads` : join(place, "uploads");
+      const [blob] = readdirSync(uploads);
+      flip(join(uploads, blob!), "01234", 2);
+      const found = await look(place, upload);
+      expect(found).toMatchObject({ threads: 2, range: null });
+      expect(found.says).toContain(`are damaged (kept as ${join(uploads, blob!)}.damaged)`);
+      expect(await look(place, upload)).toMatchObject({
+        threads: 2,
+        says: expect.not.stringContaining("damaged"),
+      });
+      expect(readFileSync(join(uploads, `${blob}.damaged`), "utf8")).not.toBe("01234");
+    },
+    60_000,
+  );
+
+  it("a figure of understudy.db.saved: it is named, and no loss is made up", async () => {
+    const folder = join(scratch(), "data");
+    const { upload } = await keep(folder);
+    flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);
+    const found = await look(folder, upload);
+    expect(found).toMatchObject({ threads: 2, range: "bytes=0-4" });
+    expect(found.says).toContain("understudy.db.saved is damaged, so it is unknown whether saves were lost");
+    expect(found.says).not.toContain("has lost");
   }, 60_000);
 });
 

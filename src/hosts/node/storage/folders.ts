@@ -39,6 +39,9 @@ function missingAbove(path: string, mode: number | undefined): Error | undefined
   return undefined;
 }
 
+/** How the name of a damaged file that is kept for its user ends. */
+export const DAMAGED = ".damaged";
+
 /** A folder whose files outlive the process, because stored rows name them. */
 export class PersistentFolder {
   readonly path: string;
@@ -58,7 +61,7 @@ export class PersistentFolder {
   /** Removes files that no sandbox names, left by a server that was killed. */
   removeAllBut(wanted: ReadonlySet<string>): void {
     for (const name of namesIn(this.path)) {
-      if (!wanted.has(name)) rmSync(join(this.path, name), { force: true });
+      if (!wanted.has(name) && !name.endsWith(DAMAGED)) rmSync(join(this.path, name), { force: true });
     }
   }
 

@@ -1,11 +1,21 @@
-import { stat, writeFile } from "node:fs/promises";
+import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { BlobStore, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
-import { PersistentFolder, TemporaryFolder } from "./folders.ts";
+import { DAMAGED, PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
-import { type Blob, crc32c, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
+import {
+  type Blob,
+  crc32c,
+  crc32cText,
+  digestFiles,
+  dropBlob,
+  readBlob,
+  retainBlob,
+  Segment,
+  syncBlob,
+} from "./segment.ts";
 
 type Captured = ReadonlyMap<string, Blob>;
 
@@ -140,7 +150,7 @@ export class UploadStore implements BlobStore {
   }
 
   /**
-   * The inverse of `listFiles`. An upload with missing bytes is left out: a client that asks starts it again, as the
+   * The inverse of `listFiles`. An upload with missing or damaged bytes is left out: a client that asks starts it again, as the
    * protocol says.
    * @param say called with one sentence for each upload that is left out
    * @param folder where the files are, if not in the store's own folder
@@ -159,6 +169,13 @@ export class UploadStore implements BlobStore {
       }
       if (found.length < parts.length) {
         say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
+        continue;
+      }
+      const paths = found.map(({ segment: { path }, length }) => ({ path, length }));
+      if ((await digestFiles(paths, "crc32c")) !== crc32cText(crc)) {
+        for (const { path } of paths) await copyFile(path, path + DAMAGED);
+        const names = paths.map(({ path }) => path + DAMAGED).join(", ");
+        say(`Bytes of the upload ${id} are damaged (kept as ${names}), so the client has to start it again.`);
         continue;
       }
       const size = found.reduce((sum, { length }) => sum + length, 0);
