@@ -1,12 +1,11 @@
 import Type, { type Static } from "typebox";
 import { ClosedObject, Timestamp, typed } from "../engine/contract/schema.ts";
 import { DEFAULT_SETTINGS, Settings } from "../engine/contract/settings.ts";
-import type { Site } from "../engine/pipeline/plain-http.ts";
+import { NoPortError, type Site } from "../engine/pipeline/plain-http.ts";
 import { randomHex } from "../engine/platform.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/tables.ts";
-import { NoPortError } from "../hosts/node/sandbox-origins.ts";
 import { ClockBody, presentClock } from "./clock-input.ts";
 import { requireRoom, requireRoomForRecords } from "./limits.ts";
 import { type ControlContext, type ControlServer, SandboxName } from "./operation.ts";

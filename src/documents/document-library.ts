@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { WeakLruCache } from "../engine/documents/weak-lru-cache.ts";
 import {
@@ -10,6 +9,7 @@ import {
   showFile,
   UnreadableFile,
 } from "./files.ts";
+import { resolve } from "./node-files.ts";
 
 /** A document that was read. */
 export interface LoadedDocument<T> {

@@ -1,7 +1,17 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, extname, isAbsolute, join, relative } from "node:path";
 import { decodeText } from "../engine/documents/decode-text.ts";
 import { DocumentError, NO_POSITION } from "../engine/documents/document-error.ts";
+import {
+  basename,
+  existsSync,
+  extname,
+  isAbsolute,
+  join,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  relative,
+  statSync,
+} from "./node-files.ts";
 
 const EXTENSIONS = [".yaml", ".yml", ".json"];
 

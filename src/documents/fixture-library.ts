@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { toHex } from "../engine/bytes.ts";
 import type { FixtureData, Resource } from "../engine/contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../engine/contract/settings.ts";
 import { DocumentError, documentError, NO_POSITION } from "../engine/documents/document-error.ts";
@@ -9,6 +9,7 @@ import { checkFixtureDocument } from "../engine/fixtures/check-fixture.ts";
 import { expandFixture } from "../engine/fixtures/expand-fixture.ts";
 import { buildBase, buildVariant, Fixture, type RootBuilders } from "../engine/fixtures/fixture.ts";
 import { type FixtureShape, fixtureShape, leastRecords } from "../engine/fixtures/fixture-shape.ts";
+import { digest } from "../engine/platform.ts";
 import type { FixtureSource, LoadedFixture } from "../engine/sandbox/sandbox-value.ts";
 import type { Root } from "../engine/state/tables.ts";
 import {
@@ -157,7 +158,7 @@ export class FixtureLibrary implements FixtureSource {
     if (text === undefined) inlineDocument(fixture, { file });
     if (text === undefined || Array.isArray(fixture))
       throw documentError(file, NO_POSITION, "the document must be a map");
-    const key = `inline ${createHash("sha256").update(text).digest("hex")}`;
+    const key = `inline ${toHex(digest("sha256", text))}`;
     const read = () => readInlineFixture(inlineDocument(JSON.parse(text), { file }), this.places);
     const document = readable(this.files.value(key, () => this.checked(read())));
     if (!this.spellings.has(document)) this.begin(document, "inline");

@@ -1,5 +1,3 @@
-import { existsSync, realpathSync } from "node:fs";
-import { dirname, extname, join, resolve } from "node:path";
 import { nearest } from "../engine/contract/text.ts";
 import { DocumentError, type Position } from "../engine/documents/document-error.ts";
 import { isFields, type LayeredDocument, layeredDocument } from "../engine/documents/merge-documents.ts";
@@ -21,6 +19,7 @@ import {
   showFile,
   UnreadableFile,
 } from "./files.ts";
+import { dirname, existsSync, extname, join, realpathSync, resolve } from "./node-files.ts";
 import { SHIPPED_FIXTURES } from "./shipped-files.ts";
 
 export interface FixturePlaces {

@@ -1,6 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, dirname, existsSync, join, readFileSync, STARTING_FOLDER } from "./node-files.ts";
 
 interface Stored {
   text: string;
@@ -42,7 +40,7 @@ export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
 
 /** Works in src/documents/ and wherever the bundler has put this in dist/. */
 function findProjectFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
+  let folder = STARTING_FOLDER;
   while (!existsSync(join(folder, "fixtures", "reference.yaml"))) {
     const above = dirname(folder);
     if (above === folder) throw new Error("the folder with the shipped files is missing");

@@ -5,8 +5,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
+import { freeName } from "./file-lock.ts";
 import type { Row } from "./store.ts";
-import { freeName, PersistenceError } from "./store.ts";
+import { PersistenceError } from "./store.ts";
 
 const FORMAT = "understudy-worlds";
 const VERSION = 2;

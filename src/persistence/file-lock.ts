@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 
 /**
@@ -32,4 +32,11 @@ export class FileLock {
     this.db.exec("ROLLBACK");
     this.db.close();
   }
+}
+
+/** The name itself, or with a number at its end, so that no file is overwritten. */
+export function freeName(name: string): string {
+  let free = name;
+  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
+  return free;
 }

@@ -4,12 +4,12 @@ import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import { makeFolder } from "../hosts/node/storage/folders.ts";
 import { nestedText } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
+import { freeName } from "./file-lock.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { Saver } from "./saver.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import type { FolderStore, Row } from "./store.ts";
-import { freeName } from "./store.ts";
 
 /** A folder with a database, or one readable document. */
 export type StoreLocation = { folder: string } | { file: string };

@@ -13,7 +13,8 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { freeName, PersistenceError } from "./store.ts";
+import { freeName } from "./file-lock.ts";
+import { PersistenceError } from "./store.ts";
 
 /** "Undy", in the place where SQLite's header names the application that a file belongs to. */
 export const FORMAT_ID = 0x556e6479;

@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
+import { freeName } from "./file-lock.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Change, Row } from "./store.ts";
-import { freeName, StoreRefusal, toStoreRefusal } from "./store.ts";
+import { StoreRefusal, toStoreRefusal } from "./store.ts";
 
 benchPerTest();
 

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-
 /**
  * One stored value of a sandbox as JSON text: `about`, a fault state, a record. sandbox-rows.ts knows the sections and
  * their contents; a store does not.
@@ -95,11 +93,4 @@ const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) =>
 /** A problem of the stored worlds that the user must solve before the server can run; one or two sentences. */
 export class PersistenceError extends Error {
   override readonly name = "PersistenceError";
-}
-
-/** The name itself, or with a number at its end, so that no file is overwritten. */
-export function freeName(name: string): string {
-  let free = name;
-  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
-  return free;
 }

@@ -81,6 +81,11 @@ export interface WireAnswer {
 /** Sends a request to this server, as a client would; rejects if the answer is broken. */
 export type RequestOwn = (request: WireRequest, signal?: AbortSignal) => Promise<WireAnswer>;
 
+/** The host could not open a port. */
+export class NoPortError extends Error {
+  override readonly name = "NoPortError";
+}
+
 /** The client left before its request was complete; no answer can reach it. */
 export class ClientGone extends Error {
   override readonly name = "ClientGone";

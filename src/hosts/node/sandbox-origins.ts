@@ -1,12 +1,8 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { type AddressInfo, createServer, type Socket, type Server as SocketServer } from "node:net";
+import { NoPortError } from "../../engine/pipeline/plain-http.ts";
 import type { Connections } from "./close-server.ts";
-
-/** No port could be opened. */
-export class NoPortError extends Error {
-  override readonly name = "NoPortError";
-}
 
 /**
  * Ports that serve one sandbox each (interfaces 16). They pass their connections on to the server, which asks by the
