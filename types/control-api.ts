@@ -1779,7 +1779,7 @@ export interface ReceivedRequest {
   headers: {
     [k: string]: string | unknown[];
   };
-  /** The raw text; a byte that is no UTF-8 becomes U+FFFD */
+  /** The raw text; a byte that is not UTF-8 becomes U+FFFD */
   body: string;
   /** On the signature */
   verdict: "valid" | "invalid" | "missing";

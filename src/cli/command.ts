@@ -53,7 +53,7 @@ export interface Result {
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints as it goes returns nothing
-type Outcome = Result | void;
+type CommandOutcome = Result | void;
 
 interface Declaration<Line extends string, O extends Record<string, Options>, Given, On extends unknown[]> {
   /** In the notation of yargs: `export <name> <file>`. */
@@ -65,7 +65,7 @@ interface Declaration<Line extends string, O extends Record<string, Options>, Gi
   examples?: readonly (readonly [line: string, says: string])[];
   /** Runs before the server is called. @throws UsageError */
   check?(given: Given): void;
-  run(given: Given, ...on: On): Outcome | Promise<Outcome>;
+  run(given: Given, ...on: On): CommandOutcome | Promise<CommandOutcome>;
 }
 
 type Given<Line extends string, O extends Record<string, Options>> = Arguments<Line> &
@@ -118,7 +118,7 @@ function toModule(
   declared: Declaration<any, any, any, any>,
   common: () => object,
   // biome-ignore lint/suspicious/noExplicitAny: what its command line and options say
-  run: (given: any) => Outcome | Promise<Outcome>,
+  run: (given: any) => CommandOutcome | Promise<CommandOutcome>,
 ): CommandModule {
   const { command: line, describe, args = {}, options, examples = [], check } = declared;
   const module: CommandModule<object, { json: boolean }> = {

@@ -68,7 +68,7 @@ export async function writeScenario({ file, out, force }: Recording): Promise<Re
   return { value: { file: out, name, rules }, text: `Wrote ${out}: ${pluralize(rules, "rule")}.` };
 }
 
-/** @throws UsageError for a file that is no archive; CheckFailed if it has nothing of this API */
+/** @throws UsageError for a file that is not an archive; CheckFailed if it has nothing of this API */
 async function readRecording<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -30,7 +30,7 @@ let isReaderGone = false;
 const onGone = new Set<() => void>();
 
 /**
- * A reader that closes the pipe (`understudy openapi | head`) is no failure and ends nothing: a check runs to its end, and
+ * A reader that closes the pipe (`understudy openapi | head`) is not a failure and ends nothing: a check runs to its end, and
  * the exit code is that of its result. A full disk is reported.
  */
 export function watchOutput(): void {

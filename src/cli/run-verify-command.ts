@@ -12,7 +12,7 @@ import { verifyRecorded } from "../tools/verify/recorded/verify-recorded.ts";
 import {
   type CheckReport,
   describeRecorded,
-  type Outcome,
+  type VerifyOutcome,
   type VerifyReport,
   verdictWords,
   verifyCases,
@@ -121,7 +121,7 @@ const MAX_REQUESTS = 3;
 /** The checks that did not pass, the changes, the assumptions that differ, and the verdict. */
 function verifyText(report: VerifyReport): string {
   const open = report.checks.filter(({ outcome }) => outcome !== "passed");
-  const by = (outcome: Outcome) => open.filter((one) => one.outcome === outcome);
+  const by = (outcome: VerifyOutcome) => open.filter((one) => one.outcome === outcome);
   const lines = [...by("not-observable"), ...by("differs"), ...by("failed")].flatMap(checkLines);
   const { recorded } = report;
   return [

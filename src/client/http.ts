@@ -44,11 +44,11 @@ function whyUnreachable(url: string, cause: unknown): string {
   return ". Start one with `understudy start`, or name another with --url.";
 }
 
-/** Something answers at the URL that is no Understudy, or nothing in time. */
+/** Something answers at the URL that is not Understudy, or nothing in time. */
 export class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
     super(url, undefined);
-    this.message = `What listens at ${url} is no Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
+    this.message = `What listens at ${url} is not Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
   }
 }
 
@@ -58,7 +58,7 @@ export class AddressError extends Error {
 
   constructor(given: string) {
     super(
-      `${JSON.stringify(given.slice(0, 200))} is no server's address; write it as in http://127.0.0.1:4747`,
+      `${JSON.stringify(given.slice(0, 200))} is not a server's address; write it as in http://127.0.0.1:4747`,
     );
   }
 }
@@ -114,7 +114,7 @@ export class ControlHttp {
       return JSON.parse(await response.text()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw new UnreachableError(this.url, error);
-      throw new ForeignServerError(this.url, `it answered ${response.status} with what is no JSON`);
+      throw new ForeignServerError(this.url, `it answered ${response.status} with what is not JSON`);
     }
   }
 

@@ -80,7 +80,7 @@ describe("understudy-sandbox/msw", () => {
     expect(paths(`${API}/base/`)).toEqual([`${API}/base/*`, own]);
   });
 
-  it("refuses in a sentence what is no sandbox, no origin, or no option [interfaces 13]", () => {
+  it("refuses in a sentence what is not a sandbox, no origin, or no option [interfaces 13]", () => {
     const given = (sandbox: unknown, options: unknown) => () =>
       handlersFor(sandbox as { url: string }, options as { origin: string });
     const sandbox = { url: "http://127.0.0.1:4747" };

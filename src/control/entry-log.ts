@@ -35,7 +35,7 @@ export function NewestFirst<T extends TObject>(entry: T, log: string) {
   );
 }
 
-/** @throws Problem 422 if `since` is no point in time */
+/** @throws Problem 422 if `since` is not a point in time */
 export function newestFirst<E extends { at: number }, B>(
   log: { entries(): readonly E[]; readonly dropped: number },
   query: { since?: string | undefined; limit: number },

@@ -172,7 +172,7 @@ describe("who may talk to the control API", () => {
 
   it("a host that no Host header could equal is refused at the start [interfaces 7]", () => {
     expect(() => createGuard({ allowHosts: ["http://x"], token: undefined })).toThrow(
-      '"http://x" is no host name: write it as in `sandbox.example.test` or `10.0.0.5:4747`',
+      '"http://x" is not a host name: write it as in `sandbox.example.test` or `10.0.0.5:4747`',
     );
   });
 

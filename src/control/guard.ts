@@ -97,7 +97,7 @@ function parseAllowed(text: string): Authority {
   const authority = parseAuthority(text) ?? parseAuthority(`[${text}]`);
   if (authority === undefined) {
     throw new Error(
-      `${JSON.stringify(text)} is no host name: write it as in \`sandbox.example.test\` or \`10.0.0.5:4747\``,
+      `${JSON.stringify(text)} is not a host name: write it as in \`sandbox.example.test\` or \`10.0.0.5:4747\``,
     );
   }
   return authority;

@@ -23,7 +23,7 @@ export async function sendProblem(
   problem: Problem,
 ): Promise<void> {
   if (response.headersSent) return void response.destroy();
-  // A source that was refused is no origin to share anything with.
+  // A source that was refused is not an origin to share anything with.
   const cors = problem.status === 403 ? {} : corsHeaders(request);
   const own = request.complete ? cors : { ...cors, Connection: "close" };
   await sendWith(own, { request, response, answer: problem.toAnswer() });
@@ -73,7 +73,7 @@ export function preflight(request: IncomingMessage, response: ServerResponse): b
   return true;
 }
 
-/** Uploads go to the temporary folder on their way; a full disk is no defect of the client or of ours. */
+/** Uploads go to the temporary folder on their way; a full disk is not a defect of the client or of ours. */
 export function refuseFullDisk(error: unknown) {
   if (!(error instanceof Error && "syscall" in error)) return undefined;
   const refusal = toStoreRefusal(error, "the folder for uploads");

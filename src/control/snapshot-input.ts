@@ -97,7 +97,7 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
 
 function requireVersion({ format, version }: Record<string, unknown>): void {
   if (format !== SNAPSHOT_FORMAT) {
-    throw unprocessable("format", format, `must be "${SNAPSHOT_FORMAT}": this is no downloaded snapshot`);
+    throw unprocessable("format", format, `must be "${SNAPSHOT_FORMAT}": this is not a downloaded snapshot`);
   }
   if (typeof version === "number" && version > SNAPSHOT_VERSION) {
     throw new Problem("snapshot-too-new", {

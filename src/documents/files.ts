@@ -115,7 +115,7 @@ export function readFileText(
     const stats = statSync(file);
     // Reading a pipe or a device could wait for ever, and a huge file would fill the memory first.
     if (stats.isDirectory()) return refuse(`${shown} is a folder, not a ${noun}`);
-    if (!stats.isFile()) return refuse(`${shown} is no ordinary file`);
+    if (!stats.isFile()) return refuse(`${shown} is not an ordinary file`);
     if (stats.size > maxBytes) return refuse(`${shown} is larger than ${maxBytes / 1024 / 1024} MB`);
     const mark = getFileVersion(file);
     return { text: readUserText(file, shown), mark };

@@ -83,7 +83,7 @@ describe("finding a fixture", () => {
     );
     expect(refusal("./none.yaml")).toBe("./none.yaml: there is no file none.yaml");
     expect(refusal(".")).toMatch(/is a folder/);
-    expect(refusal("/dev/zero")).toMatch(/no ordinary file/);
+    expect(refusal("/dev/zero")).toMatch(/not an ordinary file/);
   });
 });
 
@@ -208,7 +208,7 @@ describe("what a fixture may say", () => {
     }
   });
 
-  it("refuses what is no map, and broken YAML, without a stack [interfaces 2]", () => {
+  it("refuses what is not a map, and broken YAML, without a stack [interfaces 2]", () => {
     expect(refusal(write("list.yaml", "- a"))).toMatch(/^list.yaml:1:1: a fixture must be a map/);
     expect(refusal(write("empty.yaml", ""))).toMatch(/a fixture must be a map/);
     expect(refusal(write("broken.yaml", "users: [\n  a: {"))).toMatch(/^broken.yaml:\d+:\d+: /);

@@ -36,7 +36,7 @@ export class Outages {
     if (outage === undefined || performance.now() - outage.since <= LONG_MS) return false;
     if (!this.said.has(url)) {
       this.log.warn(
-        `The node ${url} cannot be reached from here: either it has ended, or its --node-url is no address at which all nodes reach it.`,
+        `The node ${url} cannot be reached from here: either it has ended, or its --node-url is not an address at which all nodes reach it.`,
       );
     }
     this.said.add(url);

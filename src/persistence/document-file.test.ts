@@ -210,7 +210,7 @@ describe("the document of --persist FILE.json", () => {
     expect(refused(toDocument("{}"))).toBeUndefined();
     expect(refused('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
     expect(refused('{ "name": "package" }')).toBe(
-      `${path} is no document that Understudy keeps worlds in (its "format" would be "understudy-worlds"); nothing was touched.`,
+      `${path} is not a document that Understudy keeps worlds in (its "format" would be "understudy-worlds"); nothing was touched.`,
     );
     const newer = (version: unknown) =>
       `${path} was written by a newer Understudy (format ${version}, this one knows 2). Update Understudy, or choose another file with --persist.`;
@@ -351,7 +351,7 @@ describe("rows as an object that people read", () => {
     expect(sorted(rows)).toEqual(sorted(given));
   });
 
-  it("what is no object where one belongs gives no rows [interfaces 2]", () => {
+  it("what is not an object where one belongs gives no rows [interfaces 2]", () => {
     for (const nested of [null, 5, "text", [{ about: 1 }], undefined]) {
       expect([...nestedRows(nested)]).toEqual([]);
       expect([...nestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);

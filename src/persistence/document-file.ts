@@ -39,7 +39,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     const { format, version } = document;
     if (format !== FORMAT) {
       throw new PersistenceError(
-        `${this.file} is no document that Understudy keeps worlds in (its "format" would be "${FORMAT}"); nothing was touched.`,
+        `${this.file} is not a document that Understudy keeps worlds in (its "format" would be "${FORMAT}"); nothing was touched.`,
       );
     }
     if (typeof version !== "number" || version > VERSION) {

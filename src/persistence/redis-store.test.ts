@@ -253,7 +253,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     expect(store.held.size).toBe(0);
   });
 
-  it("one whose format cannot be read is no store [interfaces 15]", async () => {
+  it("one whose format cannot be read is not a store [interfaces 15]", async () => {
     const fake = await plainRedis();
     open.unshift(fake);
     fake.answer = ([name]) => (name === "SET" ? new Error("READONLY You can't write") : undefined);

@@ -260,9 +260,9 @@ describe("a sandbox as it was written down", () => {
     expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));
   });
 
-  it("says which row is no JSON [interfaces 2]", () => {
+  it("says which row is not JSON [interfaces 2]", () => {
     expect(() => parseSavedSandbox(findIdField, [{ section: "world", id: "facts", text: "{" }])).toThrow(
-      /^world\/facts is no JSON: ./,
+      /^world\/facts is not JSON: ./,
     );
     expect(new InvalidSandboxRows("no").name).toBe("InvalidSandboxRows");
   });

@@ -210,6 +210,6 @@ function parsed(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InvalidSandboxRows(`${place} is no JSON: ${(error as Error).message}`);
+    throw new InvalidSandboxRows(`${place} is not JSON: ${(error as Error).message}`);
   }
 }

@@ -61,7 +61,7 @@ export class SqliteFiles {
     const id = header.readUInt32BE(APPLICATION_ID_AT);
     if (id !== FORMAT_ID && id !== 0)
       throw new PersistenceError(
-        `${this.database} is no database that Understudy made; nothing was touched.`,
+        `${this.database} is not a database that Understudy made; nothing was touched.`,
       );
   }
 

@@ -135,7 +135,7 @@ describe("the database of --persist DIR", () => {
     rmSync(`${database}.previous.draft`, { recursive: true });
   });
 
-  it("what could not be copied is no failure of the end where nothing is left [interfaces 2]", async () => {
+  it("what could not be copied is not a failure of the end where nothing is left [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
@@ -153,7 +153,7 @@ describe("the database of --persist DIR", () => {
     bytes.writeUInt32BE(5, 68);
     writeFileSync(database, bytes);
     await expect(start()).rejects.toThrow(
-      `${database} is no database that Understudy made; nothing was touched.`,
+      `${database} is not a database that Understudy made; nothing was touched.`,
     );
   });
 });

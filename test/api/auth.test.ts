@@ -71,7 +71,7 @@ describe("auth.create_token", () => {
     expect((await api.call("ada", "POST", "/v1/auth/token", { api_key: "ak_wrong" })).status).toBe(401);
   });
 
-  it("a session token is no credential for another [G01]", async () => {
+  it("a session token is not a credential for another [G01]", async () => {
     const { access_token } = await tokens();
     const answer = await api.call(undefined, "POST", "/v1/auth/token", {}, bearer(access_token));
     expect(answer.status).toBe(401);

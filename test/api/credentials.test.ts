@@ -133,7 +133,7 @@ describe("the order of the checks [G04]", () => {
   });
 
   it.each(["/v1/threads/", "/webhooks/", "/v1/dashboards/shared/"])(
-    "%s names nothing, and is no route for any method [G04]",
+    "%s names nothing, and is not a route for any method [G04]",
     async (path) => {
       for (const method of ["GET", "DELETE", "PUT"]) {
         const { status, body } = await api.call("ada", method, path);

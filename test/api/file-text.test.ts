@@ -117,7 +117,7 @@ describe("the text of files", () => {
     expect(await quote("file_broken", "What is in it?")).not.toContain("broken.bin:");
   });
 
-  it("bytes that are no text are registered and never quoted [G20]", async () => {
+  it("bytes that are not text are registered and never quoted [G20]", async () => {
     for (const [mime_type, filename] of [
       ["application/pdf", "broken.pdf"],
       ["image/png", "picture.png"],

@@ -32,7 +32,7 @@ describe("input [G08, G09]", () => {
   });
 
   it.each([[[]], ["text"], [7], [null]])(
-    "a body %j that is no object is 422 field body [G08]",
+    "a body %j that is not an object is 422 field body [G08]",
     async (value) => {
       const answer = await api.call("ada", "POST", REPARENT, JSON.stringify(value), {
         "content-type": "application/json",

@@ -300,7 +300,7 @@ describe("connector jobs [G34]", () => {
     const again = await run("reset");
     expect(again.rows_synced).toBeGreaterThan(reset.rows_synced);
     expect(again.rows_synced).toBeLessThanOrEqual(reset.rows_synced + 4000);
-    // One that failed has brought what it has, and is no beginning.
+    // One that failed has brought what it has, and is not a beginning.
     await control("PATCH", "/state/connections/conn_whole", { failure_rate: 1 });
     expect(await run("reset")).toMatchObject({ status: "failed" });
     await control("PATCH", "/state/connections/conn_whole", { failure_rate: 0 });

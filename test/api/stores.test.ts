@@ -208,7 +208,7 @@ describe("attaching [G12]", () => {
       "the file cannot be read as application/json",
     ],
     [
-      "a document that is no archive",
+      "a document that is not an archive",
       "a.docx",
       "application/octet-stream",
       "words",

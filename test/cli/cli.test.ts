@@ -94,7 +94,7 @@ describe("commands against a running server", () => {
     const wrong = await run("explain", "models.lst");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      'understudy: operation "models.lst" is no operation of the emulated API. Did you mean "models.list"?\n',
+      'understudy: operation "models.lst" is not an operation of the emulated API. Did you mean "models.list"?\n',
     ]);
     expect((await run("explain", "models.list", "--query", "nonsense")).stderr).toContain(
       '--query takes name=value, not "nonsense"',
@@ -102,12 +102,12 @@ describe("commands against a running server", () => {
   });
 
   it.each([
-    [["user.creatd"], 'event "user.creatd" is no event of the service. Did you mean "user.created"?'],
+    [["user.creatd"], 'event "user.creatd" is not an event of the service. Did you mean "user.created"?'],
     [
       ["--for", "usr_dn"],
       '--for must be the id of one of the users of this sandbox, not "usr_dn". Did you mean "usr_dan"?',
     ],
-    [["--set", "emial=x"], "--set emial is no field of user.created, whose data has"],
+    [["--set", "emial=x"], "--set emial is not a field of user.created, whose data has"],
     [["--set", "emial=x"], 'Did you mean "email"?'],
   ])("trigger %j is wrong usage and says which word was wrong [interfaces 2]", async (args, message) => {
     const words = args[0]!.startsWith("--") ? ["user.created", ...args] : args;
@@ -141,7 +141,7 @@ describe("commands without a server", () => {
     }
   });
 
-  it("openapi and fidelity print what the control API answers; a closed pipe is no failure [interfaces 2]", async () => {
+  it("openapi and fidelity print what the control API answers; a closed pipe is not a failure [interfaces 2]", async () => {
     const document = JSON.parse((await runCommand(["openapi"])).stdout);
     expect(document.openapi).toMatch(/^3\.1/);
     expect(JSON.parse((await runCommand(["fidelity", "--json"])).stdout)).toBeTypeOf("object");

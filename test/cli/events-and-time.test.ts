@@ -67,7 +67,7 @@ describe("the catalogue of events", () => {
     const { code, stderr } = await runCommand(["events", "user.creatd"]);
     expect([code, stderr]).toEqual([
       2,
-      'understudy: "user.creatd" is no event of the service. Did you mean "user.created"?\n',
+      'understudy: "user.creatd" is not an event of the service. Did you mean "user.created"?\n',
     ]);
     expect((await runCommand(["events", "--schema", "--sample"])).code).toBe(2);
   });
@@ -154,7 +154,7 @@ describe("trigger and clock advance", () => {
     const again = await run("deliveries", "redeliver", first!, "--json");
     expect([again.code, again.stderr]).toEqual([
       2,
-      expect.stringContaining("is no delivery of this sandbox"),
+      expect.stringContaining("is not a delivery of this sandbox"),
     ]);
   }, 60_000);
 

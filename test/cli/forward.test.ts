@@ -78,7 +78,7 @@ describe("listen --forward-to", () => {
     expect(await below(`/state/webhooks/${webhook_id}`)).toMatchObject({ status: 404 });
   });
 
-  it("an application that is not up is no answer; after a reset it goes on with the same secret [interfaces 11]", async () => {
+  it("an application that is not up is not an answer; after a reset it goes on with the same secret [interfaces 11]", async () => {
     const to = await application((_request, response) => response.end());
     const { child, output, finished } = await forward(to, "--secret", SECRET, "--json");
     await run("reset");

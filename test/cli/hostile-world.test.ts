@@ -47,7 +47,7 @@ const COMMANDS = [
   ["suite", "calm.yaml", "--", "true"],
 ];
 
-describe("what listens at --url is no Understudy", () => {
+describe("what listens at --url is not Understudy", () => {
   it.each([
     ["a page", PAGE, "it answered 200, text/html"],
     ["other JSON", http("application/json", '{"status":"fine"}'), "it answered 200, application/json"],
@@ -68,7 +68,7 @@ describe("what listens at --url is no Understudy", () => {
         const { code, stdout, stderr } = await runCommand(words, { cwd });
         expect({ command, code, stdout, stderr }).toEqual({
           ...{ command, code: 1, stdout: "" },
-          stderr: `understudy: What listens at http://${address} is no Understudy: ${why}. Name the address that \`understudy start\` printed.\n`,
+          stderr: `understudy: What listens at http://${address} is not Understudy: ${why}. Name the address that \`understudy start\` printed.\n`,
         });
       }
     },
@@ -85,7 +85,7 @@ describe("what listens at --url is no Understudy", () => {
     expect([silent.code, silent.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^understudy: What listens at .* is no Understudy: it was silent for 8 seconds\..*\n$/,
+        /^understudy: What listens at .* is not Understudy: it was silent for 8 seconds\..*\n$/,
       ),
     ]);
   });
@@ -97,7 +97,7 @@ describe("what listens at --url is no Understudy", () => {
     for (const url of ["http://", "ftp://127.0.0.1", "not an address", "http://me:secret@127.0.0.1", "[::"]) {
       const refused = await runCommand(["status", "--url", url]);
       expect([url, refused.code]).toEqual([url, 2]);
-      expect(refused.stderr).toContain("is no server's address; write it as in http://127.0.0.1:4747");
+      expect(refused.stderr).toContain("is not a server's address; write it as in http://127.0.0.1:4747");
     }
   });
 });

@@ -62,7 +62,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     [
       2,
       "deliveries redeliver zz",
-      'ids[0] "zz" is no delivery of this sandbox; `understudy deliveries list` lists them.',
+      'ids[0] "zz" is not a delivery of this sandbox; `understudy deliveries list` lists them.',
     ],
     [
       2,

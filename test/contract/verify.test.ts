@@ -246,7 +246,7 @@ const DEPARTURES: {
     }),
   },
   {
-    title: "9 a version that is no date",
+    title: "9 a version that is not a date",
     found: "headers/service-api-version",
     spoil: (_request, { headers, ...answer }) => ({
       ...answer,

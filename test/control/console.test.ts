@@ -95,7 +95,7 @@ describe("console", () => {
     "/_console/assets/",
     "/_console/manifest.json",
     "/_console/built.txt",
-  ])("%s is no file of the console [interfaces 2]", async (path) => {
+  ])("%s is not a file of the console [interfaces 2]", async (path) => {
     const { status, headers } = await api.call(undefined, "GET", path);
     expect(status).toBe(404);
     expect(headers.get("content-type")).toContain("text/plain");
@@ -144,7 +144,7 @@ describe("logging in to the console of a shared server", () => {
     expect(api.understudy.login!.fragment).toBeUndefined();
   });
 
-  it("refuses what is no JSON, and a page of another origin", async () => {
+  it("refuses what is not JSON, and a page of another origin", async () => {
     expect((await api.call(undefined, "POST", "/_console/login", "{")).status).toBe(415);
     const foreign = await api.call(undefined, "POST", "/_console/login", {}, { origin: "http://evil.test" });
     expect(foreign.status).toBe(403);

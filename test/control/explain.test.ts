@@ -185,7 +185,7 @@ describe("faults/explain", () => {
     [{ method: "GET" }, "operation is needed, or else both method and path."],
     [
       { operation: "models.lst" },
-      'operation "models.lst" is no operation of the emulated API. Did you mean "models.list"?',
+      'operation "models.lst" is not an operation of the emulated API. Did you mean "models.list"?',
     ],
     [
       { operation: "models.list", method: "GET" },
@@ -193,11 +193,11 @@ describe("faults/explain", () => {
     ],
     [
       { operation: "threads.delete", params: { thread: "x" } },
-      'params.thread is no parameter of threads.delete, whose path has thread_id. Did you mean "thread_id"?',
+      'params.thread is not a parameter of threads.delete, whose path has thread_id. Did you mean "thread_id"?',
     ],
     [
       { ...MODELS, principal: "usr_adda" },
-      'principal "usr_adda" is no user of this sandbox. Did you mean "usr_ada"?',
+      'principal "usr_adda" is not a user of this sandbox. Did you mean "usr_ada"?',
     ],
     [
       { ...MODELS, headers: { "API-Key": KEYS.ada } },
@@ -227,7 +227,7 @@ describe("every refusal has its reasons in the journal", () => {
 
   it.each([
     [{}, "no credential was sent: neither api-key nor X-API-Key nor Authorization"],
-    [{ "api-key": "ak_short" }, "api-key holds what is no API key: one is ak_ and 39 letters and digits"],
+    [{ "api-key": "ak_short" }, "api-key holds what is not an API key: one is ak_ and 39 letters and digits"],
     [
       { "x-api-key": KEYS.ada.replace("ada", "eda") },
       "X-API-Key holds an API key that this sandbox does not have",
@@ -255,7 +255,7 @@ describe("every refusal has its reasons in the journal", () => {
     ],
     [
       { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
-      "api-key holds what is no API key: one is ak_ and 39 letters and digits; Authorization is not looked at beside it",
+      "api-key holds what is not an API key: one is ak_ and 39 letters and digits; Authorization is not looked at beside it",
     ],
   ])(
     "a 401 says which credential was found where, and what was wrong: %j [interfaces 11]",

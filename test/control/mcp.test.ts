@@ -276,7 +276,7 @@ describe("the way in", () => {
     expect((await post("{}", { origin: "https://elsewhere.example" })).status).toBe(403);
   });
 
-  it("caps bodies, and answers what is no message [interfaces 13]", async () => {
+  it("caps bodies, and answers what is not a message [interfaces 13]", async () => {
     expect((await post(JSON.stringify({ long: "x".repeat(2 * 1024 * 1024) }))).status).toBe(413);
     expect((await post("{")).status).toBe(400);
   });

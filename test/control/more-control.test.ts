@@ -84,7 +84,7 @@ describe("rules on paths outside the contract", () => {
     [{ match: { path: "/_control/x" }, effect: { status: 200 } }, "a path begins with a slash"],
     [
       { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
-      "is no path of an operation",
+      "is not a path of an operation",
     ],
   ])("one that could never trigger is refused: %j [interfaces 11]", async (rule, sentence) => {
     const { status, body } = await arm("default", rule);

@@ -406,7 +406,7 @@ describe("every refusal says what was wrong, where, and what to do", () => {
 it("a scenario whose file is broken is listed with what is wrong with it [interfaces 6]", async () => {
   const { body } = await api.call(undefined, "GET", `${S}/scenarios`);
   const broken = body.items.find(({ name }: { name: string }) => name === "broken");
-  const problem = `${join(folder, "broken.yaml")}:2:31: "nowhere" is no operation`;
+  const problem = `${join(folder, "broken.yaml")}:2:31: "nowhere" is not an operation`;
   expect(broken).toEqual({
     ...{ name: "broken", description: "", active: false, shipped: false, origin: "own" },
     ...{ hits: 0, rules: [], file: join(folder, "broken.yaml"), problem },
@@ -442,7 +442,7 @@ function callLine(method: string, path: string, body: unknown, headers: object):
 function answerLines({ status, body, headers }: Answered): string {
   const { type, title: _title, status: _status, detail, ...members } = body;
   const kind = type.slice(PROBLEM_TYPE.length);
-  // Of a body that is no JSON, it is Node that says why, in other words with each version.
+  // Of a body that is not JSON, it is Node that says why, in other words with each version.
   const lines = [`${status} ${kind}: ${/ in JSON/.test(detail) ? "(the parser's words)" : detail}`];
   for (const [name, value] of Object.entries(members)) lines.push(cut(`  ${name}: ${JSON.stringify(value)}`));
   for (const name of ["allow", "www-authenticate", "x-sandbox-decision", "access-control-allow-origin"])

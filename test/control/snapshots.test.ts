@@ -181,7 +181,7 @@ describe("snapshots", () => {
       (d) => (d.world.tables.depratments = { records: [] }),
     ],
     [
-      "a record that is no record",
+      "a record that is not a record",
       "world.tables.departments.records[0]",
       (d) => (d.world.tables.departments.records[0] = 7),
     ],

@@ -235,7 +235,7 @@ describe("what a store says is judged", () => {
     ],
     ["a record of a wrong shape", ["records/departments", "dept_x", '{"id":"dept_x","name":5}'], "dept_x"],
     ["a wrong internal record", ["records/_refresh_tokens", "rtok_x", '{"id":"rtok_x"}'], "rtok_x"],
-    ["text that is no JSON", ["world", "facts", "{"], "world/facts is no JSON"],
+    ["text that is not JSON", ["world", "facts", "{"], "world/facts is not JSON"],
     ["no clock", ["world", "facts", "{}"], "is required"],
     [
       "a rule that there is not",

@@ -128,14 +128,18 @@ describe("verify sequence", () => {
   });
 });
 
-describe("a match that can match nothing is no pass", () => {
+describe("a match that can match nothing is not a pass", () => {
   it.each([
     [
       "principal",
       "usr_daan",
-      'match.principal "usr_daan" is no user of this sandbox. Did you mean "usr_dan"?',
+      'match.principal "usr_daan" is not a user of this sandbox. Did you mean "usr_dan"?',
     ],
-    ["webhook", "wh_opps", 'match.webhook "wh_opps" is no webhook of this sandbox. Did you mean "wh_ops"?'],
+    [
+      "webhook",
+      "wh_opps",
+      'match.webhook "wh_opps" is not a webhook of this sandbox. Did you mean "wh_ops"?',
+    ],
     [
       "event",
       "user.creatd",
@@ -144,7 +148,7 @@ describe("a match that can match nothing is no pass", () => {
     [
       "principal",
       "elephant",
-      'match.principal "elephant" is no user of this sandbox; GET S/state/users lists them.',
+      'match.principal "elephant" is not a user of this sandbox; GET S/state/users lists them.',
     ],
     [
       "event",
@@ -154,12 +158,12 @@ describe("a match that can match nothing is no pass", () => {
     [
       "code",
       "ELEPHANT",
-      expect.stringMatching(/^match\.code "ELEPHANT" is no code of the catalogue; it has [A-Z_]+, /),
+      expect.stringMatching(/^match\.code "ELEPHANT" is not a code of the catalogue; it has [A-Z_]+, /),
     ],
     [
       "path",
       "/v1/model",
-      'match.path is no path of an operation or of a request in the journal. Did you mean "/v1/models"?',
+      'match.path is not a path of an operation or of a request in the journal. Did you mean "/v1/models"?',
     ],
     ["path", "v1/models", "match.path must begin with a slash, without host, prefix and query."],
     ["path", "/v1/models?page=1", "match.path must not have a query."],

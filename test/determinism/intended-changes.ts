@@ -91,8 +91,31 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
     reason: "A rule is triggered; it no longer strikes.",
     compare: (...answers) =>
       answers.map((answer) =>
-        withoutText(answer, /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call/g),
+        withoutText(
+          answer,
+          /\b(struck|triggered)(?=: )|\bit (strikes|triggers on) every call|"(strikes|triggers)":true/g,
+        ),
       ) as [Answer, Answer],
+  },
+  {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes("it is no image"),
+    reason: "The message about a broken image is worded plainly.",
+    compare: (...answers) =>
+      answers.map((answer) => withoutText(answer, /it is (no|not an) image/g)) as [Answer, Answer],
+  },
+  {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes('"base_url":'),
+    reason: "A sandbox may have an `origin` of its own.",
+    compare: (recorded, answered) => [withoutLength(recorded), withoutText(answered, /"origin":null,/g)],
+  },
+  {
+    request: ({ answer: { body } }) => typeof body === "string" && body.includes('"error":"unknown sandbox"'),
+    reason: "The refusal of an unknown sandbox lists the known ones, and its hint is longer.",
+    compare: (...answers) =>
+      answers.map((answer) => withoutText(answer, /,"sandboxes":\[[^\]]*\]|,"hint":"(?:[^"\\]|\\.)*"/g)) as [
+        Answer,
+        Answer,
+      ],
   },
   ...[257, 267].map((request) => ({
     request,

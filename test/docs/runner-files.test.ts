@@ -129,7 +129,7 @@ describe("files to copy for other runners [interfaces 13]", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/armed but never triggered: \[\{'operation': 'models.list'\}\]/);
     expect(stdout).toMatch(/Journal of the sandbox, newest first -*\n.*GET \/v1\/models -> 200 \(ok\)/);
-    expect(stdout).toContain('"model.list" is no operation (did you mean "models.list"?)');
+    expect(stdout).toContain('"model.list" is not an operation (did you mean "models.list"?)');
     expect(stdout).toMatch(/0 requests match \{'operation': 'models.list'\}/);
     expect(stdout).toContain("3 failed, 1 passed, 1 error");
     expect(stage.asked).toEqual([]);

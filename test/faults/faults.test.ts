@@ -50,10 +50,10 @@ describe("overrides of one request", () => {
     ["x-sandbox-delay", "5 secs", "5s"],
     ["x-sandbox-delay", "soon", "must be a duration"],
     ["x-sandbox-delay", "-1s", "must be a duration"],
-    ["prefer", "code=abc", "is no status"],
+    ["prefer", "code=abc", "is not a status"],
     ["prefer", "code=418", "documents no answer with status 418"],
-    ["prefer", "code=", "is no status"],
-    ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is no status`],
+    ["prefer", "code=", "is not a status"],
+    ["prefer", `code=${"x".repeat(300)}`, `code=${"x".repeat(40)} is not a status`],
   ])("%s: %s is refused with 400 and what would be right [interfaces 3]", async (header, value, hint) => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_welcome", undefined, {
       [header]: value,

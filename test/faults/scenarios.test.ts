@@ -98,7 +98,7 @@ describe("scenarios over the control API", () => {
     const listed = (await control("GET", "/scenarios")).body.items.find(
       ({ name }: { name: string }) => name === "broken",
     );
-    expect(listed.problem).toMatch(/broken\.yaml:2:24: "NOPE" is no code/);
+    expect(listed.problem).toMatch(/broken\.yaml:2:24: "NOPE" is not a code/);
     const refused = await control("PUT", "/scenarios/active", { names: ["broken"] });
     expect(refused.status).toBe(422);
     expect(refused.body.problems[0]).toMatchObject({ line: 2, column: 24 });
@@ -217,7 +217,7 @@ describe("editing a scenario's file", () => {
     expect(await listed()).toBeUndefined();
   });
 
-  it("what editors leave in the folder is no scenario and breaks no list [interfaces 2]", async () => {
+  it("what editors leave in the folder is not a scenario and breaks no list [interfaces 2]", async () => {
     symlinkSync("nowhere", join(folder, ".#mine.yaml"));
     symlinkSync("nowhere", join(folder, "dangling.yaml"));
     const { status, body } = await control("GET", "/scenarios");

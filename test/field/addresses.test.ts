@@ -68,7 +68,7 @@ describe("every option that takes an address", () => {
   ])("%s refuses a wrong scheme with one sentence: %j", async (says, args) => {
     const { code, stderr } = await runCommand(args);
     expect(stderr).toContain(says);
-    expect(stderr).toMatch(/must be an http or https URL|is no server's address/);
+    expect(stderr).toMatch(/must be an http or https URL|is not a server's address/);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(code).toBe(2);
   });

@@ -54,7 +54,7 @@ describe("a client that asks before it sends its body", () => {
     ["for a path of another method", "POST", "/v1/models", [key], 405],
     ["for an unknown sandbox", "POST", "/_s/nobody/v1/models", [key], 404],
     ["with a body over the limit", "POST", REPARENT, [key, JSON_TYPE, "Content-Length: 99000000"], 413],
-    ["with a body that is no JSON", "POST", REPARENT, [key, "Content-Type: text/plain"], 415],
+    ["with a body that is not JSON", "POST", REPARENT, [key, "Content-Type: text/plain"], 415],
     ["with a form that is none", "POST", "/v1/images/uncrop", [key, JSON_TYPE], 415],
     ["for a fault", "POST", REPARENT, [key, "X-Sandbox-Fault: INSUFFICIENT_PERMISSIONS"], 403],
     ["for an unknown call of the control API", "POST", "/_control/nowhere", [], 404],

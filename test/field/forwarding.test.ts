@@ -76,7 +76,7 @@ const FAILURES: [title: string, to: () => Promise<string>, says: RegExp][] = [
   ["an own certificate", async () => `https://127.0.0.1:${await secure()}`, /self-signed certificate/],
   ["it hangs up", async () => `http://127.0.0.1:${await plain((socket) => socket.end())}`, /hang up/],
   [
-    "it is no HTTP",
+    "it is not HTTP",
     async () => `http://127.0.0.1:${await plain((s) => s.end("220 smtp\r\n"))}`,
     /Parse Error/,
   ],

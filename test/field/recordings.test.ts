@@ -158,7 +158,7 @@ describe("parts that could not be judged are counted by reason in the first line
     expect(report.recorded!.judged_in_part["with the body left out"]).toBeUndefined();
   });
 
-  it("a recording in which nothing could be judged is no PASS", async () => {
+  it("a recording in which nothing could be judged is not a PASS", async () => {
     const har = recordedBy("Playwright", ({ response }) => {
       response.headers = [];
       response.content = { size: -1, mimeType: "" };

@@ -231,7 +231,7 @@ describe("a fleet [interfaces 15]", () => {
       refused.headers.get("retry-after"),
       refused.headers.get("x-sandbox-decision"),
     ]).toEqual([503, "1", "moved"]);
-    expect(b.said.join()).toContain("its --node-url is no address at which all nodes reach it");
+    expect(b.said.join()).toContain("its --node-url is not an address at which all nodes reach it");
     await until(() => nowhere.said.join().includes("does not answer at its own --node-url"));
   });
 

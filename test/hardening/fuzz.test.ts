@@ -102,7 +102,7 @@ function problemsOf(sent: FuzzedRequest, answer: Judged): string[] {
   if (sent.method === "HEAD") return [404, 405].includes(answer.status) ? [] : [`HEAD gave ${answer.status}`];
   const { error } = JSON.parse(answer.text);
   const known = { 404: "RESOURCE_NOT_FOUND", 405: "METHOD_NOT_ALLOWED" }[answer.status];
-  if (error.code !== known) return [`${answer.status} ${error.code} is no answer of the router`];
+  if (error.code !== known) return [`${answer.status} ${error.code} is not an answer of the router`];
   return [];
 }
 

@@ -78,7 +78,7 @@ describe("a sandbox in this process", () => {
     expect((await sandbox.state("departments").get("dept_ml")).parent_id).not.toBe("dept_ops");
   });
 
-  it("answers 422 for a body that is no JSON, 404 for other paths, HEAD without a body [interfaces 17]", async () => {
+  it("answers 422 for a body that is not JSON, 404 for other paths, HEAD without a body [interfaces 17]", async () => {
     const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
     const bad = await sandbox.fetch(path, {
       method: "POST",

@@ -270,7 +270,7 @@ describe("archives that cannot be used [interfaces 12]", () => {
   it.each(["fixture", "scenario"])("%s from-har says why in one sentence [interfaces 12]", async (what) => {
     const cases: [Har, number, RegExp][] = [
       [JSON.stringify(session).slice(0, -40), 2, /is cut short or broken after \d+ entries/],
-      ["[]", 2, /is no HTTP Archive/],
+      ["[]", 2, /is not an HTTP Archive/],
       [
         archive([{ path: "/other" }]),
         1,

@@ -151,7 +151,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
-  it("what the target breaks off is broken off, and is no answer [interfaces 12]", async () => {
+  it("what the target breaks off is broken off, and is not an answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
@@ -199,7 +199,7 @@ describe("what the archive holds [interfaces 12]", () => {
     expect(last(entries).request.headers).toContainEqual({ name: "api-key", value: "***" });
   });
 
-  it("packed bodies are passed on packed and kept unpacked; what is no text is left out [interfaces 12]", async () => {
+  it("packed bodies are passed on packed and kept unpacked; what is not text is left out [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/image")
@@ -218,7 +218,7 @@ describe("what the archive holds [interfaces 12]", () => {
     expect(entries[1]!.response.content).toEqual({
       size: 3,
       mimeType: "image/png",
-      comment: "3 bytes that are no text",
+      comment: "3 bytes that are not text",
     });
   });
 

@@ -151,7 +151,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
       spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
     );
     expect([reported(left), reported(cut)]).toEqual([[], []]);
-    // What claims to be whole and is no JSON is the service's doing.
+    // What claims to be whole and is not JSON is the service's doing.
     const broken = await judged(
       spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
     );
@@ -276,9 +276,9 @@ describe("verify --har on the command line [interfaces 12]", () => {
         /is cut short or broken after 0 entries/,
       ],
       ["followed by more", ["--har", written(`${text}x`)], /is cut short or broken after 60 entries/],
-      ["empty", ["--har", written("")], /is no HTTP Archive/],
-      ["no JSON", ["--har", written("<html>")], /is no HTTP Archive/],
-      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is no HTTP Archive: it holds no log/],
+      ["empty", ["--har", written("")], /is not an HTTP Archive/],
+      ["no JSON", ["--har", written("<html>")], /is not an HTTP Archive/],
+      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is not an HTTP Archive: it holds no log/],
       ["missing", ["--har", "missing.har"], /cannot use missing\.har: there is no such file/],
       ["a folder", ["--har", scratch()], /cannot use \/.*: it is a folder/],
       [

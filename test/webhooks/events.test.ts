@@ -173,15 +173,18 @@ describe("events of real changes [6.1]", () => {
   it.each([
     [
       { event: "user.creatd" },
-      'event "user.creatd" is no event of the service. Did you mean "user.created"?',
+      'event "user.creatd" is not an event of the service. Did you mean "user.created"?',
     ],
     [
       { event: "elephant" },
-      'event "elephant" is no event of the service, which has user.created, user.updated,',
+      'event "elephant" is not an event of the service, which has user.created, user.updated,',
     ],
     [{ event: "file.processed", for: "file_hanbook" }, 'not "file_hanbook". Did you mean "file_handbook"?'],
     [{ event: "user.created", organization: "org_acne" }, 'not "org_acne". Did you mean "org_acme"?'],
-    [{ event: "user.created", data: { emial: 1 } }, "data.emial is no field of user.created, whose data has"],
+    [
+      { event: "user.created", data: { emial: 1 } },
+      "data.emial is not a field of user.created, whose data has",
+    ],
   ])(
     "the refusal of %j says which word was wrong, and what was meant [interfaces 4]",
     async (body, detail) => {

@@ -58,7 +58,7 @@ describe("sound receivers pass every check", () => {
       expect(report).toMatchObject({ verdict: "pass", stopped: null });
     });
   }
-  // Named, so that a run without them is no silent pass.
+  // Named, so that a run without them is not a silent pass.
   for (const { name, needs } of MISSING) {
     it(`${name} [6]`, ({ skip }) => skip(`there is no ${needs}`));
   }

@@ -119,7 +119,7 @@ describe("a sound receiver does not fail", () => {
     expect(failures(await grade({ url, probe }))).toEqual([]);
   });
 
-  it("a 429 to only the forged delivery is no refusal [interfaces 2]", async () => {
+  it("a 429 to only the forged delivery is not a refusal [interfaces 2]", async () => {
     const { url } = await running({ refuseSignature: () => [429, "later", { "Retry-After": "0.1" }] });
     // Each forged one would be sent until the patience ends.
     const found = failures(await grade({ url, only: ["signature-missing"] }));

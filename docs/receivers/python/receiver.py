@@ -172,7 +172,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """A sender that hangs up before it has read the answer is no news."""
+        """A sender that hangs up before it has read the answer is not news."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
             super().handle_error(request, client_address)
 

@@ -50,5 +50,5 @@ function unknownEvent(name: string, all: readonly { name: string }[]): UsageErro
   const names = all.map((event) => event.name);
   const meant = nearest(name, names);
   const hint = meant === undefined ? `Events are ${names.join(", ")}.` : `Did you mean "${meant}"?`;
-  return new UsageError(`"${name.slice(0, 80)}" is no event of the service. ${hint}`);
+  return new UsageError(`"${name.slice(0, 80)}" is not an event of the service. ${hint}`);
 }

@@ -10,7 +10,7 @@ const status = serverCommand({
   async run({ limit, url }, server) {
     const fleet = await server.fleet(limit);
     if (fleet.store === null)
-      throw new CheckFailed(`the server at ${url} is no node of a fleet; start nodes with --store`);
+      throw new CheckFailed(`the server at ${url} is not a node of a fleet; start nodes with --store`);
     const { total, free } = fleet.sandboxes;
     const nodes = fleet.nodes.map((node) => [node.url, node.version, node.started_at, String(node.owned)]);
     const leases = fleet.leases.map(({ sandbox, node, epoch }) => [sandbox, node ?? "none", String(epoch)]);

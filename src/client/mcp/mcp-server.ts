@@ -91,7 +91,7 @@ const ACCEPTING: jsonSchemaValidator = {
   },
 };
 
-/** @throws Error with the sentence for an argument that does not exist, that is missing, or that is no text or map */
+/** @throws Error with the sentence for an argument that does not exist, that is missing, or that is not text or map */
 function requireFitting(tool: string, fields: ToolFields, args: Arguments): void {
   const known = Object.keys(fields);
   const has = known.length === 0 ? "it takes none" : `its arguments are ${known.join(", ")}`;

@@ -40,7 +40,7 @@ export interface RepeatOptions {
 
 /** The request of an entry, from the journal. @throws Problem 409 if the journal no longer has it */
 export function requireExchange({ id, request, entry }: HistoryEntry): JournalEntry {
-  if (request === null) throw notRepeatable(`${id} is no request`);
+  if (request === null) throw notRepeatable(`${id} is not a request`);
   if (entry.exchange === undefined) throw notRepeatable(`The journal no longer has the request of ${id}`);
   return entry.exchange;
 }

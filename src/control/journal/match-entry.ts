@@ -105,12 +105,12 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     const codes = Object.keys(CATALOGUE);
     if (!codes.includes(code) && !/^HTTP_\d{3}$/.test(code)) {
       const where = `it has ${codes.join(", ")}`;
-      throw unknownWord(`${prefix}code`, code, { is: "is no code of the catalogue", known: codes, where });
+      throw unknownWord(`${prefix}code`, code, { is: "is not a code of the catalogue", known: codes, where });
     }
     conditions.push(equals("code", code, (entry) => entry.code));
   }
   if (principal !== undefined) {
-    const is = "is no user of this sandbox";
+    const is = "is not a user of this sandbox";
     requirePresent(`${prefix}principal`, principal, { is, known: known.present?.users, where: WHERE.users });
     conditions.push(equals("principal", principal, (entry) => entry.principal));
   }
@@ -143,7 +143,7 @@ function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: st
     });
   }
   if (webhook !== undefined) {
-    const is = "is no webhook of this sandbox";
+    const is = "is not a webhook of this sandbox";
     const webhooks = known.present?.webhooks;
     requirePresent(`${prefix}webhook`, webhook, { is, known: webhooks, where: WHERE.webhooks });
     conditions.push(equals("webhook", webhook, ({ delivery }) => delivery?.webhook_id));
@@ -176,7 +176,7 @@ function requirePossiblePath(path: string, { operations, present }: MatchableWor
   throw unprocessable(
     field,
     path,
-    "is no path of an operation or of a request in the journal",
+    "is not a path of an operation or of a request in the journal",
     nearestPath(path, operations),
   );
 }
@@ -185,7 +185,8 @@ function pattern(field: string, text: string): (text: string) => boolean {
   try {
     return glob(text);
   } catch (error) {
-    if (error instanceof GlobError) throw unprocessable(field, text, `is no valid pattern: ${error.message}`);
+    if (error instanceof GlobError)
+      throw unprocessable(field, text, `is not a valid pattern: ${error.message}`);
     throw error;
   }
 }

@@ -209,7 +209,7 @@ it("a page gets all stored entries, then new ones, and learns when to drop them 
     ...{ path: "/v1/x", query: "a=1", status: 200, code: null, duration_ms: 1, principal: null },
     ...{ decision: "ok", history: null, why: "why", warnings: 2 },
   });
-  // A delivery attempt is no request, but its history entry is sent.
+  // A delivery attempt is not a request, but its history entry is sent.
   const second = (await next())!;
   expect(second.received).toEqual([false, [251], ["e_1"], 7]);
   const coming = next();

@@ -35,7 +35,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
         const found = operations.find(({ id }) => id === row.operation);
         if (found !== undefined) return { found, row };
         throw unknownWord(`operations[${i}].operation`, row.operation, {
-          is: "is no operation of the emulated API",
+          is: "is not an operation of the emulated API",
           known,
           where: WHERE.operations,
         });

@@ -76,7 +76,7 @@ export function chosenIn(
     const delivery = tx.get(deliveries, id);
     if (delivery === undefined)
       throw unknownWord(`ids[${i}]`, id, {
-        is: "is no delivery of this sandbox",
+        is: "is not a delivery of this sandbox",
         known: knownIds(tx),
         where: WHERE.deliveries,
       });
@@ -97,14 +97,14 @@ export function matching(tx: Transaction, { status, event, webhook, since }: Fil
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
     const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
     throw unknownWord("webhook", webhook, {
-      is: "is no webhook of this sandbox",
+      is: "is not a webhook of this sandbox",
       known,
       where: WHERE.webhooks,
     });
   }
   if (event !== undefined && !DELIVERED_EVENTS.includes(event))
     throw unknownWord("event", event, {
-      is: "is no event of the service",
+      is: "is not an event of the service",
       known: DELIVERED_EVENTS,
       where: `it has ${DELIVERED_EVENTS.join(", ")}`,
     });

@@ -128,7 +128,7 @@ function requireEvent(name: string): AnyEvent {
   const hint = nearest(name, EVENT_NAMES);
   // If no name is near, the message lists all of them.
   const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
-  throw unprocessable("event", name, `${quoted(name)} is no event of the service${known}`, hint);
+  throw unprocessable("event", name, `${quoted(name)} is not an event of the service${known}`, hint);
 }
 
 function requireSubject(tx: Transaction, { about }: AnyEvent, id: string): object {
@@ -165,7 +165,7 @@ function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Recor
     throw unprocessable(
       `data.${name}`,
       value,
-      `is no field of ${event}, whose data has ${fields.join(", ")}`,
+      `is not a field of ${event}, whose data has ${fields.join(", ")}`,
       nearest(name, fields),
     );
   }

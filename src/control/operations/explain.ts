@@ -161,7 +161,7 @@ function readLine(asked: Asked, operations: readonly AnyOperation[]) {
   const found = operations.find((one) => one.id === id);
   if (found === undefined) {
     const ids = operations.map((one) => one.id);
-    const is = "is no operation of the emulated API";
+    const is = "is not an operation of the emulated API";
     throw unknownWord("operation", id, { is, known: ids, where: WHERE.operations });
   }
   return { method: found.method, ...filled(found, params) };
@@ -176,7 +176,7 @@ function filled({ id, path }: AnyOperation, params: Readonly<Record<string, stri
     throw unprocessable(
       `params.${name}`,
       value,
-      `is no parameter of ${id}, whose path ${has}`,
+      `is not a parameter of ${id}, whose path ${has}`,
       nearest(name, names),
     );
   }
@@ -199,5 +199,5 @@ function findKey({ world }: Sandbox, user_id: string): string {
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);
-  throw unknownWord("principal", user_id, { is: "is no user of this sandbox", known, where: WHERE.users });
+  throw unknownWord("principal", user_id, { is: "is not a user of this sandbox", known, where: WHERE.users });
 }

@@ -213,7 +213,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
         throw unprocessable(
           `headers.${unsendable}`,
           call.body.headers![unsendable],
-          "is no header that HTTP can carry",
+          "is not a header that HTTP can carry",
         );
       const { delivery } = call.params;
       if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();

@@ -88,7 +88,7 @@ export class StateCollection {
         throw unprocessable(
           "body",
           value,
-          `has ${JSON.stringify(value)}, which is no instant of the years 1 to 9999`,
+          `has ${JSON.stringify(value)}, which is not an instant of the years 1 to 9999`,
         );
       return value;
     });
@@ -167,7 +167,7 @@ export function matcherFor(
       throw unprocessable(
         name,
         text,
-        `is no field of ${state.collection.name}, nor limit or offset`,
+        `is not a field of ${state.collection.name}, nor limit or offset`,
         nearest(name, [...known, "limit", "offset"]),
       );
     }

@@ -50,7 +50,7 @@ export const PROBLEMS = {
   "not-repeatable": type(
     409,
     "Conflict",
-    "The entry is no request, or the journal no longer has what was sent",
+    "The entry is not a request, or the journal no longer has what was sent",
   ),
   "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
   "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),

@@ -1,6 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/** A longer word is no typing error, and the distance costs length times length. */
+/** A longer word is not a typing error, and the distance costs length times length. */
 const MAX_WORD_LENGTH = 80;
 
 /**

@@ -81,7 +81,7 @@ export function formatProblem(problem: DocumentProblem): string {
   return `${place}: ${problem.message}${hint}`;
 }
 
-/** `organizations[0].rate_limit`; a key that is no plain word is quoted, so that the path stays readable. */
+/** `organizations[0].rate_limit`; a key that is not a plain word is quoted, so that the path stays readable. */
 export function formatPath(path: DocumentPath): string {
   let text = "";
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** A pattern that is no usable glob; the message says why. */
+/** A pattern that is not a usable glob; the message says why. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
 }

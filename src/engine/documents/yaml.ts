@@ -167,7 +167,7 @@ interface Walk {
 
 /**
  * Walks a parsed document once, in its order, and finds things that YAML allows and our documents do not: keys given
- * twice, keys that are no text, dangerous keys, numbers that lose digits, aliases without a target.
+ * twice, keys that are not text, dangerous keys, numbers that lose digits, aliases without a target.
  * @throws UnreadableText
  */
 export function checkNodes(

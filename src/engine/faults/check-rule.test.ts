@@ -134,7 +134,11 @@ rules:
       "{ match: { event: user.created }, phase: after, effect: { status: 503 } }",
       "s.yaml:2:46: a delivery has one phase",
     ],
-    ["a path that is no pattern", "{ match: { path: '/v1/[a' }, effect: { status: 503 } }", "cannot be used"],
+    [
+      "a path that is not a pattern",
+      "{ match: { path: '/v1/[a' }, effect: { status: 503 } }",
+      "cannot be used",
+    ],
     [
       "an endless path",
       `{ match: { path: /${"*a".repeat(200)} }, effect: { status: 503 } }`,
@@ -186,7 +190,7 @@ rules:
   it("a file whose name no scenario can have is refused, unless it names itself [interfaces 6]", () => {
     const read = (text: string) => () =>
       readScenario({ text, shown: "s.yaml", file: "/my world!.yaml" }, API);
-    expect(read("rules: []\n")).toThrow("is no name for a scenario; give it one with `name:`");
+    expect(read("rules: []\n")).toThrow("is not a name for a scenario; give it one with `name:`");
     expect(read("name: mine\nrules: []\n")().name).toBe("mine");
   });
 
@@ -259,7 +263,7 @@ rules:
   it.each([
     ["a status that there is not", "match: { status: 999 }", "at most 599"],
     ["a class of statuses that there is not", "match: { status: 9xx }", "a status such as 404"],
-    ["a path that is no pattern", "match: { path: '/v1/[a' }", "cannot be used"],
+    ["a path that is not a pattern", "match: { path: '/v1/[a' }", "cannot be used"],
     ["a min above its max", "match: { status: 404 }\n    count: { min: 2, max: 1 }", "must not be above"],
   ])("expect: is refused for %s [interfaces 6]", (_what, text, said) => {
     expect(listProblems(`rules: []\nexpect:\n  - ${text}\n`)[0]).toContain(said);

@@ -69,7 +69,7 @@ function checkRequests(
     if (!isCatalogueCode(code)) {
       const what = WIRE_EFFECTS.some(({ name }) => name === text)
         ? "is a wire fault, which belongs in `effect: { wire: … }`"
-        : "is no code of the catalogue";
+        : "is not a code of the catalogue";
       const hint = nearest(code, words) ?? nearestCode(code, operations);
       report(path, `${JSON.stringify(code.slice(0, 80))} ${what}`, { hint });
       return;
@@ -138,7 +138,7 @@ export function patternProblem(pattern: string, kind: string, names: readonly st
   if (unusable !== undefined) return unusable;
   if (names.some(glob(pattern))) return undefined;
   const shown = JSON.stringify(pattern.slice(0, 80));
-  if (!isGlob(pattern)) return { message: `${shown} is no ${kind}`, hint: nearest(pattern, names) };
+  if (!isGlob(pattern)) return { message: `${shown} is not an ${kind}`, hint: nearest(pattern, names) };
   return { message: `${shown} matches no ${kind}`, hint: nearest(pattern, listGlobs(names)) };
 }
 
@@ -170,7 +170,7 @@ function pathProblem(
   // A rule that only fails, on a path close to an existing one, was meant for that one.
   const isServed = serves === "content" || (serves === "failure" && meant === undefined);
   if (isGlob(path) || isServed || matchingOperations({ path }, operations).length > 0) return undefined;
-  const message = `${JSON.stringify(path.slice(0, 80))} is no path of an operation, where only a rule with a \`status\` or \`body\` of its own answers`;
+  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation, where only a rule with a \`status\` or \`body\` of its own answers`;
   return { message, hint: meant };
 }
 

@@ -74,7 +74,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   const hint = nearestCode(code, [operation]) ?? nearest(text, [...WIRE_NAMES, ...scenarios.names()]);
   throw new RefusedOverride(
     sentence(
-      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is no code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
+      `X-Sandbox-Fault: ${JSON.stringify(text.slice(0, 80))} is not a code of the catalogue, no scenario and no wire fault (${WIRE_NAMES.join(", ")})`,
       hint,
     ),
   );
@@ -95,7 +95,7 @@ function readPreferred(text: string, operation: AnyOperation): OverrideFault | u
   const digits = /^"?(\d{3})"?$/.exec(text)?.[1];
   if (digits === undefined) {
     throw new RefusedOverride(
-      `Prefer: code=${text.slice(0, 40)} is no status; write it as in \`Prefer: code=404\`.`,
+      `Prefer: code=${text.slice(0, 40)} is not a status; write it as in \`Prefer: code=404\`.`,
     );
   }
   const status = Number(digits);

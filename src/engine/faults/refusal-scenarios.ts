@@ -12,7 +12,7 @@ const STATUSES: readonly number[] = [401, 403, 404, 422, 429];
 const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]>> = {
   AUTHENTICATION_REQUIRED: ["signed-out", "the credentials are missing, wrong or no longer valid"],
   INSUFFICIENT_PERMISSIONS: ["forbidden", "the caller is known but lacks the permission"],
-  ORGANIZATION_ACCESS_DENIED: ["foreign-organization", "the caller is no member of the organization"],
+  ORGANIZATION_ACCESS_DENIED: ["foreign-organization", "the caller is not a member of the organization"],
   SESSION_ACCESS_DENIED: [
     "foreign-session",
     "the meeting session belongs to an organization the caller is not in",

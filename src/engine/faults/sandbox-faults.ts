@@ -153,7 +153,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     };
   }
 
-  /** The lease with this key ended; false when it is no rule's. */
+  /** The lease with this key ended; false when it is not a rule's. */
   leaseEnded(key: string): boolean {
     const found = this.rules.find((rule) => rule.key === key);
     if (found?.progress.due === undefined) return false;

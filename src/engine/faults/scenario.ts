@@ -124,7 +124,10 @@ function findProblems(
 ): DocumentProblem[] {
   const found: ProblemDetails[] = [];
   if (!SCENARIO_NAME.test(name)) {
-    found.push({ path: [], message: "the file's name is no name for a scenario; give it one with `name:`" });
+    found.push({
+      path: [],
+      message: "the file's name is not a name for a scenario; give it one with `name:`",
+    });
   }
   const ids = new Set<string>();
   for (const [index, rule] of written.rules.entries()) {
@@ -155,7 +158,7 @@ function checkExpectation(
   if (wrongPath !== undefined) found.push({ path: [...at, "match", "path"], ...wrongPath });
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
-    const message = `${JSON.stringify(code.slice(0, 80))} is no code of the catalogue`;
+    const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
     found.push({ path: [...at, "match", "code"], message, hint: nearestCode(code, operations) });
   }
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {

@@ -53,7 +53,7 @@ function typed(property: Property, text: string, outOfRange: OutOfRange): unknow
   return type === "boolean" && text === "false" ? false : text;
 }
 
-/** Undefined for a text that is no integer, or beyond 2^53 (G08). */
+/** Undefined for a text that is not an integer, or beyond 2^53 (G08). */
 export function parseInteger(text: string): number | undefined {
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : undefined;
   return Number.isSafeInteger(value) ? value : undefined;

@@ -140,7 +140,7 @@ function addChallenge(headers: string[], answer: Answer, { auth_challenge }: Set
   if (auth_challenge === "on" && !own) headers.push("WWW-Authenticate", 'Bearer realm="service"');
 }
 
-/** The answer to a preflight (G30), which is no request of the sandbox; undefined for any other request. */
+/** The answer to a preflight (G30), which is not a request of the sandbox; undefined for any other request. */
 export function preflightAnswer(request: PlainRequest, settings: Settings): PlainAnswer | undefined {
   if (request.method !== "OPTIONS") return undefined;
   const { origin } = request.headers;

@@ -26,7 +26,7 @@ export const ReceivedRequestBody = ClosedObject(
     method: Type.String(),
     path: Type.String({ description: "Below the receiver's own; empty for itself" }),
     headers: Type.Record(Type.String(), Type.Unsafe<string | string[]>({ type: ["string", "array"] })),
-    body: Type.String({ description: "The raw text; a byte that is no UTF-8 becomes U+FFFD" }),
+    body: Type.String({ description: "The raw text; a byte that is not UTF-8 becomes U+FFFD" }),
     verdict: Words(["valid", "invalid", "missing"], { description: "On the signature" }),
     reason: Type.String(),
     answer: Type.String({ description: "How it was answered, such as `503`, `hang` or `forward`" }),

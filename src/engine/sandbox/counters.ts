@@ -32,10 +32,10 @@ class PairCounter<K, L> {
 }
 
 /** A success by its status, an error by its code. */
-export type Outcome = number | string;
+export type AnswerOutcome = number | string;
 
 /** The outcomes of each operation in one sandbox, for coverage; a reset does not clear them. */
-export class OutcomeCounts extends PairCounter<AnyOperation, Outcome> {}
+export class OutcomeCounts extends PairCounter<AnyOperation, AnswerOutcome> {}
 
 /** Requests by operation and status since the server began, for metrics; null: no operation has the path. */
 export class RequestCounter extends PairCounter<string | null, number> {}

@@ -22,7 +22,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
 
   /** @param change its entry in the history, where it has changed something */
   add(answered: AnsweredRequest, change?: HistoryEntry): JournalEntry {
-    // A delivery is sent by the sandbox, and so is no request to it.
+    // A delivery is sent by the sandbox, and so is not a request to it.
     if (answered.delivery === undefined) this.counter?.count(answered.operation, answered.status);
     // If the history's bound has dropped the change meanwhile, its entry may have left the timeline.
     const entry = change?.entry.change === undefined ? this.timeline.append() : change.entry;

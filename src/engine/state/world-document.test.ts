@@ -93,7 +93,7 @@ describe("a world as a document [interfaces 4]", () => {
       "an unknown collection",
       ({ tables }) => Object.assign(tables, { cats: { records: [] } }),
       "tables.cats",
-      "is no collection of this server",
+      "is not a collection of this server",
     ],
     [
       "a difference without its base",
@@ -133,7 +133,7 @@ describe("a world as a document [interfaces 4]", () => {
       ({ tables }) =>
         Object.assign(tables, { _timers: { records: [{ id: "t", kind: "nap", subject: "x", due: 1 }] } }),
       "tables._timers",
-      "t is no timer that this server knows",
+      "t is not a timer that this server knows",
     ],
     [
       "a timer that is due after all days",

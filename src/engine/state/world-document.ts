@@ -22,7 +22,7 @@ export type TableDocument =
   | { records: readonly StoredRecord[] }
   | { put: readonly StoredRecord[]; removed: readonly string[] };
 
-/** A document that is no world; `field` is the path of the wrong part. */
+/** A document that is not a world; `field` is the path of the wrong part. */
 export class WorldDocumentError extends Error {
   override readonly name = "WorldDocumentError";
   readonly field: string;
@@ -78,7 +78,8 @@ export function decodeWorld(
 ): WorldValue {
   const known = new Map([...collections, timers].map((collection) => [collection.name, collection]));
   for (const name of Object.keys(document.tables)) {
-    if (!known.has(name)) throw new WorldDocumentError(`tables.${name}`, `is no collection of this server`);
+    if (!known.has(name))
+      throw new WorldDocumentError(`tables.${name}`, `is not a collection of this server`);
   }
   const tables: AnyTable[] = [];
   for (const [name, collection] of known) {
@@ -144,7 +145,7 @@ function requireRecord(collection: AnyCollection, record: unknown, place: string
 function requireTimer({ id, due, kind, subject }: Timer, origin: number): void {
   const place = `tables.${timers.name}`;
   if (!Number.isSafeInteger(due) || !TIMER_KINDS.includes(kind) || typeof subject !== "string") {
-    throw new WorldDocumentError(place, `${id} is no timer that this server knows`);
+    throw new WorldDocumentError(place, `${id} is not a timer that this server knows`);
   }
   if (origin + due > LAST_INSTANT) throw new WorldDocumentError(place, `${id} is due after the year 9999`);
 }

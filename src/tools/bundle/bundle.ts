@@ -128,7 +128,7 @@ export type Bundle = Static<typeof Bundle>;
 
 /**
  * A bundle from its file's text.
- * @throws DocumentError when it is no bundle, or one of a newer Understudy
+ * @throws DocumentError when it is not a bundle, or one of a newer Understudy
  */
 export function readBundle(text: string, file: string): Bundle {
   const refuse = (field: string, message: string) => {
@@ -138,10 +138,10 @@ export function readBundle(text: string, file: string): Bundle {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return refuse("", `this is no JSON: ${(error as Error).message}`) as never;
+    return refuse("", `this is not JSON: ${(error as Error).message}`) as never;
   }
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
-  if (format !== BUNDLE_FORMAT) refuse("format", "this is no bundle; make one with POST S/bundle");
+  if (format !== BUNDLE_FORMAT) refuse("format", "this is not a bundle; make one with POST S/bundle");
   if (typeof version === "number" && version > BUNDLE_VERSION) {
     refuse(
       "version",

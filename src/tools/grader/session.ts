@@ -16,7 +16,7 @@ import { type Effects, type ExpectedEffects, type Probe, ProbeError, type ProbeR
 /** One request to the receiver, and its result. */
 export interface Attempt {
   request: RawRequest;
-  /** Null for a request that is no delivery. */
+  /** Null for a request that is not a delivery. */
   delivery: TestDelivery | null;
   /** The signature fits the body: the real service could have sent it. */
   genuine: boolean;

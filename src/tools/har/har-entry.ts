@@ -63,7 +63,7 @@ export function decompress(bytes: Buffer, coding: string, maxOutputLength: numbe
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Undefined for bytes that are no text. */
+/** Undefined for bytes that are not text. */
 export function decodeText(bytes: Uint8Array | string): string | undefined {
   if (typeof bytes === "string") return bytes;
   try {
@@ -143,7 +143,7 @@ export interface ArchivedExchange {
   responseBody: ArchivedBody;
 }
 
-/** The one way into an archive: secrets end here, as in the journal. Bytes that are no text stay outside. */
+/** The one way into an archive: secrets end here, as in the journal. Bytes that are not text stay outside. */
 export function harEntry(exchange: ArchivedExchange): HarEntry {
   const { at, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);
@@ -184,7 +184,7 @@ function toContent(message: ShownMessage, { bytes, size }: ArchivedBody) {
   const mimeType = findHeader(message, "content-type") ?? "";
   if (size === 0) return { mimeType };
   if (bytes === undefined) return { mimeType, comment: `${size} bytes, not kept` };
-  if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are no text` };
+  if (decodeText(bytes) === undefined) return { mimeType, comment: `${size} bytes that are not text` };
   const { body } = message;
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const kept = Buffer.byteLength(bytes);

@@ -103,7 +103,7 @@ class Reading {
   end(): HarFacts {
     if (!this.parser.isEnded) this.parse(() => this.parser.end());
     if (this.known) return this.facts;
-    throw new InputError(`${this.file} is no HTTP Archive: it holds no log with entries`);
+    throw new InputError(`${this.file} is not an HTTP Archive: it holds no log with entries`);
   }
 
   private decode(piece: Buffer): string {
@@ -121,7 +121,9 @@ class Reading {
       step();
     } catch {
       if (this.thrown !== undefined) throw this.thrown;
-      throw new InputError(this.known ? this.cut() : `${this.file} is no HTTP Archive, which would be JSON`);
+      throw new InputError(
+        this.known ? this.cut() : `${this.file} is not an HTTP Archive, which would be JSON`,
+      );
     }
   }
 

@@ -42,7 +42,7 @@ export class Context implements RunParts {
     return this.target.send({ operation: this.contract.operation(operation), ...call });
   }
 
-  /** Sends a request that must succeed; undefined where the answer is no success as declared. */
+  /** Sends a request that must succeed; undefined where the answer is not success as declared. */
   async sendAndJudge(operation: string, call: Call = {}): Promise<Exchange | undefined> {
     const exchange = await this.send(operation, call);
     return judgeSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;

@@ -11,7 +11,7 @@ interface Place {
 
 /**
  * Where the service is an Understudy that anybody may control, its state calls say what the key's user can
- * reach; they read, and count against no rate. Elsewhere nothing is found, which is no failure.
+ * reach; they read, and count against no rate. Elsewhere nothing is found, which is not a failure.
  */
 export async function discoverInUnderstudy(place: Place): Promise<boolean> {
   const { base, sandbox } = splitTarget(place.target);

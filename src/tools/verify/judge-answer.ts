@@ -139,7 +139,7 @@ function judgeEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   verdict.expect(rise, `${path}: the ids of events are ${ids.join(", ")}`, assumedPlace(operation!, ""));
   for (const event of full) {
     const { json, broken } = parseJson(read(event, "data").join("\n"));
-    if (broken) verdict.expect(false, `${path}: an event is no JSON`, assumedPlace(operation!, ""));
+    if (broken) verdict.expect(false, `${path}: an event is not JSON`, assumedPlace(operation!, ""));
     else judgeBody(verdict, operation!, schema, json, { masked: true });
   }
 }

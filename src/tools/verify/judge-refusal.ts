@@ -215,25 +215,25 @@ const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?]
     return [
       [success === false, `success is ${excerpt(success)} in an error`],
       [/^[A-Z][A-Z0-9_]*$/.test(String(code)), `error.code ${excerpt(code)} is not upper-case`],
-      [isText(error.message), "error.message is no text"],
+      [isText(error.message), "error.message is not text"],
       [error.status === status, `error.status is ${excerpt(error.status)}, the answer's status ${status}`],
       [
         wanted === undefined ? types.includes(type) : type === wanted,
         `error.type is ${excerpt(type)}, not ${wanted ?? `one of ${types.join(", ")}`}`,
       ],
-      [typeof error.details === "object" && error.details !== null, "error.details is no object"],
-      [isText(trace_id), "error.trace_id is no text"],
-      [isText(timestamp) && Number.isFinite(Date.parse(timestamp)), "error.timestamp is no timestamp"],
+      [typeof error.details === "object" && error.details !== null, "error.details is not an object"],
+      [isText(trace_id), "error.trace_id is not text"],
+      [isText(timestamp) && Number.isFinite(Date.parse(timestamp)), "error.timestamp is not a timestamp"],
       [isText(error.system_message), "error.system_message is missing", "G29"],
       [request_id === null || trace_id === request_id, "error.trace_id differs from x-request-id", "G29"],
     ];
   },
   B: ({ json: { error }, status }) => [
-    [isText(error.message), "error.message is no text"],
+    [isText(error.message), "error.message is not text"],
     fitsType("error.type", error.type, TYPES.B[status]),
   ],
   C: ({ json, status }) => [
-    [isText(json.detail), "detail is no text"],
+    [isText(json.detail), "detail is not text"],
     [json.status_code === status, `status_code is ${json.status_code}`],
     fitsType("error_type", json.error_type, TYPES.C[status]),
   ],

@@ -124,7 +124,7 @@ export const USABLE: Readonly<Record<string, string>> = {
   job_id: "a connector job",
   webhook_id: "a webhook",
   slug: "the slug of an active share link",
-  foreign_organization_id: "an organization that the key's user is no member of",
+  foreign_organization_id: "an organization that the key's user is not a member of",
   foreign_session_id: "a meeting session of such an organization",
   other_organization_id: "another organization that the key's user is a member of",
   department_id: "a department that --write may move to the top and back",

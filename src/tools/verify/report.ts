@@ -12,7 +12,7 @@ import { type Html, html, htmlPage } from "../reports/html.ts";
 import type { JunitCase, JunitReport } from "../reports/junit.ts";
 
 /** `differs`: the reference is silent, and the service does something else than we assume; not a failure. */
-export type Outcome = Exclude<CheckOutcome, "error">;
+export type VerifyOutcome = Exclude<CheckOutcome, "error">;
 
 export type CheckFamily = "credentials" | "answers" | "refusals" | "headers" | "writes";
 
@@ -25,7 +25,7 @@ export interface SentRequest {
   request_id: string | null;
 }
 
-export interface CheckReport extends CheckResult<Outcome> {
+export interface CheckReport extends CheckResult<VerifyOutcome> {
   family: CheckFamily;
   /** Section of the reference, or the assumption that fills its gap. */
   section: string;

@@ -86,7 +86,7 @@ describe("without --write", () => {
     expect(report.verdict).toBe("fail");
     expect(received.length).toBeGreaterThan(100);
     const writing = received.filter(({ method }) => method !== "GET");
-    // 4.16 reads by POST. Whatever else is no GET carries nothing that could do anything.
+    // 4.16 reads by POST. Whatever else is not a GET carries nothing that could do anything.
     const others = writing.filter(({ path }) => !path.endsWith("/dashboard/change-logs"));
     expect(others.length).toBeGreaterThan(15);
     expect(others.filter(({ authenticated, body }) => authenticated || body !== "")).toEqual([]);

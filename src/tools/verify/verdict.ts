@@ -1,4 +1,4 @@
-import type { Outcome } from "./report.ts";
+import type { VerifyOutcome } from "./report.ts";
 import type { Exchange } from "./target.ts";
 
 /** The assumption that a judgement rests on; undefined where the reference itself says it. */
@@ -34,7 +34,7 @@ export class Verdict {
   }
 
   /** Where nothing was judged, nothing is proven. */
-  get outcome(): Outcome {
+  get outcome(): VerifyOutcome {
     if (this.failures.length > 0) return "failed";
     if (this.differences.length > 0) return "differs";
     return this.judged === 0 || this.notObserved.length > 0 ? "not-observable" : "passed";

@@ -46,7 +46,7 @@ export async function transcript(target: Target): Promise<Line[]> {
   }
   for (const { make, remember } of order) {
     const mixed = make(memory, draw);
-    // How long the network takes over a webhook is no promise: what is under way ends first.
+    // How long the network takes over a webhook is not a promise: what is under way ends first.
     await exchange(target, SETTLE);
     const answer = await exchange(target, mixed);
     lines.push({

@@ -33,7 +33,7 @@ export function blocks(page: string): Block[] {
   }));
 }
 
-/** Prose and tables alone, since a hash in a shell example is no heading and brackets there are no links. */
+/** Prose and tables alone, since a hash in a shell example is not a heading and brackets there are no links. */
 function prose(page: string): string {
   return text(page).replace(/^```.*?^```$/gms, "");
 }

@@ -62,7 +62,7 @@ export const HOSTILE_BEHAVIOURS = {
   "switching-protocols": (socket) => {
     socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
   },
-  "tls-garbage": (socket) => socket.end("this is no TLS record at all, whatever the client hoped for"),
+  "tls-garbage": (socket) => socket.end("this is not TLS record at all, whatever the client hoped for"),
   "tls-silence": () => {},
   "tls-reset": (socket) => socket.resetAndDestroy(),
 } as const satisfies Record<string, Behaviour>;

@@ -86,13 +86,13 @@ export const ALTERATIONS: readonly Alteration[] = [
     answer: without("service-api-version"),
   },
   {
-    title: "service-processing-ms that is no number",
+    title: "service-processing-ms that is not a number",
     live: "headers/service-processing-ms",
     har: "headers/service-processing-ms",
     answer: set("service-processing-ms", "fast"),
   },
   {
-    title: "service-organization that is no id",
+    title: "service-organization that is not an id",
     live: "headers/service-organization",
     har: "headers/service-organization",
     answer: set("service-organization", "acme"),

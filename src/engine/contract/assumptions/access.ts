@@ -9,7 +9,7 @@ export const ACCESS: readonly Assumption[] = [
       "POST /v1/auth/token exchanges any API-key credential for an HS256 access token and a refresh token, which lives 30 days and can be used once at POST /v1/auth/refresh. A reset ends every token.",
     details: [
       "The credential is a header, or `api_key` in the body. Both calls answer `{access_token, token_type, expires_in, refresh_token}`; after a refresh the old access token lives on until it expires.",
-      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, expired, from before a reset, of another signer or algorithm is 401; so is a missing or unknown credential. One that is no text is 422.",
+      "Claims are `sub` (user), `org`, `key` (the API key's id), `iat` and `exp`, on the sandbox's clock. A token that is unsigned, expired, from before a reset, of another signer or algorithm is 401; so is a missing or unknown credential. One that is not text is 422.",
     ],
   },
   {

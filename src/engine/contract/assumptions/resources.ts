@@ -249,7 +249,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G43",
     topic: "Digests of an upload",
     chosen:
-      "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or one that is no base64 of its length, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
+      "`X-Goog-Hash` (`crc32c`, `md5`) and `Content-MD5` on the last request of an upload are compared with all its bytes: another digest, or one that is not base64 of its length, is 400 `INVALID_DIGEST` with the header; nothing is stored, and the upload begins again.",
     details: [
       "Each of several values must be right; other algorithms are ignored, and so are the headers of earlier requests. For a form they are those of its file.",
     ],

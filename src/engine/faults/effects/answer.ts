@@ -50,7 +50,7 @@ const FRAMING = new Set([
 export function headerProblem({ headers = {} }: EffectDocument, report: ReportEffect): void {
   for (const [name, value] of Object.entries(headers)) {
     const at = ["headers", name];
-    if (!NAME.test(name)) report(at, "is no name for a header");
+    if (!NAME.test(name)) report(at, "is not a name for a header");
     else if (FRAMING.has(name.toLowerCase()))
       report(at, "belongs to the connection and cannot be set; see `wire`");
     else if (!VALUE.test(String(value))) report(at, "holds characters that a header cannot carry");

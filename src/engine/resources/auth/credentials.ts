@@ -60,6 +60,6 @@ export function explainKey(world: WorldReader, key: string): string {
     return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
   if (key === "") return "nothing";
   if (wasRepeated(key)) return "several values, as it was sent twice";
-  if (!WELL_FORMED.test(key)) return "what is no API key: one is ak_ and 39 letters and digits";
+  if (!WELL_FORMED.test(key)) return "what is not an API key: one is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";
 }

@@ -154,13 +154,17 @@ export function startJob(
   });
 }
 
-type Outcome = Exclude<ConnectorJob["status"], "running">;
+type JobOutcome = Exclude<ConnectorJob["status"], "running">;
 
 /** Ends a running job at an instant, with its figures of that instant; `given` overrides. */
 export function endJob(
   tx: Transaction,
   job: ConnectorJob,
-  { status, at, given = {} }: { status: Outcome; at: number; given?: Partial<Synced & { duration: number }> },
+  {
+    status,
+    at,
+    given = {},
+  }: { status: JobOutcome; at: number; given?: Partial<Synced & { duration: number }> },
 ): ConnectorJob {
   tx.unschedule("connector.job", job.job_id);
   const whole = { bytes_synced: job.bytes_total, rows_synced: job.rows_total };
@@ -252,7 +256,7 @@ function toCourse({ due, fails_at, start_time, bytes_total, rows_total }: Connec
 
 /** Ends a running job now, with the figures that the call changes. */
 function endAsGiven(tx: Transaction, before: ConnectorJob, given: ConnectorJob): ConnectorJob {
-  const { status, bytes_synced, rows_synced, duration } = given as ConnectorJob & { status: Outcome };
+  const { status, bytes_synced, rows_synced, duration } = given as ConnectorJob & { status: JobOutcome };
   const own = {
     ...(bytes_synced !== before.bytes_synced && { bytes_synced }),
     ...(rows_synced !== before.rows_synced && { rows_synced }),

@@ -45,7 +45,7 @@ export const reparentDepartment = operation({
     if (parent && wouldCycle(department, parent)) {
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
-    // G31: a move to the current parent is no change.
+    // G31: a move to the current parent is not a change.
     if (department.parent_id === new_parent_id) return presentDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
     recordAudit(world, reparentedEntry(department, parent), principal.user_id);

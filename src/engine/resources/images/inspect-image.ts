@@ -24,7 +24,7 @@ export async function inspectImage(
 ): Promise<InspectedImage> {
   const bytes = await file.read(file.size);
   const format = detectFormat(bytes);
-  if (format === undefined) throw undecodable(field, file, "it is no image");
+  if (format === undefined) throw undecodable(field, file, "it is not an image");
   if (!formats.includes(format)) {
     throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
       details: { field, value: `image/${format}` },
@@ -65,7 +65,7 @@ export function undecodable(field: string, { filename }: ReceivedFile, why: stri
 
 const HEAD_BYTES = 4096;
 
-/** By the first bytes; undefined for anything that is no image. */
+/** By the first bytes; undefined for anything that is not an image. */
 function detectFormat(bytes: Uint8Array): string | undefined {
   const head = toLatin1(bytes.subarray(0, HEAD_BYTES));
   // An animated PNG has a chunk that says so before its pixels, and would decode to its first frame.

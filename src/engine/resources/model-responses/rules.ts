@@ -74,7 +74,7 @@ export function requireFewFiles(input: InputMessage, position: number): void {
 }
 
 /**
- * Refuses a file that does not exist or belongs to an organization of which the caller is no member (G20, G02).
+ * Refuses a file that does not exist or belongs to an organization of which the caller is not a member (G20, G02).
  * @throws ApiError RESOURCE_NOT_FOUND with the first such `file_id`
  */
 export function requireFiles(

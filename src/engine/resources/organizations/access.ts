@@ -65,7 +65,7 @@ export function requireCurrentMember(caller: Caller): string {
   if (isMember(caller, organization_id)) return organization_id;
   throw new ApiError("ORGANIZATION_ACCESS_DENIED", {
     system_message:
-      "The key acts in an organization that its user is no member of; choose another with PUT /v1/user/current-organization.",
+      "The key acts in an organization that its user is not a member of; choose another with PUT /v1/user/current-organization.",
     details: { organization_id },
     reason: `${explainRefusal(caller, organization_id)}, in which the key acts`,
   });

@@ -92,7 +92,7 @@ function requireMemberships({ memberships, capabilities }: User): void {
       throw invalidInput(
         `capabilities.${id}`,
         capabilities[id],
-        "the user is no member of this organization",
+        "the user is not a member of this organization",
       );
   }
 }

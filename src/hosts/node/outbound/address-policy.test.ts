@@ -169,11 +169,11 @@ describe("address policy", () => {
     expect(policy.refusal("fd13::4")).toMatch(/unique local/);
     expect(policy.refusal("10.1.255.1")).toBeNull();
     expect(policy.refusal("10.2.0.1")).toMatch(/private/);
-    // The gateway, not this machine, would make that connection: allowing the inner range is no permission.
+    // The gateway, not this machine, would make that connection: allowing the inner range is not permission.
     expect(policy.refusal("64:ff9b::10.1.0.1")).toMatch(/NAT64.*private/);
   });
 
-  it("a range that is no CIDR is refused with an example [interfaces 7]", () => {
+  it("a range that is not a CIDR is refused with an example [interfaces 7]", () => {
     for (const range of ["10.0.0.1", "10.0.0.0/33", "example.test/8", ""]) {
       expect(() => createAddressPolicy({ mode: "shared", allow: [range] })).toThrow(/write it as a CIDR/);
     }

@@ -210,7 +210,7 @@ function readInSlices(socket: net.Socket): void {
   };
 }
 
-/** Reads an answer as far as the limit. A status whose body breaks off is no complete answer (G24). */
+/** Reads an answer as far as the limit. A status whose body breaks off is not a complete answer (G24). */
 function collect(incoming: http.IncomingMessage, limit: number, settle: (result: RequestOutcome) => void) {
   const pieces = MAX_PIECES * Math.ceil(limit / MAX_ANSWER_BYTES);
   const chunks: Buffer[] = [];

@@ -15,7 +15,7 @@ import type { Attempt, Session } from "../session.ts";
 
 // Connections, methods, and statuses that the service treats in a special way.
 
-/** Deliveries in a row over one connection; and how often one must break before it is no accident of timing. */
+/** Deliveries in a row over one connection; and how often one must break before it is not an accident of timing. */
 const IN_A_ROW = 8;
 const TWICE = 2;
 

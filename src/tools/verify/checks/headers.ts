@@ -156,7 +156,7 @@ const RATE_RULES: readonly Rule[] = [
   {
     of: counted,
     fits: (one) => FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
-    problem: () => "a rate header is no whole number",
+    problem: () => "a rate header is not a whole number",
   },
   {
     of: plain,
@@ -168,7 +168,7 @@ const RATE_RULES: readonly Rule[] = [
     of: plain,
     // Seconds since 1970 and not until the reset; in milliseconds it would be a date in the far future.
     fits: ({ headers }) => /^\d{9,10}$/.test(headers.get("x-ratelimit-reset") ?? ""),
-    problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is no Unix timestamp`,
+    problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is not a Unix timestamp`,
   },
   {
     of: (one) => counted(one) && has(one, FAMILIES.alternative),

@@ -81,7 +81,10 @@ function judgeCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
   const modified = headers.get("last-modified") ?? "";
-  verdict.expect(/ GMT$/.test(modified) && Number.isFinite(Date.parse(modified)), "Last-Modified is no date");
+  verdict.expect(
+    / GMT$/.test(modified) && Number.isFinite(Date.parse(modified)),
+    "Last-Modified is not a date",
+  );
   verdict.expect(headers.get("etag") !== null, "there is no ETag");
 }
 
