@@ -2,7 +2,7 @@
 // left. The library's holds what the others share, so that a class is the same class whichever entry names it.
 
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -28,6 +28,8 @@ export function writeDeclarations(folder) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
     writeBundled(join(written, "src", "client"), folder);
+    // Written by hand: a module that the plugin for Vite makes.
+    copyFileSync(join(root, "types", "vite-client.d.ts"), join(folder, "vite-client.d.ts"));
     return 0;
   } finally {
     rmSync(written, { recursive: true, force: true });

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLogger, createServer } from "vite";
+import { build, createLogger, createServer } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import understudy, { type PluginOptions } from "./vite.ts";
 
@@ -55,13 +56,130 @@ describe("understudy-sandbox/vite", () => {
     vi.stubEnv("UNDERSTUDY_URL", printedUrl());
     said.length = 0;
     const plugin = understudy();
-    const asked = plugin.apply as (config: object, env: object) => boolean;
-    expect(asked({}, { command: "serve", mode: "development" })).toBe(true);
-    expect(asked({}, { command: "build", mode: "production" })).toBe(false);
-    expect(asked({}, { command: "serve", mode: "production", isPreview: true })).toBe(false);
+    const asked = plugin.config as (config: object, env: object) => Promise<object | undefined>;
+    expect(await asked({}, { command: "serve", mode: "development" })).toMatchObject({ server: {} });
+    expect(await asked({}, { command: "build", mode: "production" })).toBeUndefined();
+    expect(await asked({}, { command: "serve", mode: "production", isPreview: true })).toBeUndefined();
     vi.stubEnv("VITEST", "true");
-    expect(asked({}, { command: "serve", mode: "test" })).toBe(false);
+    expect(await asked({}, { command: "serve", mode: "test" })).toBeUndefined();
     await own.vite.close();
+  });
+
+  it("leaves navigations and paths that only begin alike to the application", async () => {
+    writeFileSync(join(root, "index.html"), "<title>the application</title>");
+    const { vite, page } = await served();
+    try {
+      const get = async (path: string, headers: Record<string, string>) => {
+        const answer = await fetch(page + path, { headers });
+        return [
+          path,
+          answer.headers.get("x-sandbox-decision") ?? (await answer.text()).includes("the application"),
+        ];
+      };
+      const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+      for (const path of [
+        "/webhooks",
+        "/webhooks/new?a=1",
+        "/v1/models",
+        "/upload",
+        "/v10",
+        "/webhooks-settings",
+      ])
+        expect(await get(path, html)).toEqual([path, true]);
+      // Node's fetch has a mode of its own.
+      const navigated = await new Promise<IncomingMessage>((resolve, reject) => {
+        const headers = { "sec-fetch-mode": "navigate" };
+        request(`${page}/webhooks`, { headers }, resolve).on("error", reject).end();
+      });
+      expect(navigated.resume().headers["x-sandbox-decision"]).toBeUndefined();
+      for (const path of ["/webhooks", "/webhooks?a=1", "/v1/models", "/v2/models"])
+        expect((await get(path, {}))[1]).toMatch(/auth|route/);
+      for (const path of ["/v10", "/webhooks-settings", "/v1.json", "/upload"])
+        expect((await get(path, {}))[1]).toBeTypeOf("boolean");
+    } finally {
+      await vite.close();
+    }
+  });
+
+  it("serves uploads and the control API at the dev server's address, which answers name", async () => {
+    const { vite, page } = await served();
+    try {
+      const { url, credentials } = (await vite.ssrLoadModule("virtual:understudy")) as {
+        url: string;
+        credentials: Record<string, string>;
+      };
+      expect(url).toBe(printedUrl());
+      const headers = {
+        "api-key": credentials["usr_dan"]!,
+        "content-type": "application/json",
+        origin: page,
+      };
+      const body = JSON.stringify({ filename: "a.txt", mime_type: "text/plain", file_size: 3 });
+      const announced = await fetch(`${page}/v1/organizations/org_acme/files/upload-url`, {
+        method: "POST",
+        body,
+        headers,
+      });
+      const { upload_url } = (await announced.json()) as { upload_url: string };
+      expect(upload_url.startsWith(`${page}/upload/storage/`)).toBe(true);
+      expect((await fetch(upload_url, { method: "PUT", body: "abc" })).status).toBe(200);
+      const made = await fetch(`${page}/_control/sandboxes`, {
+        method: "POST",
+        body: '{"name":"mine"}',
+        headers,
+      });
+      expect(await made.json()).toMatchObject({ base_url: `${page}/_s/mine` });
+      expect((await fetch(`${page}/_s/mine/v1/models`, { headers })).status).toBe(200);
+      expect((await fetch(`${page}/_console/`, { headers: { accept: "text/html" } })).status).toBe(200);
+    } finally {
+      await vite.close();
+    }
+  });
+
+  it("keeps pages of other sites, and names that were rebound, from the control API", async () => {
+    const { vite, page } = await served();
+    try {
+      const post = (headers: Record<string, string>) =>
+        new Promise<number>((resolve, reject) => {
+          const sent = request(`${page}/_control/sandboxes`, { method: "POST", headers }, (answer) => {
+            answer.resume();
+            resolve(answer.statusCode!);
+          });
+          sent.on("error", reject).end();
+        });
+      const { host } = new URL(page);
+      const json = { "content-type": "application/json" };
+      expect(await post({ ...json, origin: "https://evil.test" })).toBe(403);
+      expect(await post({ ...json, host: "evil.test", origin: "http://evil.test" })).toBe(403);
+      expect(await post({ ...json, host: "192.168.1.5:5173", origin: "http://192.168.1.5:5173" })).toBe(201);
+      expect(await post({ ...json, host, origin: `http://${host}` })).toBe(201);
+    } finally {
+      await vite.close();
+    }
+  });
+
+  it("hands a page URL and keys in development, and neither in a build", async () => {
+    writeFileSync(
+      join(root, "main.js"),
+      'import { url, credentials } from "virtual:understudy";\ndocument.title = url + credentials.usr_dan;',
+    );
+    writeFileSync(join(root, "index.html"), '<script type="module" src="/main.js"></script>');
+    const { vite, page } = await served();
+    try {
+      const code = (await vite.transformRequest("virtual:understudy"))!.code;
+      expect(code).toMatch(/location\?\.origin/);
+      expect(code).toContain("ak_danMemberAcme");
+    } finally {
+      await vite.close();
+    }
+    const plugins = [understudy()];
+    const built = await build({
+      ...{ root, configFile: false, plugins, logLevel: "silent" },
+      build: { write: false },
+    });
+    const text = JSON.stringify(built);
+    expect([text.includes("ak_"), text.includes("document.title")]).toEqual([false, true]);
+    expect(page).toMatch(/^http:/);
   });
 
   it("refuses an option that does not exist, and says what is wrong with a value [interfaces 13]", async () => {

@@ -1,18 +1,35 @@
-import type { Plugin } from "vite";
+import { isIP } from "node:net";
+import type { Plugin, ProxyOptions } from "vite";
+import { isLoopback } from "../engine/contract/loopback.ts";
 import { type CreateOptions, createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { requireKnownOptions } from "./options.ts";
 
-/** The options of `createUnderstudy`, except those for servers that other machines reach. */
-export interface PluginOptions extends Omit<CreateOptions, "shared" | "allowHosts"> {
-  /** The paths of the page that belong to the API; `/v1`, `/v2` and `/webhooks` by default. */
+/** The options of `createUnderstudy`, except those for servers that other machines reach themselves. */
+export interface PluginOptions
+  extends Pick<
+    CreateOptions,
+    | ("fixture" | "seed" | "clock" | "settings" | "scenarios" | "scenariosFolder")
+    | ("persist" | "delay" | "port" | "allowHosts")
+  > {
+  /**
+   * The paths of the page that belong to the API, each with everything below it; `/v1`, `/v2` and `/webhooks` by default.
+   * Navigations stay the application's.
+   */
   paths?: readonly `/${string}`[];
 }
 
 const OPTIONS: readonly (keyof PluginOptions)[] = [
   ...(["fixture", "seed", "clock", "settings", "scenarios", "scenariosFolder"] as const),
-  ...(["persist", "delay", "port", "paths"] as const),
+  ...(["persist", "delay", "port", "allowHosts", "paths"] as const),
 ];
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
+/** The path of upload URLs. */
+const UPLOADS = "/upload/storage";
+/** Understudy's own: control API, console, receivers, and the prefix of a sandbox. */
+const OWN_PATHS = ["/_control", "/_console", "/_receivers", "/_s"];
+
+/** The module that tells a page the API's URL and keys; without a dev server it has neither. */
+const PAGE_MODULE = "virtual:understudy";
 
 /** A server that outlives a dev server's restarts, as after an edit of its configuration: the world stays. */
 interface Shared {
@@ -32,31 +49,79 @@ let shared: Shared | undefined;
 export default function understudy(given: PluginOptions = {}): Plugin {
   requireKnownOptions("understudy", given, OPTIONS);
   const { paths = API_PATHS, ...options } = given;
-  let used: Shared;
+  let used: Shared | undefined;
   let project: string;
   const user = {};
   return {
     name: "understudy",
-    apply: (_config, { command, isPreview }) =>
-      command === "serve" && isPreview !== true && process.env["VITEST"] === undefined,
-    async config({ root = process.cwd() }) {
+    async config({ root = process.cwd() }, { command, isPreview }) {
+      if (command !== "serve" || isPreview === true || process.env["VITEST"] !== undefined) return undefined;
       project = root;
       used = await share(options);
       used.users.set(root, user);
       const target = (await used.server).url;
+      const api = { ...proxyTo(target), bypass: leaveNavigations };
       return {
-        server: { proxy: Object.fromEntries(paths.map((path) => [path, { target, changeOrigin: true }])) },
+        server: {
+          proxy: { [wholeSegments([...paths, UPLOADS])]: api, [wholeSegments(OWN_PATHS)]: proxyTo(target) },
+        },
       };
     },
+    resolveId: (id) => (id === PAGE_MODULE ? `\0${PAGE_MODULE}` : undefined),
+    async load(id) {
+      if (id !== `\0${PAGE_MODULE}`) return undefined;
+      if (used === undefined) return "export const url = undefined, credentials = {};";
+      const { url, credentials } = await (await used.server).open("default");
+      // A page has the dev server's address, by which other machines reach it too; what renders on the server has none.
+      return `export const url = globalThis.location?.origin ?? ${JSON.stringify(url)};
+export const credentials = ${JSON.stringify(credentials)};`;
+    },
     async configureServer(vite) {
-      const { url } = await used.server;
+      if (used === undefined) return;
+      const sharing = used;
+      const { url } = await sharing.server;
       vite.config.logger.info(`  Understudy ${url} serves ${paths.join(", ")}; console: ${url}/_console`);
       // The hooks at the end of a build run once for each environment, so they cannot count restarts.
       const close = vite.close.bind(vite);
       vite.close = async () => {
         await close();
-        await release(used, project, user);
+        await release(sharing, project, user);
       };
+    },
+  };
+}
+
+/** Matches the paths and everything below them: `/v1` is not `/v10`. */
+function wholeSegments(paths: readonly string[]): string {
+  const escaped = paths.map((path) => path.replace(/\/$/, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return `^(?:${escaped.join("|")})(?=[/?#]|$)`;
+}
+
+/** A page of the application may have the path of an operation. */
+const leaveNavigations: ProxyOptions["bypass"] = ({ method, url, headers }) => {
+  const isNavigation =
+    headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/.test(headers.accept ?? "");
+  return isNavigation && (method === "GET" || method === "HEAD") ? url : undefined;
+};
+
+/**
+ * Reports the page's address, so that URLs in answers have it. A name that is not loopback stays in Host, where the server's guard
+ * refuses it: it may have been rebound. An address cannot be.
+ */
+function proxyTo(target: string): ProxyOptions {
+  const { host, hostname } = new URL(target);
+  return {
+    target,
+    xfwd: true,
+    changeOrigin: false,
+    configure: (proxy) => {
+      proxy.on("proxyReq", (outgoing, { headers }) => {
+        const { host: called = "", origin = "" } = headers;
+        const [, name = ""] = /^\[?(.*?)\]?(?::\d+)?$/.exec(called) ?? [];
+        if (isIP(name) !== 0 || !isLoopback(hostname)) outgoing.setHeader("host", host);
+        // The page's own calls: the server would compare it with the address that it is called by.
+        if (/^https?:\/\/(.*)$/.exec(origin)?.[1] === called) outgoing.removeHeader("origin");
+      });
     },
   };
 }
@@ -68,7 +133,8 @@ async function share(options: CreateOptions): Promise<Shared> {
     shared = undefined;
     await (await server).close();
   }
-  shared ??= { key, server: createOrConnect(options), users: new Map() };
+  const server = () => createOrConnect({ ...options, trustProxy: ["127.0.0.1", "::1"] });
+  shared ??= { key, server: server(), users: new Map() };
   const sharing = shared;
   try {
     await sharing.server;
