@@ -96,7 +96,6 @@ if (stale) {
       "client/vitest": "src/client/vitest.ts",
       "client/vitest-page": "src/client/vitest-page.ts",
       "client/playwright": "src/client/playwright.ts",
-      "client/msw": "src/client/msw.ts",
       "client/vite": "src/client/vite.ts",
     },
     platform: "node",
@@ -116,6 +115,16 @@ if (stale) {
     },
   });
   await bundle.close();
+  // Apart from the others, whose common files need Node.
+  const page = await rolldown({
+    cwd: root,
+    input: { client: "src/client/client.ts", msw: "src/client/msw.ts" },
+    platform: "browser",
+    external: LEFT_OUTSIDE,
+    logLevel: "warn",
+  });
+  await page.write({ dir: join(out, "client"), format: "esm", chunkFileNames: "page-[hash].js" });
+  await page.close();
   if (withTypes) {
     const failed = writeDeclarations(join(out, "types"));
     if (failed !== 0) process.exit(failed);

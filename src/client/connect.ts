@@ -62,9 +62,14 @@ function toPath(sandbox: string): string {
 }
 
 /** In a suite, and wherever the environment names a server, that one. */
-export const usualUrl = (): string => process.env["UNDERSTUDY_URL"] || "http://127.0.0.1:4747";
+export const usualUrl = (): string => environment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
+
+/** A page has no environment. */
+function environment(name: string): string | undefined {
+  return typeof process === "object" ? process.env?.[name] : undefined;
+}
 
 /** @throws AddressError; UnreachableError when nothing answers at `url` (on the first call, not here) */
 export function connect(url = usualUrl(), options: { token?: string } = {}): UnderstudyClient {
-  return new UnderstudyClient(new ControlHttp(url, options.token ?? process.env["UNDERSTUDY_TOKEN"]));
+  return new UnderstudyClient(new ControlHttp(url, options.token ?? environment("UNDERSTUDY_TOKEN")));
 }
