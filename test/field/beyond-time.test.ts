@@ -1,6 +1,10 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 import { useReference } from "../support/use-reference.ts";
 
+afterAll(removeScratch);
 const api = useReference();
 const control = (method: string, path: string, body?: object) =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
@@ -98,5 +102,63 @@ describe("an uploaded snapshot", () => {
 
   it("as it was saved is taken", async () => {
     expect((await control("PUT", "/world/snapshots/t", saved)).status).toBeLessThan(300);
+  });
+});
+
+const NO_INSTANTS = [
+  ...WRONG.filter((wrong) => wrong !== "2026-03-15T12:00:00.000Z"),
+  "+275760-09-13T00:00:00Z",
+  "10000-01-01T00:00:00Z",
+  "-000001-01-01T00:00:00Z",
+  "2026-02-30T00:00:00Z",
+];
+
+describe("a bundle", () => {
+  it.each([
+    "clock/start",
+    "steps/0/request/at",
+    "steps/0/request/committed",
+    "steps/1/control/now",
+    "steps/1/control/changed",
+    "deliveries/del_1/0/ended_at",
+  ])("with a wrong %s is refused at that place, and nothing is replayed [interfaces 4]", async (path) => {
+    const name = path.replaceAll(/\W|_/g, "-");
+    await control("POST", "", { name, fixture: FIXTURE, clock: { mode: "frozen" } });
+    await api.call(undefined, "GET", `/_s/${name}/v1/models`, undefined, { "api-key": KEY });
+    await control("POST", `/${name}/clock/advance`, { by: "1h" });
+    const { body: bundle } = await control("POST", `/${name}/bundle`);
+    bundle.deliveries = { del_1: [{ response_code: 200, ended_at: "2026-03-15T12:00:00.000Z" }] };
+    const file = join(scratch(), "run.json");
+    const keys = path.split("/");
+    for (const wrong of NO_INSTANTS) {
+      const damaged = structuredClone(bundle);
+      const owner = keys.slice(0, -1).reduce((value, key) => value[key], damaged);
+      owner[keys.at(-1)!] = wrong;
+      writeFileSync(file, JSON.stringify(damaged));
+      const { code, stderr } = await runCommand(["replay", file]);
+      expect([wrong, code, stderr]).toEqual([wrong, 2, expect.stringContaining(`damaged: /${path} must be`)]);
+    }
+  });
+});
+
+describe("a fixture", () => {
+  it.each([
+    ["epoch", (wrong: unknown) => ({ epoch: wrong })],
+    [
+      "vector_stores[0].files[0].started_at",
+      (wrong: unknown) => ({
+        vector_stores: [
+          { id: "vs_b", files: [{ file_id: "file_a", status: "processing", started_at: wrong }] },
+        ],
+      }),
+    ],
+  ])("with a wrong %s is refused at that place [interfaces 4]", async (place, change) => {
+    for (const wrong of NO_INSTANTS) {
+      const fixture = { ...FIXTURE, ...change(wrong) };
+      const { status, body, text } = await control("POST", "", { name: "never", fixture });
+      expect([wrong, status], text).toEqual([wrong, 422]);
+      expect(body.field).toBe(`fixture.${place}`);
+    }
+    expect((await control("GET", "/never")).status).toBe(404);
   });
 });

@@ -1,7 +1,12 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import { runJava, runPython, runRequests } from "../support/real-clients.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 const MIB = 1024 * 1024;
 let api: Api;
@@ -12,7 +17,10 @@ beforeAll(async () => {
   const { body } = await api.call("ada", "POST", "/_control/sandboxes/default/receivers", {});
   receiver = new URL(body.url).pathname;
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
 
 const REPARENT = "/v1/organizations/org_acme/departments/dept_ml/reparent";
 let receiver: string;
@@ -125,6 +133,25 @@ for size in (4, 64):
 send = lambda size: requests.post(sys.argv[1], data=b"x" * size * 2**20, headers={"Connection": "close"}).status_code
 print(json.dumps([send(4), send(64)]))`;
     expect(await runRequests(test, program, [api.url + REPARENT])).toEqual([401, 401]);
+  });
+
+  it.each([
+    ["a POST", "401", "--data-binary"],
+    ["a POST in chunks", "401", "--header", "Transfer-Encoding: chunked", "--data-binary"],
+    ["a POST that waits for no 100", "401", "--header", "Expect:", "--data-binary"],
+    ["a PUT", "405", "--upload-file"],
+    ["a POST by HTTP/1.0", "401", "--http1.0", "--data-binary"],
+  ])("in curl, %s reads its %s", { timeout: 120_000 }, async (_how, status, ...sends) => {
+    for (const size of [4, 64]) {
+      const file = join(scratch(), "body");
+      writeFileSync(file, Buffer.alloc(size * MIB, "x"));
+      const body = sends.at(-1) === "--upload-file" ? file : `@${file}`;
+      const { stdout } = await promisify(execFile)("curl", [
+        ...["--silent", "--show-error", "--output", "/dev/null", "--write-out", "%{http_code}"],
+        ...["--header", "Connection: close", ...sends, body, api.url + REPARENT],
+      ]);
+      expect(stdout).toBe(status);
+    }
   });
 
   it("reads its 401 in Java's HttpURLConnection", { timeout: 120_000 }, async (test) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPage, PATIENCE_MS, useChromium } from "../support/browser/with-chromium.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 
 let api: Api;
@@ -66,5 +67,46 @@ describe("an EventSource on a stream that has ended", () => {
       const onOpen = () => api.call(undefined, "DELETE", "/_control/sandboxes/gone");
       expect(await follow(`/_control/sandboxes/gone/${stream}`, { onOpen })).toEqual([200, 404]);
     },
+  );
+});
+
+describe("Chromium's EventSource", () => {
+  const chromium = useChromium();
+
+  it.each(STREAMS)(
+    "of %s reads an ended stream once, is answered 204, and connects no more [G42]",
+    async (stream) => {
+      await api.call(undefined, "POST", "/_control/sandboxes/default/reset", {});
+      const { page } = await openPage(chromium());
+      // As a proxy of the app's own server adds it: an EventSource sends no headers of its own.
+      await page.setExtraHTTPHeaders({ "api-key": KEYS.ada });
+      await page.goto(`${api.url}/v1/models`);
+      const read = await page.evaluate(
+        (url) =>
+          new Promise((resolve) => {
+            const source = new EventSource(url);
+            let opened = 0;
+            source.onopen = () => {
+              opened += 1;
+            };
+            source.onerror = () => {
+              if (source.readyState === EventSource.CLOSED || opened > 2)
+                resolve([opened, source.readyState]);
+            };
+          }),
+        path("mbsess_standup", stream),
+      );
+      await page.close();
+      const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/journal");
+      const statuses = body.entries
+        .filter((entry: { path: string }) => entry.path === path("mbsess_standup", stream))
+        .map(({ status }: { status: number }) => status)
+        .reverse();
+      expect([read, statuses]).toEqual([
+        [1, 2],
+        [200, 204],
+      ]);
+    },
+    PATIENCE_MS,
   );
 });

@@ -150,8 +150,11 @@ export function readBundle(text: string, file: string): Bundle {
   }
   const validate = toValidator(Bundle);
   if (!validate(value)) {
-    const { instancePath, message } = validate.errors![0]!;
-    refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${message}`);
+    // The deepest is of the kind of step that was meant.
+    const [error] = validate.errors!.toSorted((a, b) => b.instancePath.length - a.instancePath.length);
+    const { instancePath, message, keyword } = error!;
+    const needs = keyword === "format" ? "must be an instant such as 2026-03-15T12:00:00.000Z" : message;
+    refuse(instancePath, `the bundle is damaged: ${instancePath || "it"} ${needs}`);
   }
   return value as Bundle;
 }
