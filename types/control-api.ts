@@ -11,6 +11,8 @@ export type ScenarioName = ShippedScenario | keyof OwnScenarios;
 export type FixtureName = ShippedFixture | keyof OwnFixtures;
 /** A fixture's name, or a fixture itself. */
 export type FixtureInput = FixtureName | object;
+/** An API key by user id. A user of no usable key throws, with the nearest that has one. */
+export type Credentials = Readonly<Record<ShippedUser, string>> & Readonly<Record<string, string>>;
 /** An operation id, or a glob of them such as `files.*`. */
 export type OperationPattern = OperationId | `${string}*${string}`;
 /** A code of the catalogue; with `!` also where it is never answered. */
@@ -402,6 +404,17 @@ export type ShippedScenario =
 
 export type ShippedFixture =
   | "reference";
+
+export type ShippedUser =
+  | "usr_ada"
+  | "usr_ben"
+  | "usr_cleo"
+  | "usr_dan"
+  | "usr_eve"
+  | "usr_finn"
+  | "usr_gus"
+  | "usr_hana"
+  | "usr_ivan";
 
 export type Expectation =
   | {

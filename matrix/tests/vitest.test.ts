@@ -15,7 +15,7 @@ test("a fresh sandbox with a fault, a clock and a matcher", async ({ sandbox }) 
     effect: { error: "RATE_LIMIT_EXCEEDED" },
   });
   const ask = () =>
-    fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": sandbox.credentials.usr_dan! } });
+    fetch(`${sandbox.url}/v1/models`, { headers: { "api-key": sandbox.credentials.usr_dan } });
   expect((await ask()).status).toBe(429);
   await sandbox.clock.advance("1m");
   expect((await ask()).status).toBe(200);
@@ -23,7 +23,7 @@ test("a fresh sandbox with a fault, a clock and a matcher", async ({ sandbox }) 
 });
 
 test("bytes that are uploaded come back", async ({ sandbox }) => {
-  const headers = { "api-key": sandbox.credentials.usr_ada!, "content-type": "application/json" };
+  const headers = { "api-key": sandbox.credentials.usr_ada, "content-type": "application/json" };
   const body = JSON.stringify({ name: "Design", parent_id: null });
   const answer = await fetch(`${sandbox.url}/v1/nowhere`, { method: "POST", headers, body });
   expect(answer.status).toBe(404);
@@ -54,7 +54,7 @@ test("MSW that refuses what it does not know", async ({ sandbox }) => {
   network.listen({ onUnhandledRequest: "error" });
   try {
     await sandbox.clock.advance("1h");
-    const headers = { "api-key": sandbox.credentials.usr_dan! };
+    const headers = { "api-key": sandbox.credentials.usr_dan };
     expect((await fetch("https://api.example.com/v1/models", { headers })).status).toBe(200);
     await sandbox.faults.add({ match: { operation: "models.list" }, times: 1, effect: { wire: "reset" } });
     await expect(fetch("https://api.example.com/v1/models", { headers })).rejects.toThrow();

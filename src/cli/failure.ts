@@ -1,4 +1,4 @@
-import { AddressError, ControlError, UnreachableError } from "../client/http.ts";
+import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
 import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
@@ -42,9 +42,9 @@ function read(error: unknown): { message: string; code: number; details?: object
   if (error instanceof PersistenceError) return { message: error.message, code: EXIT_USAGE };
   if (error instanceof UsageError || error instanceof AddressError)
     return { message: error.message, code: EXIT_USAGE };
-  if (error instanceof CheckFailed || error instanceof UnreachableError) {
-    return { message: error.message, code: EXIT_FAILED };
-  }
+  if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };
+  if (error instanceof UnreachableError)
+    return { message: error.message.replace(NAME_ANOTHER, "name another with --url"), code: EXIT_FAILED };
   if (error instanceof ControlError) {
     // The user typed the values that the server refuses.
     const code = error.status === 422 || error.status === 400 ? EXIT_USAGE : EXIT_FAILED;

@@ -19,6 +19,9 @@ export class ControlError extends Error {
   }
 }
 
+/** The advice of the library; the command line says it in its own words. */
+export const NAME_ANOTHER = "name another in UNDERSTUDY_URL or by connect(url)";
+
 /** Nothing answers at the URL. */
 export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
@@ -41,7 +44,7 @@ function whyUnreachable(url: string, cause: unknown): string {
     return `, because its certificate is not accepted (${message}). Set NODE_EXTRA_CA_CERTS to the file that its start printed, or to that of your authority.`;
   if (url.startsWith("http:") && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
     return ": the connection was closed without an answer. If that port speaks TLS, write https://.";
-  return ". Start one with `understudy start`, or name another with --url.";
+  return `. Start one with \`understudy start\`, or ${NAME_ANOTHER}.`;
 }
 
 /** Something answers at the URL that is not Understudy, or nothing in time. */

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "./connect.ts";
 import { createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 import { ControlError } from "./http.ts";
 import type { SandboxClient } from "./sandbox.ts";
@@ -41,6 +42,31 @@ describe("the library gives and takes what the control API declares [interfaces 
     await refusal(sandbox.clock.set({ mode: "stopped" }));
     // @ts-expect-error there is no such setting
     await refusal(sandbox.configure({ previw: "on" }));
+  });
+
+  it("a server that does not answer is reported with advice for a program, not for a command line [interfaces 8]", async () => {
+    const error = await connect("http://127.0.0.1:9").health().catch(String);
+    expect(error).toMatch(
+      /No Understudy answers at .*, or name another in UNDERSTUDY_URL or by connect\(url\)\.$/,
+    );
+    expect(error).not.toContain("--url");
+  });
+
+  it("a misspelt user, or one without a usable key, throws and names the nearest [interfaces 8]", async () => {
+    const { credentials } = await understudy.sandbox();
+    // The users of the shipped fixture need no check for undefined.
+    const key: string = credentials.usr_dan;
+    expect(key).toMatch(/^ak_dan/);
+    expect(() => credentials["usr_daan"]).toThrow(
+      /^"usr_daan" has no usable API key in this sandbox\. Did you mean "usr_dan"\? These users have one: usr_ada, /,
+    );
+    const { credentials: none } = await understudy.sandbox({ fixture: { name: "empty" } });
+    expect(() => none.usr_dan).toThrow(/These users have one: none\.$/);
+    // Code that prints, compares or searches it finds an ordinary object.
+    expect("usr_daan" in credentials).toBe(false);
+    expect(Object.keys(credentials)).toContain("usr_dan");
+    expect(inspect(credentials)).toContain(key);
+    expect(await Promise.resolve(credentials)).toEqual({ ...credentials });
   });
 
   it("rules and what they have done [interfaces 8]", async () => {

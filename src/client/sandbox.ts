@@ -1,3 +1,4 @@
+import { nearest } from "../engine/contract/text.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
@@ -16,11 +17,11 @@ export class SandboxClient {
   /** The control API's address of this sandbox. */
   readonly controlUrl: string;
   /** A usable API key of each user, by user id, as they were when the sandbox was opened. */
-  readonly credentials: Readonly<Record<string, string>>;
+  readonly credentials: Api.Credentials;
   private readonly http: ControlHttp;
   private readonly path: string;
 
-  constructor(http: ControlHttp, state: Api.SandboxState, credentials: Record<string, string>) {
+  constructor(http: ControlHttp, state: Api.SandboxState, credentials: Api.Credentials) {
     this.http = http;
     this.name = state.name;
     this.url = state.origin ?? state.base_url;
@@ -187,11 +188,11 @@ function toQuery(values: object): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
-/** One key per user: the first that is neither revoked nor expired. */
+/** One key per user: the first that is neither revoked nor expired. A user without one throws when it is read. */
 export async function createCredentials(
   http: ControlHttp,
   { name, clock }: SandboxState,
-): Promise<Record<string, string>> {
+): Promise<Api.Credentials> {
   const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
   const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
   const credentials: Record<string, string> = {};
@@ -199,5 +200,18 @@ export async function createCredentials(
     const usable = !revoked && (expires_at === null || expires_at > clock.now);
     if (usable && credentials[user_id] === undefined) credentials[user_id] = key;
   }
-  return credentials;
+  return new Proxy(credentials as Api.Credentials, {
+    get(keys, user) {
+      // Other names are asked for by whatever prints, compares or awaits a value.
+      if (typeof user === "string" && user.startsWith("usr_") && !Object.hasOwn(keys, user))
+        throw new Error(withoutKey(user, Object.keys(keys)));
+      return Reflect.get(keys, user);
+    },
+  });
+}
+
+function withoutKey(user: string, users: readonly string[]): string {
+  const near = nearest(user, users);
+  const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+  return `${JSON.stringify(user)} has no usable API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;
 }

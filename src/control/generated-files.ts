@@ -1,6 +1,8 @@
 import "../hosts/node/platform.ts";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import Type, { type TSchema } from "typebox";
+import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
 import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
@@ -71,7 +73,11 @@ export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   ErrorCode: () => Object.keys(CATALOGUE),
   ShippedScenario: () => new ScenarioLibrary({ api: API }).names(),
   ShippedFixture: () => listNames(SHIPPED_FIXTURES.folder),
+  ShippedUser: () => listUsers(readFileSync(join(SHIPPED_FIXTURES.folder, "reference.yaml"), "utf8")),
 };
+
+const listUsers = (fixture: string) =>
+  (parse(fixture) as { users: { id: string }[] }).users.map(({ id }) => id);
 
 const listNames = (folder: string) =>
   readdirSync(folder)
