@@ -42,6 +42,9 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
       1,
       'understudy: There is no sandbox "ci-4". Did you mean "ci-42"?\n',
     ]);
+    const ported = await run("sandbox", "create", "ported", "--origin");
+    expect(ported.stdout).toMatch(/^ported is at http:\/\/127\.0\.0\.1:\d+\n$/);
+    expect((await run("sandbox", "delete", "ported")).code).toBe(0);
     const wrong = await run("sandbox", "create", "x", "--setting", "previw=on");
     expect([wrong.code, wrong.stderr]).toEqual([
       2,

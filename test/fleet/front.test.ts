@@ -14,6 +14,7 @@ import { until } from "../support/eventually.ts";
 import { type Node, startNode, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
 import { complaintsOfNginx, hasNginx, NO_NGINX, TestNginx } from "../support/nginx.ts";
+import { rawRequest } from "../support/raw-request.ts";
 import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 
@@ -53,6 +54,19 @@ describe("ways into a fleet [interfaces 15]", () => {
       expect(await redeemed()).toMatchObject({ status: 200, body: { token: TOKEN } });
       expect((await redeemed()).status).toBe(401);
     }
+  });
+
+  it("a sandbox has a name below localhost at any node, and no port of its own [interfaces 16]", async () => {
+    const refused = await b!.control("POST", "/_control/sandboxes", { name: "ported", origin: true });
+    expect([refused.status, refused.body.field]).toEqual([422, "origin"]);
+    for (const node of [a!, b!]) {
+      const { port } = new URL(node.url);
+      const lines = [`Host: ci.localhost:${port}`, `api-key: ${KEYS.dan}`, "Connection: close"];
+      const answer = await rawRequest(Number(port), ["GET /v1/models HTTP/1.1", ...lines]);
+      expect(answer.status).toBe(200);
+    }
+    const { body } = await a!.control("GET", "/_control/sandboxes/ci/journal");
+    expect(body.total).toBe(2);
   });
 
   it("fleet status shows nodes, sandboxes and leases, from any node; a server alone is exit 1 [interfaces 15]", async () => {

@@ -1,6 +1,7 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import {
+  flag,
   group,
   keyedValues,
   number,
@@ -35,14 +36,15 @@ const create = serverCommand({
     clock: text("real, frozen, frozen@ISO, or xN"),
     scenario: texts("Scenario that is active from the start; repeatable"),
     setting: texts("NAME=VALUE; repeatable"),
+    origin: flag("Open a port that serves this sandbox alone, for clients that drop a base URL's path"),
   },
   examples: [["$0 sandbox create ci-42 --clock frozen", "Its base URL ends in /_s/ci-42"]],
-  async run({ name, fixture, seed, clock, scenario, setting }, server) {
+  async run({ name, fixture, seed, clock, scenario, setting, origin }, server) {
     const settings = Object.entries(keyedValues("--setting", setting) ?? {});
     const sandbox = await server.sandbox({
       name,
       fixture: await readFixture(fixture),
-      seed,
+      ...{ seed, origin: origin || undefined },
       clock: toClockChange(clock),
       // The server knows the scenarios, and suggests the nearest.
       scenarios: scenario as ScenarioName[] | undefined,
@@ -70,7 +72,7 @@ const fork = serverCommand({
 
 async function describeSandbox(sandbox: SandboxClient) {
   const state = await sandbox.info();
-  return { value: state, text: `${state.name} is at ${state.base_url}` };
+  return { value: state, text: `${state.name} is at ${state.origin ?? state.base_url}` };
 }
 
 export const sandboxCommand = group(
