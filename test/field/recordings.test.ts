@@ -221,6 +221,36 @@ describe("a field that the reference's tables list is specified", () => {
     if (!fails) expect((await judge(har, true)).verdict).toBe("fail");
   });
 
+  it("a deleted webhook that is listed again ten minutes later [4.21]", async () => {
+    const har = recordedBy("Firefox", () => {});
+    const listing = har.log.entries.find(
+      (entry: Har) => entry.request.method === "GET" && /\/webhooks$/.test(entry.request.url),
+    );
+    const { webhook_id } = JSON.parse(listing.response.content.text).data.at(-1);
+    const deletion = structuredClone(listing);
+    deletion.request.method = "DELETE";
+    deletion.request.url += `/${webhook_id}`;
+    const answered = { status: "success", data: { webhook_id, deleted: true } };
+    edit(deletion, () => {});
+    deletion.response.content.text = JSON.stringify(answered);
+    deletion.response.content.size = deletion.response.content.text.length;
+    const again = structuredClone(listing);
+    for (const [entry, minutes] of [
+      [deletion, 1],
+      [again, 11],
+    ] as const) {
+      const at = Date.parse(listing.startedDateTime) + minutes * 60_000;
+      entry.startedDateTime = new Date(at).toISOString();
+      har.log.entries.push(entry);
+    }
+    const { checks } = await judge(har);
+    const gone = checks.find(({ id }) => id === "webhooks.delete/gone")!;
+    expect([gone.outcome, gone.failures]).toEqual([
+      "failed",
+      [expect.stringContaining(`GET /webhooks answers "${webhook_id}" after its deletion`)],
+    ]);
+  });
+
   it("the last line says PASS with the number of differences, and --strict fails", async () => {
     const har = recordedBy("Firefox", (entry) => {
       if (isFor(entry, "/reparent") && isSuccess(entry)) edit(entry, (body) => (body.color = "red"));

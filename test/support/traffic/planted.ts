@@ -90,6 +90,8 @@ const resized = ({ headers, ...request }: Seen): Seen => ({
   headers: { ...headers, "content-length": String(Buffer.byteLength(request.body)) },
 });
 
+const typed = (type: string) => body(({ error, ...json }) => ({ ...json, error: { ...error, type } }));
+
 const CHANGE_LOGS = /\/change-logs/;
 const HISTORY = /\/history/;
 const SENTENCES = /\/sentences/;
@@ -368,6 +370,27 @@ export const PLANTED: readonly Planted[] = [
       404,
       body(({ error: { timestamp: _, ...error }, ...json }) => ({ ...json, error })),
     ),
+  },
+  {
+    title: "a 401 of the type client_error [7.1]",
+    live: "models.list/no-credentials",
+    har: "models.list/refusals",
+    specified: true,
+    answer: at(/\/v1\/models$/, 401, typed("client_error")),
+  },
+  {
+    title: "a 403 of the type permission_error [7.1]",
+    live: "usage.retrieve_limits/foreign",
+    har: "usage.retrieve_limits/refusals",
+    specified: true,
+    answer: at(/\/usage\/limits\//, 403, typed("permission_error")),
+  },
+  {
+    title: "a 403 of the type permission_error at an assumed refusal [7.1]",
+    live: "audit_logs.export/foreign",
+    har: "audit_logs.export/refusals",
+    specified: true,
+    answer: at(/\/audit-log/, 403, typed("permission_error")),
   },
   {
     title: "errors sent as text/plain [4]",

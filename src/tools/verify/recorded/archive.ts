@@ -5,6 +5,7 @@ import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { Router } from "../../../engine/pipeline/router.ts";
 import { decompress } from "../../har/har-entry.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
+import { unpackHar } from "../../har/har-zip.ts";
 import type { Contract } from "../contract.ts";
 import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
 import { TargetUnusable } from "../run-verify.ts";
@@ -36,6 +37,19 @@ interface Archive {
  * @throws InputError; TargetUnusable where nothing is of this API
  */
 export async function eachExchange(
+  { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
+  begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
+): Promise<Archive> {
+  if (!/\.zip$/i.test(file)) return visitExchanges({ contract, file, target }, begin);
+  const { har, remove } = unpackHar(file);
+  try {
+    return { ...(await visitExchanges({ contract, file: har, target }, begin)), file };
+  } finally {
+    remove();
+  }
+}
+
+async function visitExchanges(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
   begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {

@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inflateRawSync } from "node:zlib";
+import { InputError } from "./har-file.ts";
+
+const MAX_UNPACKED_BYTES = 1024 ** 3;
+
+/**
+ * Unpacks a recording into a temporary folder: Playwright writes a ZIP, with a file for each body beside `har.har`,
+ * where the path that it is given ends with `.zip`.
+ * @throws InputError for one that cannot be unpacked; the system's error for a file that cannot be read
+ */
+export function unpackHar(file: string): { har: string; remove: () => void } {
+  const zip = readFileSync(file);
+  const folder = mkdtempSync(join(tmpdir(), "understudy-har-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    // A name only: an archive must not choose a file elsewhere.
+    const files = unpack(zip).filter(({ name }) => /^[\w-][\w.-]*$/.test(name));
+    for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+    const har = files.find(({ name }) => name.endsWith(".har"));
+    if (har === undefined) throw new Error("it has no .har file");
+    return { har: join(folder, har.name), remove };
+  } catch (error) {
+    remove();
+    const why = (error as Error).message;
+    throw new InputError(
+      `${file} cannot be unpacked (${why}); unpack it yourself, and give the .har file in it`,
+    );
+  }
+}
+
+/** Offsets as PKWARE's APPNOTE 4.3 has them. */
+function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
+  const short = (at: number) => zip.readUInt16LE(at);
+  const long = (at: number) => zip.readUInt32LE(at);
+  const end = zip.lastIndexOf("PK\x05\x06", undefined, "latin1");
+  if (end < 0) throw new Error("it is cut short");
+  let room = MAX_UNPACKED_BYTES;
+  let at = long(end + 16);
+  return Array.from({ length: short(end + 10) }, () => {
+    if (zip.toString("latin1", at, at + 4) !== "PK\x01\x02") throw new Error("its directory is damaged");
+    const isEncrypted = (short(at + 8) & 1) === 1;
+    const [method, size, local, nameEnd] = [
+      short(at + 10),
+      long(at + 20),
+      long(at + 42),
+      at + 46 + short(at + 28),
+    ];
+    if (isEncrypted || (method !== 0 && method !== 8))
+      throw new Error("it is encrypted, or packed in another way");
+    const start = local + 30 + short(local + 26) + short(local + 28);
+    const packed = zip.subarray(start, start + size);
+    const bytes = method === 8 ? inflateRawSync(packed, { maxOutputLength: room }) : packed;
+    room -= bytes.length;
+    const name = zip.toString("utf8", at + 46, nameEnd);
+    at = nameEnd + short(at + 30) + short(at + 32);
+    return { name, bytes };
+  });
+}

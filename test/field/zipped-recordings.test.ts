@@ -1,0 +1,107 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { useChromium } from "../support/browser/with-chromium.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const chromium = useChromium();
+let api: Api;
+/** What Playwright records of a page, into a ZIP. */
+let zip: string;
+beforeAll(async () => {
+  api = await startReference();
+});
+afterAll(async () => {
+  await api.close();
+  removeScratch();
+});
+
+const PATHS = [
+  "/v1/models",
+  "/v1/assistants/asst_helper/history",
+  "/v1/assistants/asst_gone/history",
+  "/webhooks",
+];
+
+async function record(): Promise<string> {
+  const path = join(scratch(), "traffic.har.zip");
+  const context = await chromium().newContext({
+    recordHar: { path },
+    extraHTTPHeaders: { "api-key": KEYS.ada },
+  });
+  const page = await context.newPage();
+  for (const one of PATHS) await page.goto(api.url + one);
+  await context.close();
+  return path;
+}
+
+describe("a recording in a ZIP, as Playwright writes it", () => {
+  it("is judged with its bodies, and nothing of it stays behind", async () => {
+    zip = await record();
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"));
+    const { code, stdout } = await runCommand(["verify", "--har", zip]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/4 of 4 .*judged/)]);
+    expect(stdout).not.toMatch(/left out|cut short/);
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"))).toEqual(before);
+    const fixture = join(scratch(), "made.yaml");
+    const made = await runCommand(["fixture", "from-har", zip, "--out", fixture]);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    expect(readFileSync(fixture, "utf8")).toContain("comet-mini");
+  });
+
+  it("packed anew by Python, deflated or stored, it is judged the same", async () => {
+    zip ??= await record();
+    const { stdout } = await runCommand(["verify", "--har", zip]);
+    for (const how of ["ZIP_DEFLATED", "ZIP_STORED"]) {
+      const again = join(scratch(), "again.ZIP");
+      const program = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipfile.${how}) as new:
+    new.comment = b"packed anew"
+    for name in old.namelist(): new.writestr(name, old.read(name))`;
+      execFileSync("python3", ["-c", program, zip, again]);
+      const judged = await runCommand(["verify", "--har", again]);
+      expect(withoutTime(judged.stdout.replaceAll(again, zip))).toBe(withoutTime(stdout));
+    }
+  });
+
+  it.each<[what: string, change: (bytes: Buffer) => Buffer, says: RegExp]>([
+    ["cut short", (bytes) => bytes.subarray(0, bytes.length / 2), /it is cut short/],
+    ["empty", () => Buffer.alloc(0), /it is cut short/],
+    ["not a ZIP", () => Buffer.from('{"log":{}}'), /it is cut short/],
+    ["without a .har", (bytes) => replaceAll(bytes, "har.har", "har.txt"), /it has no \.har file/],
+    ["encrypted", (bytes) => setFlag(bytes), /it is encrypted/],
+    ["damaged", (bytes) => bytes.fill(0xff, 60, 90), /cannot be unpacked/],
+  ])("one that is %s is refused with advice to unpack it", async (_what, change, says) => {
+    zip ??= await record();
+    const file = join(scratch(), "bad.zip");
+    writeFileSync(file, change(Buffer.from(readFileSync(zip))));
+    const { code, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
+    expect(stderr).toContain("unpack it yourself, and give the .har file in it");
+  });
+
+  it("a damaged recording in it is refused by name, and nothing stays behind", async () => {
+    const file = join(scratch(), "bad.har.zip");
+    const program = `import sys, zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as new: new.writestr("har.har", "{no")`;
+    execFileSync("python3", ["-c", program, file]);
+    const { code, stderr } = await runCommand(["verify", "--har", file]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/har\.har is not an HTTP Archive/)]);
+  });
+});
+
+const withoutTime = (text: string) => text.replace(/[\d.]+ s\)/, "");
+
+const replaceAll = (bytes: Buffer, from: string, to: string) =>
+  Buffer.from(bytes.toString("latin1").replaceAll(from, to), "latin1");
+
+/** Marks the first file of the directory as encrypted. */
+function setFlag(bytes: Buffer): Buffer {
+  bytes[bytes.indexOf("PK\u0001\u0002", 0, "latin1") + 8]! |= 1;
+  return bytes;
+}
