@@ -42,7 +42,7 @@ export interface List<T> {
   items: T[];
   total: number;
 }
-/** Of a list of records. */
+/** The type of a list of records. */
 export interface PageOptions {
   limit?: number;
   offset?: number;

@@ -14,7 +14,7 @@ const APT = [
   "Acquire::http::Timeout=20",
 ];
 
-/** Of this process: nobody waits a second time for sources that are not reached, nor for lists that are new. */
+/** For this process: unreachable sources are not tried again, and fresh lists are not updated again. */
 let reachesNone = false;
 let updated = false;
 
@@ -55,7 +55,7 @@ export function installFromDebian(packages) {
 
 function apt(args, seconds) {
   const { said, late, failure } = outcome("apt-get", [...APT, ...args], seconds);
-  // A source that answers, be it that it has no such file any more, is one that is reached.
+  // A source that answers counts as reached, even if it no longer has the file.
   const answered = /^(Hit|Get):|^ +\d{3} {2}/m.test(said);
   reachesNone = !answered && (late === true || /^Err:/m.test(said));
   if (!reachesNone) return failure;

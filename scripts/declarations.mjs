@@ -67,7 +67,7 @@ function reached(files, found = new Set()) {
 function offers(file) {
   const offered = new Map();
   for (const [, , what, target] of readFileSync(file, "utf8").matchAll(FROM_FILE)) {
-    if (what === "type *") for (const name of allOf(fileBeside(file, target))) offered.set(name, "type");
+    if (what === "type *") for (const name of listAll(fileBeside(file, target))) offered.set(name, "type");
     for (const { name, type } of namesIn(what)) offered.set(name, type ? "type" : "value");
   }
   return offered;
@@ -82,11 +82,11 @@ function namesIn(list) {
     .map((name) => ({ name: name.replace(/^type /, ""), type: before !== "" || name.startsWith("type ") }));
 }
 
-function allOf(file) {
+function listAll(file) {
   const text = readFileSync(file, "utf8");
   const own = [...text.matchAll(DECLARED)].filter(([, exported]) => exported).map(([, , , name]) => name);
   const others = [...text.matchAll(FROM_FILE)].filter(([, , what]) => what === "type *");
-  return [...own, ...others.flatMap(([, , , target]) => allOf(fileBeside(file, target)))];
+  return [...own, ...others.flatMap(([, , , target]) => listAll(fileBeside(file, target)))];
 }
 
 /** Files as one, which exports what the library offers and nothing else. */

@@ -64,7 +64,7 @@ export const ROOMS = {
   cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],
 };
 
-function roomOf(path) {
+function findRoom(path) {
   const file = relative(src, path);
   if (file.startsWith("..")) return undefined;
   const [first, second] = file.split("/");
@@ -80,7 +80,7 @@ const arrows = new Map();
 for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
   if (!/\.(tsx?|js)$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
   const file = join(src, name);
-  const room = roomOf(file);
+  const room = findRoom(file);
   if (room === undefined) continue;
   if (ROOMS[room] === undefined) problems.push(`src/${name}: the room ${room} is not in the table`);
   const text = readFileSync(file, "utf8");
@@ -94,7 +94,7 @@ for (const name of readdirSync(src, { recursive: true, encoding: "utf8" })) {
         problems.push(`src/${name}: the engine imports ${target}`);
       continue;
     }
-    const to = roomOf(normalize(join(dirname(file), target)));
+    const to = findRoom(normalize(join(dirname(file), target)));
     if (to === undefined || to === room) continue;
     arrows.set(`${room} -> ${to}`, [...(arrows.get(`${room} -> ${to}`) ?? []), name]);
     if (!ROOMS[room]?.includes(to)) problems.push(`src/${name}: ${room} imports ${to}`);

@@ -1,5 +1,5 @@
 // Finds words and sentence patterns that cost readers a second reading (design rules: CONTRIBUTING.md, "Words"):
-//   node scripts/lint-words.mjs              all of src/, docs/, README.md and CONTRIBUTING.md
+//   node scripts/lint-words.mjs              src/, bin/, scripts/, types/, scenarios/, fixtures/, docs/, README.md, CONTRIBUTING.md, and titles of tests
 //   node scripts/lint-words.mjs src/cli      a folder or file
 //   node scripts/lint-words.mjs --count      only how often each pattern was found
 // An exception is a line of scripts/word-exceptions.txt: path, pattern's name, a part of the line, the reason; by tabs.
@@ -25,6 +25,15 @@ const PATTERNS = {
   "comment that begins with Of": /(\/\*\*|\/\/|^\s*\*) Of [a-z]/,
   whence: /\b(whence|thence|hence|thereof|therein|wherein)\b/i,
   "what as subject": /(\/\*\*|\/\/|\* |[.:;] )\s*(What|Who) (?![^.]*\?)[a-z]/,
+  "is no":
+    /\b(is|was) no (?!(longer|more|less|one|older|newer|later|need|reason|way|room|error|answer)\b)(?<!\b[tT]here (is|was) no )[a-z]/,
+  strikes: /\b(struck|strikes|foretells?|foretold)\b/,
+  beneath: /\b(beneath|lest)\b/,
+  "made up": /\bmade[- ]up\b/,
+  "hears of": /\bhears? of\b/,
+  "first day": /\bfirst day\b/,
+  "all the same": /\ball the same\b/,
+  "leave away": /\bleav(e|es|ing) .{1,30} away\b/,
   "function xOf": /\bfunction [a-z]\w*Of\b|\bconst [a-z]\w*Of = (async )?(\(|<|function|[a-z]\w* =>)/,
   "method xOf":
     /^\s+((private|protected|static|async|override|readonly) )*\*?(?!indexOf|lastIndexOf)[a-z]\w*Of(<[^>]*>)?\([^)]*\)(: .*)?( \{|;)$/,
@@ -36,6 +45,7 @@ const LEFT_OUT = [
   "docs/openapi.json",
   "docs/control-api.json",
   "types/control-api.ts",
+  "scripts/lint-words.mjs",
 ];
 
 const exceptions = readFileSync(join(root, "scripts/word-exceptions.txt"), "utf8")
@@ -52,25 +62,34 @@ function* filesIn(path) {
   for (const name of readdirSync(path).sort()) yield* filesIn(join(path, name));
 }
 
-/** Quoted user data and code that is not ours does not count: URLs, and blocks of example answers. */
+const SOURCES = ["src", "bin", "scripts", "types", "scenarios", "fixtures"];
+const PLACES = [...SOURCES, "test", "docs", "README.md", "CONTRIBUTING.md"];
+
 function isRead(file) {
   const path = relative(root, file);
-  return /\.(ts|tsx|md|mjs)$/.test(path) && !LEFT_OUT.includes(path);
+  return /\.(ts|tsx|md|mjs|js|yaml)$/.test(path) && !LEFT_OUT.includes(path);
+}
+
+/** The linted part of a line: of black-box tests the title, of documents in YAML comments and descriptions. */
+function lintedPart(path, line) {
+  if (path.startsWith("test/")) return /\((["'`])(.*?)\1, (async|function|\()/.exec(line)?.[2] ?? "";
+  return !path.endsWith(".yaml") || /^\s*(#|description:)/.test(line) ? line : "";
 }
 
 const args = process.argv.slice(2);
 const places = args.filter((arg) => !arg.startsWith("--"));
 const counts = {};
 let found = 0;
-for (const place of places.length > 0 ? places : ["src", "docs", "README.md", "CONTRIBUTING.md"]) {
+for (const place of places.length > 0 ? places : PLACES) {
   for (const file of filesIn(join(root, place))) {
     if (!isRead(file)) continue;
     const path = relative(root, file);
     for (const [index, line] of readFileSync(file, "utf8").split("\n").entries()) {
       // The table of CONTRIBUTING.md lists the words themselves.
       if (path === "CONTRIBUTING.md" && line.startsWith("|")) continue;
+      const linted = lintedPart(path, line);
       for (const [name, pattern] of Object.entries(PATTERNS)) {
-        if (!pattern.test(line)) continue;
+        if (!pattern.test(linted)) continue;
         if (name === "what as subject" && !/\.tsx?$/.test(path)) continue;
         const exception = exceptions.find(
           (one) => one.path === path && one.pattern === name && line.includes(one.part),

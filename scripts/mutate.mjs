@@ -13,9 +13,9 @@
 // docs/reference/quality.md has the scores, and what survived and why.
 
 import { parseArgs } from "node:util";
-import { mutantsOf, shuffled } from "./mutation/mutants.mjs";
+import { listMutants, shuffled } from "./mutation/mutants.mjs";
 import { openRunner } from "./mutation/runner.mjs";
-import { sourcesIn, testFiles, testsOf } from "./mutation/tests-of.mjs";
+import { findTests, sourcesIn, testFiles } from "./mutation/tests-of.mjs";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -41,7 +41,7 @@ const places = positionals.map((given) => {
 });
 const sources = [...new Set(places.flatMap(({ place }) => sourcesIn(place)))];
 if (sources.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
-const { instrumented, mutants } = await mutantsOf(sources);
+const { instrumented, mutants } = await listMutants(sources);
 const asked = mutants.filter(({ fileName, location: { start, end } }) =>
   places.some(
     ({ place, line }) =>
@@ -51,7 +51,7 @@ const asked = mutants.filter(({ fileName, location: { start, end } }) =>
 );
 if (asked.length === 0) refuse(`there is nothing to change in ${positionals.join(", ")}`);
 const chosen = sample === undefined ? asked : shuffled(asked, Number(seed)).slice(0, Number(sample));
-const tests = testFiles(values.tests?.split(",") ?? places.flatMap(({ place }) => testsOf(place)));
+const tests = testFiles(values.tests?.split(",") ?? places.flatMap(({ place }) => findTests(place)));
 console.log(
   `${chosen.length} of ${asked.length} mutants in ${sources.length} files, ${tests.length} test files`,
 );
@@ -67,11 +67,11 @@ for (const [index, mutant] of chosen.entries()) {
   const { killer, seconds } = await runner.try(mutant);
   if (killer === undefined) survivors.push(mutant);
   const verdict = killer === undefined ? "SURVIVED" : `killed by ${killer}`;
-  console.log(`${index + 1}/${chosen.length} ${seconds.toFixed(1)} s ${nameOf(mutant)}: ${verdict}`);
+  console.log(`${index + 1}/${chosen.length} ${seconds.toFixed(1)} s ${toName(mutant)}: ${verdict}`);
 }
 await runner.close();
 for (const mutant of survivors) {
-  console.log(`\n${nameOf(mutant)}\n- ${mutant.original}\n+ ${mutant.replacement}`);
+  console.log(`\n${toName(mutant)}\n- ${mutant.original}\n+ ${mutant.replacement}`);
 }
 const each = (performance.now() - started) / 1000 / chosen.length;
 console.log(
@@ -79,7 +79,7 @@ console.log(
 );
 process.exit(0);
 
-function nameOf({ fileName, location: { start }, mutatorName }) {
+function toName({ fileName, location: { start }, mutatorName }) {
   return `${fileName}:${start.line + 1}:${start.column + 1} ${mutatorName}`;
 }
 

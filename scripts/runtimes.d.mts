@@ -1,2 +1,2 @@
 export declare function hasRuntime(name: string): boolean;
-export declare function programOf(name: string): string | undefined;
+export declare function findProgram(name: string): string | undefined;

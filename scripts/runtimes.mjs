@@ -47,7 +47,7 @@ const RUNTIMES = {
 };
 
 /** The program that answers the probe; where a Python of the user's goes before the distribution's, that one may know more. */
-export function programOf(name) {
+export function findProgram(name) {
   const [command, args] = RUNTIMES[name].probe;
   const candidates = command === "python3" ? [command, "/usr/bin/python3"] : [command];
   return candidates.find((candidate) => spawnSync(candidate, args, { stdio: "ignore" }).status === 0);
@@ -56,17 +56,17 @@ export function programOf(name) {
 /** Whether it is what its command starts here. */
 export function hasRuntime(name) {
   const [command] = RUNTIMES[name].probe;
-  return programOf(name) === command;
+  return findProgram(name) === command;
 }
 
 function provide() {
   const missing = Object.keys(RUNTIMES).filter(
-    (name) => RUNTIMES[name].packages.length > 0 && programOf(name) === undefined,
+    (name) => RUNTIMES[name].packages.length > 0 && findProgram(name) === undefined,
   );
   for (const name of missing) {
     const { packages } = RUNTIMES[name];
     const failure = installFromDebian(packages);
-    const said = programOf(name)
+    const said = findProgram(name)
       ? `installed Debian's ${packages.join(" ")} for the sample receivers, examples and fleets`
       : `${name} is not to be had (${failure ?? "installed, but it does not start"}); what needs it will not run`;
     process.stdout.write(`runtimes: ${said}\n`);

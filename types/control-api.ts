@@ -37,7 +37,7 @@ export interface List<T> {
   items: T[];
   total: number;
 }
-/** Of a list of records. */
+/** The type of a list of records. */
 export interface PageOptions {
   limit?: number;
   offset?: number;
@@ -651,7 +651,7 @@ export interface SettingsChange {
   webhook_timeout_seconds?: number;
   /** the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all */
   retry_schedule?: (string | number)[];
-  /** the language and country of names, e-mail addresses, titles and file names that are made up; a fixture's are made when its sandbox is created or reset */
+  /** the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset */
   locale?:
     | "af_ZA"
     | "ar"
@@ -764,7 +764,7 @@ export interface ClockState {
   /** 1 if real, 0 if frozen */
   rate: number;
 }
-/** Everything that may be set, as it is in force */
+/** All settings with their current values */
 export interface Settings {
   /** how long an access token lives */
   token_lifetime_seconds: number;
@@ -818,7 +818,7 @@ export interface Settings {
   webhook_timeout_seconds: number;
   /** the wait before each retry, counted from the end of the attempt before, as durations; at most six attempts are made in all */
   retry_schedule: (string | number)[];
-  /** the language and country of names, e-mail addresses, titles and file names that are made up; a fixture's are made when its sandbox is created or reset */
+  /** the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset */
   locale:
     | "af_ZA"
     | "ar"
@@ -942,7 +942,7 @@ export interface AdvanceTo {
   by?: Duration;
   /** An instant to go to */
   to?: string;
-  /** As far as what is due next; nothing pending: nowhere */
+  /** To the next pending timer; does not move without one */
   next?: true;
 }
 export interface Advanced {
@@ -1252,7 +1252,7 @@ export interface ScenarioState {
   problem?: string;
 }
 export interface ActiveScenarios {
-  /** Those in force now, in their order */
+  /** The active scenarios, in their order */
   names: string[];
   items: ScenarioState[];
   total: number;
@@ -1294,7 +1294,7 @@ export interface JournalEntry {
   method: string;
   /** Without sandbox prefix and query */
   path: string;
-  /** 0 where the client saw none */
+  /** 0 if the client received none */
   status: number;
   code: string | null;
   duration_ms: number;
@@ -1323,21 +1323,21 @@ export interface JournalEntry {
     /** JSON as a value, text as text, `{bytes}` for anything else; secrets masked */
     body?: unknown;
   };
-  /** What was overlooked, such as an unknown field */
+  /** Warnings, such as an unknown field */
   warnings: string[];
   history: string | null;
   delivery: {
     event: string;
     webhook_id: string;
     delivery_id: string;
-    /** Which of its delivery's, from 1 */
+    /** The number of the attempt, from 1 */
     attempt: number;
     kind: "first" | "retry" | "redelivery";
     /** Where it was sent, secrets masked */
     url: string;
     error: string | null;
   } | null;
-  /** True where a rewind has undone what it changed */
+  /** True if a rewind has undone its change */
   undone?: boolean;
 }
 export interface JournalPage {
@@ -1349,19 +1349,19 @@ export interface JournalPage {
   dropped: number;
 }
 export interface Live {
-  /** What came before was another run of the server, or was cleared: drop it */
+  /** Earlier messages belong to another run of the server, or were cleared: drop them */
   begins: boolean;
   /** Oldest first */
   requests: RequestLine[];
-  /** Entries that are new, and those of which something has changed, such as `undone` */
+  /** New entries, and changed ones, for example with `undone` */
   history: HistoryEntry[];
-  /** To deliver: how long each waited for its answer */
+  /** Of delivery attempts: how long each waited for its answer */
   attempts: {
     /** The id of its history entry */
     history: string;
     duration_ms: number;
   }[];
-  /** How many the journal's bounds have taken so far */
+  /** The number of entries that the journal's bounds have dropped */
   dropped: number;
 }
 export interface RequestLine {
@@ -1379,7 +1379,7 @@ export interface RequestLine {
   path: string;
   /** Secrets masked */
   query: string;
-  /** 0 where the client saw none */
+  /** 0 if the client received none */
   status: number;
   code: string | null;
   duration_ms: number;
@@ -1390,7 +1390,7 @@ export interface RequestLine {
   why: string | null;
   /** How many */
   warnings: number;
-  /** True where a rewind has undone what it changed */
+  /** True if a rewind has undone its change */
   undone?: boolean;
 }
 export interface HistoryEntry {
@@ -1409,10 +1409,10 @@ export interface HistoryEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart */
+  /** The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart */
   journal_position: number;
   delivered: boolean | null;
-  /** How many records of each collection it concerned */
+  /** The number of changed records by collection */
   changes: {
     [k: string]: {
       added: number;
@@ -1427,9 +1427,9 @@ export interface HistoryEntry {
 }
 export interface Verification {
   ok: boolean;
-  /** How many came; of a sequence, how many of its steps in order */
+  /** How many were found; of a sequence, how many of its steps in order */
   found: number;
-  /** Where too few came, those that came nearest, best first */
+  /** If there are too few: the nearest entries, best first */
   nearest: {
     id: string;
     at: string;
@@ -1437,10 +1437,10 @@ export interface Verification {
     method: string;
     path: string;
     status: number;
-    /** Why it is none of those that were asked for */
+    /** Its differences from the expected request */
     differences: string[];
   }[];
-  /** Of a sequence that does not hold: where it breaks */
+  /** Of an unmet sequence: the first step without an entry */
   why?: string;
 }
 export interface HttpArchive {
@@ -1477,7 +1477,7 @@ export interface HttpArchive {
         };
       };
       response: {
-        /** 0 where the client saw none */
+        /** 0 if the client received none */
         status: number;
         statusText: string;
         httpVersion: string;
@@ -1547,10 +1547,10 @@ export interface HistoryDetail {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart */
+  /** The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart */
   journal_position: number;
   delivered: boolean | null;
-  /** How many records of each collection it concerned */
+  /** The number of changed records by collection */
   changes: {
     [k: string]: {
       added: number;
@@ -1562,9 +1562,9 @@ export interface HistoryDetail {
   undone: boolean;
   /** Whether the world before and after it is still stored */
   kept: boolean;
-  /** Ids of what led to it, from the nearest up to the first */
+  /** Ids of its causes, from the nearest up to the first */
   causes: string[];
-  /** Ids of what it led to, oldest first */
+  /** Ids of its effects, oldest first */
   effects: string[];
 }
 /** By collection, each record that was added, removed or changed; null where there is none */
@@ -1616,7 +1616,7 @@ export interface RepeatOptions {
 export interface Repeated {
   /** The repeated request's id in the journal */
   request: string;
-  /** Whether the answer is what it was */
+  /** Whether the answer is the same */
   same: boolean;
   /** Differences other than the request's id, its duration and the rest of the rate window */
   differences: {
@@ -1674,9 +1674,9 @@ export interface ListedDelivery {
   next_retry?: string | null;
   webhook_id: string;
   created_at: string;
-  /** Where the webhook is now; an attempt's own is in its log */
+  /** The webhook's current URL; the log has the URL of each attempt */
   url: string;
-  /** Whether the webhook still is */
+  /** Whether the webhook is active */
   active: boolean;
   inactive_because: string | null;
   why: string | null;
@@ -1692,9 +1692,9 @@ export interface DeliveryDetail {
   next_retry?: string | null;
   webhook_id: string;
   created_at: string;
-  /** Where the webhook is now; an attempt's own is in its log */
+  /** The webhook's current URL; the log has the URL of each attempt */
   url: string;
-  /** Whether the webhook still is */
+  /** Whether the webhook is active */
   active: boolean;
   inactive_because: string | null;
   why: string | null;
@@ -1702,7 +1702,7 @@ export interface DeliveryDetail {
   body: string;
   /** Each attempt, oldest first */
   log: {
-    /** When it began; made by an advance, its due time */
+    /** When it began; the due time if an advance of the clock made it */
     at: string;
     kind: "first" | "retry" | "redelivery";
     url: string;
@@ -1713,20 +1713,20 @@ export interface DeliveryDetail {
     why: string | null;
     fault: string | null;
   }[];
-  /** Of those attempts that the journal still holds: what was sent and answered */
+  /** Request and response of the attempts that are still in the journal */
   exchanges: JournalEntry[];
 }
 /** `ids` or `all_failed` */
 export interface RedeliverOptions {
   /** Deliveries that failed */
   ids?: string[];
-  /** All that failed, those with a retry to come included */
+  /** All failed deliveries, including those with a pending retry */
   all_failed?: true;
-  /** With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered */
+  /** With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered */
   again?: boolean;
-  /** With `all_failed`: those of events since then */
+  /** With `all_failed`: only of events since this time */
   since?: string;
-  /** With `all_failed`: those of this webhook */
+  /** With `all_failed`: only of this webhook */
   webhook?: string;
 }
 export interface CataloguedEvent {
@@ -1761,7 +1761,7 @@ export interface ReceiverOptions {
     | ("hang" | "reset" | "forward")
   )[];
   secret?: string | null;
-  /** Whether it goes, with the webhooks whose `receiver_id` names it, 5 s after its last client stopped following it */
+  /** Whether it is deleted, with the webhooks whose `receiver_id` names it, 5 s after its last client disconnected */
   leased?: boolean;
 }
 export interface Receiver {
@@ -1780,7 +1780,7 @@ export interface Receiver {
   has_secret: boolean;
   /** Requests answered with the present list of answers */
   served: number;
-  /** It ends with the clients that follow it */
+  /** It is deleted with its last client */
   leased?: true;
 }
 export interface ReceivedRequest {
@@ -1806,7 +1806,7 @@ export interface ForwardedDelivery {
   /** On the sandbox's clock */
   at: string;
   method: string;
-  /** As they were sent, without those that are about the connection */
+  /** As they were sent, without headers of the connection */
   headers: {
     [k: string]: string | string[];
   };
@@ -1814,22 +1814,22 @@ export interface ForwardedDelivery {
   body_base64: string;
 }
 export interface ForwardedEvent {
-  /** The first event: deliveries from now on follow */
+  /** The first event: deliveries follow from now on */
   ready?: true;
   delivery?: ForwardedDelivery;
 }
 export interface ForwardedAnswer {
   status?: number;
-  /** Of the answer; those that are about the connection are left out */
+  /** Headers of the answer, without those of the connection */
   headers?: {
     [k: string]: string | string[];
   };
   body_base64?: string;
-  /** In place of a status: why there was no answer. The sender's connection breaks, and its record says why. */
+  /** Instead of a status: why there was no answer. The sender's connection breaks, with this reason in its record. */
   failure?: string;
 }
 export interface ReceiverTestOptions {
-  /** The receiver's, as this server reaches it */
+  /** The receiver's URL, as this server reaches it */
   url: string;
   /** The signing secret that the receiver has */
   secret: string;
@@ -1878,10 +1878,10 @@ export interface ReceiverReport {
     error: number;
   };
   checks: CheckReport[];
-  /** What no grading from outside can show */
+  /** Questions that no grading from outside can answer */
   unseen: {
     what: string;
-    /** How to find it out in the receiver's code */
+    /** How to check it in the receiver's code */
     how: string;
   }[];
 }
@@ -1913,7 +1913,7 @@ export interface StateOptions {
   /** The user who did it; by default the owner of the organization concerned */
   actor?: string;
 }
-/** What `understudy replay` takes: a world, what happened to it, and what it answered */
+/** The input of `understudy replay`: a world, its requests and calls, and its answers */
 export interface Bundle {
   format: "understudy-bundle";
   version: number;
@@ -2038,7 +2038,7 @@ export interface FidelityLedger {
     provenance: "specified" | "assumed";
     /** Those that shaped it */
     assumptions: string[];
-    /** What of it the reference does not show */
+    /** The parts that the reference does not show */
     assumed: {
       part: string;
       assumption: string;
@@ -2099,18 +2099,18 @@ export interface ProblemDocument {
   detail: string;
   /** The field at fault, as in `settings.retry_schedule[0]` */
   field?: string;
-  /** What was sent there, shortened where it is long */
+  /** The sent value, shortened if it is long */
   value?: unknown;
-  /** The right word nearest to the wrong one */
+  /** The nearest known word */
   hint?: string;
-  /** With 409: what would make it possible */
+  /** With 409: how to make it possible */
   advice?: string;
-  /** Where a rule of the emulated API refuses: its code */
+  /** If a rule of the emulated API refuses: its code */
   code?: string;
   /** Everything that is wrong in a document */
   problems?: {
     file: string;
-    /** From 1; 0 where the document came without a text */
+    /** From 1; 0 if the document has no text */
     line: number;
     column: number;
     /** As in `rules[0].match.operation`; empty for the whole document */
@@ -2482,7 +2482,7 @@ export interface ShownRecords {
     secret: string;
     last_delivery: string | null;
     organization_id: string;
-    /** What made it inactive, in words; gone with that */
+    /** Why it is inactive, in words; removed when it becomes active */
     inactive_because?: string;
     /** A receiver inside the server; the webhook is deleted with it */
     receiver_id?: string;
@@ -2503,7 +2503,7 @@ export interface ShownRecords {
     next_retry: string | null;
     body: string;
     attempt_log: {
-      /** When it began; made by an advance, its due time */
+      /** When it began; the due time if an advance of the clock made it */
       at: string;
       ended_at?: string;
       kind: "first" | "retry" | "redelivery";
@@ -2512,7 +2512,7 @@ export interface ShownRecords {
       /** On the wall clock */
       duration_ms: number;
       error?: string;
-      /** The armed fault that had a hand in it */
+      /** The fault that affected it */
       fault?: string;
     }[];
   };

@@ -17,7 +17,7 @@ const DOCUMENTATION = {
 };
 
 /** `instrumented`: the files' text by their whole path; `mutants`: with what was there and what replaces it. */
-export async function mutantsOf(names) {
+export async function listMutants(names) {
   const silent = new Proxy({}, { get: () => () => {} });
   const instrumenter = createInjector()
     .provideValue(commonTokens.getLogger, () => silent)

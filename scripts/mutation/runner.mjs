@@ -55,7 +55,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       vitest.provide("mutation", { pidFile, sources });
       const started = performance.now();
       const { testModules, unhandledErrors } = await vitest.runTestSpecifications(files);
-      const failed = testModules.filter((module) => module.state() === "failed").map(failureOf);
+      const failed = testModules.filter((module) => module.state() === "failed").map(describeFailure);
       for (const module of testModules) if (module.state() !== "failed") note(module);
       return {
         failed: [...failed, ...unhandledErrors.map(outsideOfTests)],
@@ -63,7 +63,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       };
     },
 
-    /** Who kills it: a test, or the time; undefined where nobody does. */
+    /** The test that kills it, or the time; undefined if it survives. */
     async try(mutant) {
       const { plan, milliseconds } = planFor(mutant);
       if (plan.length === 0) return { killer: undefined, seconds: 0 };
@@ -93,7 +93,7 @@ export async function openRunner({ instrumented, tests, patience }) {
       const killer = late
         ? "time"
         : red !== undefined
-          ? failureOf(red)
+          ? describeFailure(red)
           : unhandledErrors.length > 0
             ? outsideOfTests(unhandledErrors[0])
             : undefined;
@@ -115,7 +115,7 @@ export async function openRunner({ instrumented, tests, patience }) {
     );
     const inTests = [...tests.values()].reduce((sum, one) => sum + one, 0);
     const { duration, collectDuration } = module.diagnostic();
-    costs.set(file, { tests, besides: Math.max(0, duration - inTests) + Math.min(collectDuration, 500) });
+    costs.set(file, { tests, rest: Math.max(0, duration - inTests) + Math.min(collectDuration, 500) });
     const { imported, tests: byTest } = module.meta().reached ?? { imported: {}, tests: {} };
     for (const id of Object.keys(imported)) ofMutant(id).imported = true;
     for (const [test, hits] of Object.entries(byTest)) {
@@ -135,10 +135,10 @@ export async function openRunner({ instrumented, tests, patience }) {
   /** The files to run, with the tests in them: those that reach it, the likely and cheap ones first. */
   function planFor({ id, fileName }) {
     const { imported, files: byFile } = reached.get(id) ?? { imported: false, files: new Map() };
-    const rows = [...costs].flatMap(([file, { tests, besides }]) => {
+    const rows = [...costs].flatMap(([file, { tests, rest }]) => {
       const testIds = byFile.get(file) ?? (imported ? new Set(tests.keys()) : new Set());
       if (testIds.size === 0) return [];
-      const cost = besides + [...testIds].reduce((sum, test) => sum + tests.get(test), 0);
+      const cost = rest + [...testIds].reduce((sum, test) => sum + tests.get(test), 0);
       const likely = 1 + 3 * (kills.get(fileName)?.get(file) ?? 0);
       return [{ file, testIds: [...testIds], cost, rank: (cost / likely) * (byFile.has(file) ? 1 : 10) }];
     });
@@ -168,7 +168,7 @@ function hasEnded(pid) {
   }
 }
 
-function failureOf(module) {
+function describeFailure(module) {
   const red = [...module.children.allTests()].find((test) => test.result().state === "failed");
   const errors = [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())];
   const what = red?.fullName ?? errors[0]?.message?.split("\n")[0] ?? "failed";

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where the tests of a folder are, besides the folder itself. */
+/** The folders of a folder's tests, in addition to the folder itself. */
 const TESTS = {
   "src/engine/pipeline": [
     "test/api",
@@ -60,7 +60,7 @@ export function sourcesIn(place) {
 }
 
 /** The places of a folder's own tests and of those of its area. */
-export function testsOf(place) {
+export function findTests(place) {
   const area = Object.keys(TESTS).find((one) => place === one || place.startsWith(`${one}/`));
   const own = area ?? (place.endsWith(".ts") ? place.slice(0, place.lastIndexOf("/")) : place);
   return [own, ...(TESTS[area] ?? [])];

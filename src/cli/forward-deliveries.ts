@@ -57,7 +57,7 @@ export async function forwardDeliveries(options: ForwardOptions): Promise<void> 
         if (!signal.aborted && !isLost(error)) throw error;
       }
       if (signal.aborted) break;
-      if (!isTold) onProblem("the sandbox was reset, or its server cannot be reached; trying to go on");
+      if (!isTold) onProblem("the sandbox was reset, or its server cannot be reached; reconnecting");
       isTold = true;
       await forwarder.reachable();
     }
@@ -127,8 +127,8 @@ class Forwarder {
     } catch (error) {
       if (signal.aborted) return;
       const isLate = error instanceof ControlError && error.status === 404;
-      const why = isLate ? "its sender had given up" : (error as Error).message;
-      onProblem(`the answer to ${heard.delivery_id} did not get back: ${why}`);
+      const why = isLate ? "its sender had timed out" : (error as Error).message;
+      onProblem(`the answer to ${heard.delivery_id} could not be returned: ${why}`);
     }
   }
 

@@ -129,7 +129,7 @@ function requireUsable(text: string, extension: string): void {
     const [{ message }] = error.problems as [(typeof error.problems)[0]];
     const advice =
       extension === ".json" ? "ask for fewer records" : "ask for fewer records, or for --out FILE.json";
-    throw new UsageError(`these counts make no fixture that start takes: ${message}; ${advice}`);
+    throw new UsageError(`these counts give an invalid fixture: ${message}; ${advice}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -50,7 +50,7 @@ export async function record(options: RecordOptions): Promise<void> {
   const { url } = recorder;
   const ended = new Promise<void>((resolve) => void onTermination(resolve));
   if (json) printJsonLine({ url, target, out, pid: process.pid });
-  else printLines(`Call ${url} in place of ${target}; ${out} records it. Ctrl-C ends it.`);
+  else printLines(`Call ${url} instead of ${target}; ${out} records it. Ctrl-C ends it.`);
   await ended;
   await recorder.close();
   file.close();

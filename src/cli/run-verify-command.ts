@@ -176,7 +176,7 @@ function verdictText({
   const as = organization_id === null ? "" : ` in ${organization_id}`;
   const took = `${requests} ${recorded === null ? "" : "recorded "}requests, ${(duration_ms / 1000).toFixed(1)} s`;
   const why = stopped === null ? "" : `\nStopped: ${stopped}.`;
-  const nothing = passed + failed + differs === 0 ? "\nNothing could be judged, which proves nothing." : "";
+  const nothing = passed + failed + differs === 0 ? "\nNothing could be checked, which proves nothing." : "";
   const word = verdictWords({ verdict, summary }).replace(/^\w+/, (first) => first.toUpperCase());
   return withoutControls(`${word}  ${target}${as}: ${counts} (${took})`) + nothing + why;
 }

@@ -26,7 +26,7 @@ describe("start --host", () => {
   });
 });
 
-it("a made-up token can be given as an option's value, whatever it is made of [interfaces 7]", () => {
+it("a generated token can be given as an option's value [interfaces 7]", () => {
   const tokens = Array.from({ length: 256 }, (_, first) => toToken(Buffer.from([first, 0xfb, 0xff])));
   expect(new Set(tokens.map((token) => token[0])).size).toBe(63);
   for (const token of tokens) expect(token).toMatch(/^\w[\w-]{3}$/);

@@ -37,7 +37,7 @@ function whyUnreachable(url: string, cause: unknown): string {
   const thrown = cause as (NodeJS.ErrnoException & { cause?: NodeJS.ErrnoException }) | undefined;
   const { code = "", message = "" } = thrown?.cause ?? thrown ?? {};
   if (message === "bad port")
-    return ": its port is one of those that fetch and browsers refuse. Start it on another.";
+    return ": fetch and browsers refuse this port. Start the server on another one.";
   if (/WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code))
     return ": that port speaks plain HTTP. Write http:// instead.";
   if (/SELF_SIGNED|UNABLE_TO_|ALTNAME|CERT_/.test(code))
@@ -51,7 +51,7 @@ function whyUnreachable(url: string, cause: unknown): string {
 export class ForeignServerError extends UnreachableError {
   constructor(url: string, answered: string) {
     super(url, undefined);
-    this.message = `What listens at ${url} is not Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
+    this.message = `The server at ${url} is not Understudy: ${answered}. Name the address that \`understudy start\` printed.`;
   }
 }
 
@@ -117,7 +117,7 @@ export class ControlHttp {
       return JSON.parse(await response.text()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw new UnreachableError(this.url, error);
-      throw new ForeignServerError(this.url, `it answered ${response.status} with what is not JSON`);
+      throw new ForeignServerError(this.url, `its answer ${response.status} is not JSON`);
     }
   }
 
@@ -212,7 +212,7 @@ async function readProblem(response: Reply): Promise<Answered> {
   // The body is always read, which frees the connection.
   const text = await response.text();
   if (response.contentType.startsWith("application/problem+json")) return JSON.parse(text) as ProblemDocument;
-  const detail = `The server answered ${status}, and not as a control API does.`;
+  const detail = `The server answered ${status}, but not in the form of the control API.`;
   return { type: "about:blank", title, status, detail };
 }
 

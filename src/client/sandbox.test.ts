@@ -121,10 +121,10 @@ describe("the library gives and takes what the control API declares [interfaces 
     expect([error.status, error.problem.hint, error.problem.value]).toEqual([404, "default", "defualt"]);
   });
 
-  it("what is not a control API is said to be none [interfaces 8]", async () => {
+  it("an answer of another server is reported as such [interfaces 8]", async () => {
     const error = await refusal(understudy.http.call("GET", "/v1/models"));
     expect([error.status, error.problem.type]).toEqual([401, "about:blank"]);
-    expect(error.message).toBe("The server answered 401, and not as a control API does.");
+    expect(error.message).toBe("The server answered 401, but not in the form of the control API.");
   });
 });
 

@@ -10,7 +10,7 @@ if (!isNode)
       "the control API, as in docs/helpers.md under Vitest's browser mode.",
   );
 
-// No bundler follows an address that is made up here, so that none builds the server for a page.
+// The address is computed, so that no bundler includes the server in a page.
 const { test, expect }: typeof import("./vitest.ts") = await import(
   /* @vite-ignore */ new URL("./vitest.js", import.meta.url).href
 );

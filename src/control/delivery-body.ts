@@ -17,10 +17,10 @@ export const ListedDelivery = ClosedObject(
     ...DeliveryBody.properties,
     webhook_id: Type.String(),
     created_at: Timestamp(),
-    url: Type.String({ description: "Where the webhook is now; an attempt's own is in its log" }),
-    active: Type.Boolean({ description: "Whether the webhook still is" }),
+    url: Type.String({ description: "The webhook's current URL; the log has the URL of each attempt" }),
+    active: Type.Boolean({ description: "Whether the webhook is active" }),
     inactive_because: Nullable(Type.String({ description: "Why the webhook is inactive" })),
-    why: Nullable(Type.String({ description: "Of one that failed: what came of the last attempt" })),
+    why: Nullable(Type.String({ description: "Of a failed delivery: the outcome of the last attempt" })),
   },
   {
     $id: "ListedDelivery",
@@ -46,13 +46,13 @@ export const ListedDelivery = ClosedObject(
 type ListedDelivery = Static<typeof ListedDelivery>;
 
 const AttemptBody = ClosedObject({
-  at: Timestamp({ description: "When it began; made by an advance, its due time" }),
+  at: Timestamp({ description: "When it began; the due time if an advance of the clock made it" }),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer({ description: "0 for no answer" }),
   duration_ms: Type.Integer({ description: "On the wall clock" }),
   why: Nullable(Type.String({ description: "Of one that failed: why, in words" })),
-  fault: Nullable(Type.String({ description: "The armed fault that had a hand in it" })),
+  fault: Nullable(Type.String({ description: "The fault that affected it" })),
 });
 
 export const DeliveryDetail = ClosedObject(
@@ -61,7 +61,7 @@ export const DeliveryDetail = ClosedObject(
     body: Type.String({ description: "The exact text that each attempt sends" }),
     log: Type.Array(AttemptBody, { description: "Each attempt, oldest first" }),
     exchanges: Type.Array(JournalEntryBody, {
-      description: "Of those attempts that the journal still holds: what was sent and answered",
+      description: "Request and response of the attempts that are still in the journal",
     }),
   },
   {

@@ -159,10 +159,10 @@ describe("who may talk to the control API", () => {
 
   it.each([
     ["sixteen-letters!", undefined],
-    ["fifteen-letters", "must have at least 16 characters, not 15; leave it away to get one made up"],
+    ["fifteen-letters", "must have at least 16 characters, not 15; omit it to have one generated"],
     ["sixteen letters!", "must be printable ASCII without spaces, as a header carries it"],
     ["sixteen-letterß!", "must be printable ASCII without spaces, as a header carries it"],
-    ["", "must have at least 16 characters, not 0; leave it away to get one made up"],
+    ["", "must have at least 16 characters, not 0; omit it to have one generated"],
   ])("the token %j [interfaces 7]", (token, problem) => {
     expect(tokenProblem(token)).toBe(problem);
     const made = () => createGuard({ allowHosts: [], token });

@@ -49,7 +49,7 @@ const MIN_TOKEN_LENGTH = 16;
 export function tokenProblem(token: string): string | undefined {
   if (!/^[\x21-\x7e]*$/.test(token)) return "must be printable ASCII without spaces, as a header carries it";
   if (token.length >= MIN_TOKEN_LENGTH) return undefined;
-  return `must have at least ${MIN_TOKEN_LENGTH} characters, not ${token.length}; leave it away to get one made up`;
+  return `must have at least ${MIN_TOKEN_LENGTH} characters, not ${token.length}; omit it to have one generated`;
 }
 
 /**

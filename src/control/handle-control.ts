@@ -176,7 +176,7 @@ function readJson(request: PlainRequest, bytes: Uint8Array, maxValues: number): 
     const { value, text } = parseJson(request, bytes, { optional: false, maxValues });
     const beyond = findInexactNumber(text);
     if (beyond === undefined) return value;
-    throw unprocessable(beyond.field, beyond.value.toString(), "is beyond what a number can hold exactly");
+    throw unprocessable(beyond.field, beyond.value.toString(), "is too large to be represented exactly");
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "INVALID_JSON") throw error;
     throw new Problem("invalid-json", { detail: error.system_message, field: "body" });

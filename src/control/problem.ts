@@ -15,7 +15,7 @@ export interface ProblemOptions {
   field?: string | undefined;
   /** The value sent there; shortened, since a body may be megabytes long. */
   value?: unknown;
-  /** The right word nearest to the wrong one. */
+  /** The nearest known word. */
   hint?: string | undefined;
   /** Further members of the answer. */
   extension?: Pick<ProblemBody, Member>;

@@ -68,7 +68,7 @@ function moveSandboxes(
 
 function sentence(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
-  if (renewed.length > 0) parts.push(`now in force in ${some(renewed)}`);
+  if (renewed.length > 0) parts.push(`applied to ${some(renewed)}`);
   if (waiting.length > 0)
     parts.push(`after the next reset in ${some(waiting)}, which changed since they began`);
   if (parts.length === 1) parts.push("in force for new sandboxes");

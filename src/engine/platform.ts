@@ -120,7 +120,7 @@ export function hmac(
   return platform().hmac(algorithm, key, data);
 }
 
-/** Hexadecimal text of so many bytes that cannot be guessed. */
+/** Hexadecimal text of this number of unguessable bytes. */
 export function randomHex(size: number): string {
   return toHex(platform().randomBytes(size));
 }

@@ -60,7 +60,7 @@ export class NodeSession {
   refusal(sandbox: string): StoreRefusal {
     const { connection } = this.store;
     if (connection.isUp) return moved(sandbox);
-    const message = `${connection.place} is not to be reached, so this node cannot know who owns sandbox ${sandbox}`;
+    const message = `${connection.place} cannot be reached, so this node cannot know who owns sandbox ${sandbox}`;
     return new StoreRefusal("unreachable", message, RETRY_AFTER_SECONDS);
   }
 

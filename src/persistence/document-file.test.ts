@@ -140,7 +140,7 @@ describe("the document of --persist FILE.json", () => {
     expect(readFileSync(`${path}.changed`, "utf8")).toContain("tezt");
     expect(readFileSync(`${path}.changed.previous`, "utf8")).toBe(before);
     const [, renamed] = await readAs(saved.replace('"checksums"', '"checksumz"'));
-    expect(renamed).toContain('not as it was saved: "checksumz" is no part of it.');
+    expect(renamed).toContain('not as it was saved: "checksumz" is not part of it.');
     const edited = saved.replace('"text"', "2").replace(/,\n {2}"checksums".*/s, "\n}\n");
     expect(await readAs(edited)).toEqual(["2"]);
   });
@@ -155,7 +155,7 @@ describe("the document of --persist FILE.json", () => {
       expect.stringMatching(
         /^\S+worlds\.json cannot be read and was kept as \S+worlds\.json\.damaged: .+\.$/,
       ),
-      `${path}.previous is used in its place.`,
+      `${path}.previous is used instead.`,
     ]);
     expect(readFileSync(`${path}.damaged`, "utf8")).toBe("{ no");
     said.splice(0);

@@ -54,7 +54,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
       if (!existsSync(candidate)) continue;
       const document = readJson(candidate);
       if (!(document instanceof Error)) {
-        if (candidate === this.previous) this.say(`${candidate} is used in its place.`);
+        if (candidate === this.previous) this.say(`${candidate} is used instead.`);
         const kept = toStoredRows(document.sandboxes);
         this.reportChanges(candidate, findChanges(document, kept));
         return kept;
@@ -166,7 +166,7 @@ function toChecksums(kept: SandboxSections): Checksums {
 
 /** The sections whose checksums differ, and unknown parts, in words. */
 function findChanges({ format, version, sandboxes, checksums, ...others }: Document, kept: SandboxSections) {
-  const unknown = Object.keys(others).map((key) => `"${key}" is no part of it`);
+  const unknown = Object.keys(others).map((key) => `"${key}" is not part of it`);
   if (checksums === undefined) return unknown;
   const before = (checksums ?? {}) as Partial<Checksums>;
   const now = toChecksums(kept);

@@ -86,8 +86,8 @@ describe("what is kept, at a start", () => {
     expect([[...there.keys()], sweeps]).toEqual([["good"], 0]);
     const aside = join(`${file}.set-aside`, "bad.json");
     expect(said.toSorted()).toEqual([
-      `Sandbox Not A Name could not be brought back and was set aside as ${join(`${file}.set-aside`, "unnamed.json")}: no sandbox can have this name.`,
-      `Sandbox bad could not be brought back and was set aside as ${aside}: elsewhere is nothing that this server knows.`,
+      `Sandbox Not A Name could not be loaded and was set aside as ${join(`${file}.set-aside`, "unnamed.json")}: no sandbox can have this name.`,
+      `Sandbox bad could not be loaded and was set aside as ${aside}: elsewhere is nothing that this server knows.`,
     ]);
     expect(readFileSync(aside, "utf8")).toBe('{\n  "elsewhere": {\n    "x": {"a":1}\n  }\n}\n');
     expect([statSync(aside).mode & 0o777, statSync(`${file}.set-aside`).mode & 0o777]).toEqual([

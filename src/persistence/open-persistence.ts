@@ -102,7 +102,7 @@ class Persistence {
       })(),
     );
     this.parts.log.warn(
-      `Sandbox ${name} could not be brought back and was set aside as ${file}: ${sentence(error)}`,
+      `Sandbox ${name} could not be loaded and was set aside as ${file}: ${sentence(error)}`,
     );
   }
 }

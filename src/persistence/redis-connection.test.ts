@@ -58,8 +58,8 @@ describe("a connection to Redis", () => {
     });
     const { place } = await connect();
     expect(said).toEqual([
-      `${place} throws data away when its memory is full: set maxmemory-policy to noeviction (it is allkeys-lru), or sandboxes will be lost.`,
-      `${place} forgets what was acknowledged when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
+      `${place} evicts data when its memory is full: set maxmemory-policy to noeviction (it is allkeys-lru), or sandboxes will be lost.`,
+      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
       `${place} is a replica, which takes no writes: give the address of its primary.`,
     ]);
     redis.drop();
@@ -179,7 +179,7 @@ describe("a connection to Redis", () => {
     expect(await cut).toMatchObject({ kind: "unreachable", retry_after: 1 });
     await reached(() => !connection.isUp);
     await expect(connection.ask(["GET", "c"])).rejects.toMatchObject({
-      ...{ kind: "unreachable", message: `${connection.place} is not to be reached: there is no connection` },
+      ...{ kind: "unreachable", message: `${connection.place} cannot be reached: there is no connection` },
     });
     await reached(() => back.length === 1);
     expect([back, connection.isUp]).toEqual([[{ restarted: false }], true]);
@@ -206,7 +206,7 @@ describe("a connection to Redis", () => {
     vi.advanceTimersByTime(1);
     await reached(() => settled.length > 0);
     expect(settled[0]).toMatchObject({
-      ...{ kind: "unreachable", message: `${connection.place} is not to be reached: it does not answer` },
+      ...{ kind: "unreachable", message: `${connection.place} cannot be reached: it does not answer` },
     });
     expect(connection.isUp).toBe(false);
     redis.isSilent = false;

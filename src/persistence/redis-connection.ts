@@ -158,7 +158,7 @@ export class RedisConnection {
   }
 
   private unreachable(why: string): StoreRefusal {
-    return new StoreRefusal("unreachable", `${this.place} is not to be reached: ${why}`, RETRY_AFTER_SECONDS);
+    return new StoreRefusal("unreachable", `${this.place} cannot be reached: ${why}`, RETRY_AFTER_SECONDS);
   }
 
   private toRefusal(error: Error): StoreRefusal {
@@ -226,11 +226,11 @@ function warningsFor(info: Record<string, string>, place: string): string[] {
   const policy = info["maxmemory_policy"];
   if (policy !== undefined && policy !== "noeviction")
     warnings.push(
-      `${place} throws data away when its memory is full: set maxmemory-policy to noeviction (it is ${policy}), or sandboxes will be lost.`,
+      `${place} evicts data when its memory is full: set maxmemory-policy to noeviction (it is ${policy}), or sandboxes will be lost.`,
     );
   if (info["aof_enabled"] === "0")
     warnings.push(
-      `${place} forgets what was acknowledged when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
+      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
     );
   if (info["role"] === "slave")
     warnings.push(`${place} is a replica, which takes no writes: give the address of its primary.`);

@@ -91,14 +91,14 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
     await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
-      ...{ kind: "behind", message: "the store has not all of sandbox one", retry_after: 1 },
+      ...{ kind: "behind", message: "the store lacks a part of sandbox one", retry_after: 1 },
     });
     await a.commit(pieces([clear("one"), put("one", "world", "z", 3)]));
     expect(await readTexts(a, "one")).toEqual(["world z 3"]);
     expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
     await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
     await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
-      ...{ kind: "unreachable", message: "the store has lost who owns sandbox one", retry_after: 1 },
+      ...{ kind: "unreachable", message: "the store has lost the owner of sandbox one", retry_after: 1 },
     });
   });
 
@@ -169,7 +169,7 @@ describe("the store of a fleet", () => {
     });
     expect(await a.list()).toEqual(["one", "two"]);
     await a.commit(pieces([put("two", "world", "x", 2)]));
-    // A name that is listed already is no further one.
+    // A listed name does not count again.
     await redis.ask("DEL", "understudy:{two}:rows");
     a.held.delete("two");
     await redis.ask("ZADD", "understudy:sandboxes", "0", "three");

@@ -227,9 +227,9 @@ const REFUSALS = {
   TAKEN: (name: string) => new StoreRefusal("taken", name),
   FENCED: (name: string) => moved(name),
   BEHIND: (name: string) =>
-    new StoreRefusal("behind", `the store has not all of sandbox ${name}`, RETRY_AFTER_SECONDS),
+    new StoreRefusal("behind", `the store lacks a part of sandbox ${name}`, RETRY_AFTER_SECONDS),
   LOST: (name: string) =>
-    new StoreRefusal("unreachable", `the store has lost who owns sandbox ${name}`, RETRY_AFTER_SECONDS),
+    new StoreRefusal("unreachable", `the store has lost the owner of sandbox ${name}`, RETRY_AFTER_SECONDS),
 };
 
 /** Another node owns the sandbox, or none does for a moment. */

@@ -22,7 +22,7 @@ const CHANGES: [string, (stand: Stand) => unknown][] = [
   ["a setting", ({ plain }) => (plain.settings = { ...plain.settings })],
   ["the seed", ({ plain }) => ++plain.seed],
   ["a reset", ({ plain }) => ++plain.resets],
-  ["its first day", ({ plain }) => ++plain.start],
+  ["its initial instant", ({ plain }) => ++plain.start],
   ["when it was made", ({ plain }) => ++plain.created_at],
   ["a snapshot", ({ plain }) => plain.snapshots.set("b", plain.value())],
   ["a snapshot that is gone", ({ plain }) => plain.snapshots.delete("a")],

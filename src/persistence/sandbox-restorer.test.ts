@@ -155,7 +155,7 @@ describe("a sandbox that is brought back", () => {
     expect(restorer.idFieldOf("none")).toBeUndefined();
   });
 
-  it("names the scenarios that are not to be found any more; broken faults let it go again [interfaces 6]", async () => {
+  it("names missing scenarios; a failure releases the sandbox again [interfaces 6]", async () => {
     const { restorer, rows, parts, said, deleted, plain } = stand();
     const { revive } = parts.sandboxes;
     const restore = (restoreState: () => readonly string[]) => {
@@ -166,7 +166,7 @@ describe("a sandbox that is brought back", () => {
     };
     restore(() => ["lost"]);
     await restorer.bringBack("default", rows());
-    expect(said).toContain("The scenario lost was on in sandbox default and is not to be found any more.");
+    expect(said).toContain("The scenario lost was active in sandbox default, but no longer exists.");
     expect(deleted).toEqual([]);
     restore(() => {
       throw new Error("no rules");

@@ -99,7 +99,7 @@ export class SandboxRestorer {
     uploads.release(value.blobs);
     try {
       for (const lost of (faults && sandbox.faults.restoreState(faults)) ?? []) {
-        log.warn(`The scenario ${lost} was on in sandbox ${name} and is not to be found any more.`);
+        log.warn(`The scenario ${lost} was active in sandbox ${name}, but no longer exists.`);
       }
     } catch (error) {
       sandboxes.delete(name);

@@ -121,7 +121,7 @@ describe("the files of a kept folder", () => {
     age(files.copy, 1_700_000_000);
     const aside = `${files.database}.damaged`;
     expect(files.setDamagedAside().says).toBe(
-      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used in its place.`,
+      `${files.database} is damaged (cut short, emptied or overwritten) and was kept as ${aside}; the copy of 2023-11-14T22:13:20.000Z is used instead.`,
     );
     expect(readFileSync(files.database, "utf8")).toBe("copy");
     expect(["", "-wal", "-shm"].map((part) => statSync(aside + part).size)).toEqual([8192, 3, 3]);

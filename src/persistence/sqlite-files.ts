@@ -168,7 +168,7 @@ export class SqliteFiles {
     if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
     // Renamed, so that the next attempt does not try it again if it is damaged too.
     renameSync(this.copy, this.database);
-    return `${words} the copy of ${copied.toISOString()} is used in its place.`;
+    return `${words} the copy of ${copied.toISOString()} is used instead.`;
   }
 
   private holderInWords(): string {

@@ -114,7 +114,7 @@ describe("the database of --persist DIR", () => {
     expect(await store.list()).toEqual(["a"]);
   });
 
-  it("is not made up where its folder is gone, and says whose it is when it is back [interfaces 2]", async () => {
+  it("does not create a missing folder, and names the owner once it is back [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });

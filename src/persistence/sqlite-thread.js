@@ -121,7 +121,7 @@ function begin() {
   unsaved = 0;
 }
 
-/** Of constant length, so that a killed process leaves either the previous text or this one. */
+/** Its length is constant, so that a killed process leaves either the previous text or this one. */
 function noteSaved() {
   const known = { ...saved, at: new Date().toISOString() };
   const text = JSON.stringify({ ...known, checksum: crc32(JSON.stringify(known)) });
@@ -147,10 +147,10 @@ function emptyLog() {
 function applyOne({ sandbox, section, id, text, clear }) {
   if (clear !== undefined) statements.clear.run(sandbox, clear, clear + LAST_CHARACTER);
   else if (text === null) statements.remove.run(sandbox, section, id);
-  else statements.put.run(sandbox, section, id, text, checksumOf({ sandbox, section, id, text }));
+  else statements.put.run(sandbox, section, id, text, computeChecksum({ sandbox, section, id, text }));
 }
 
-function checksumOf({ sandbox, section, id, text }) {
+function computeChecksum({ sandbox, section, id, text }) {
   return crc32(JSON.stringify([sandbox, section, id, text]));
 }
 
@@ -166,7 +166,7 @@ function* readRows() {
     const row = Object.fromEntries(bytes.map(([name, value]) => [name, String(value)]));
     // Rows of an earlier version have no checksum.
     const isWhole =
-      checksum === null ? bytes.every(([, value]) => isUtf8(value)) : checksum === checksumOf(row);
+      checksum === null ? bytes.every(([, value]) => isUtf8(value)) : checksum === computeChecksum(row);
     yield { row, isWhole };
   }
 }

@@ -31,7 +31,7 @@ it.each(["ada", "ben"] as const)(
   },
 );
 
-it("a member is refused, nobody is let in without credentials [4.10]", async () => {
+it("a member is refused, and so is a request without credentials [4.10]", async () => {
   const member = await list("dan");
   expect([member.status, member.body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
   expect((await list(undefined)).status).toBe(401);

@@ -166,7 +166,7 @@ describe("connector notifications", () => {
     hook.close();
   });
 
-  it("a job that fails tells so; a cancelled one and a silent change tell nobody [G15]", async () => {
+  it("a failed job sends a notification; a cancelled one and a silent change send none [G15]", async () => {
     const hook = await receiver(500);
     const both = [...OK, "connector.job.failed"];
     await setRules([{ type: "webhook", url: hook.url, events: both }]);

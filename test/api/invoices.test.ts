@@ -31,7 +31,7 @@ describe("invoices [G18, G25]", () => {
     ]);
   });
 
-  it("a payment that succeeds or fails is told once, a silent one not at all [G25]", () => {
+  it("a payment that succeeds or fails emits one event, a silent one emits none [G25]", () => {
     const id = invoices().post({}).record.invoice_id;
     expect(names(invoices().patch(id, { status: "failed" }))).toEqual(["invoice.failed"]);
     expect(names(invoices().patch(id, { status: "failed", amount: 1 }))).toEqual([]);
@@ -40,7 +40,7 @@ describe("invoices [G18, G25]", () => {
     expect(names(invoices().patch(id, { status: "paid" }, { silent: true }))).toEqual([]);
   });
 
-  it("one that comes into being paid is told of twice [G25]", () => {
+  it("an invoice that is created as paid emits two events [G25]", () => {
     expect(names(invoices().post({ status: "paid" }))).toEqual(["invoice.created", "invoice.paid"]);
   });
 

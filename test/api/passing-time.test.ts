@@ -93,7 +93,7 @@ describe("transcriptions [G17]", () => {
     expect(await pendingKinds()).not.toContain("transcription.step");
   });
 
-  it("the same seed hears the same, and a snapshot hears it once more [G17]", async () => {
+  it("the same seed gives the same lines, and a restored snapshot repeats them [G17]", async () => {
     await control("POST", "/snapshots", { name: "before" });
     await advance(HOUR);
     const first = (await sentences()).body.data;
@@ -108,7 +108,7 @@ describe("live meetings [G34]", () => {
   const spoken = async (id = "mbsess_live") =>
     (await api.call("cleo", "GET", `/v1/meeting-buddy/sessions/${id}/transcripts/export?format=json`)).body;
 
-  it("by default nobody goes on to speak [G34]", async () => {
+  it("by default a running meeting gets no new lines [G34]", async () => {
     const before = await spoken();
     await advance(DAY);
     expect(await spoken()).toEqual(before);
@@ -189,7 +189,7 @@ describe("live meetings [G34]", () => {
     expect((await pendingKinds()).filter((kind: string) => kind === "meeting.line")).toHaveLength(1);
   });
 
-  it("nobody speaks before what was said last has ended, though it ends later than now [G34]", async () => {
+  it("a new line begins after the last one has ended, even if that is later than now [G34]", async () => {
     const { started_at } = await control("GET", "/state/meeting_sessions/mbsess_live");
     const end_time = (Date.parse("2026-03-15T12:30:00Z") - Date.parse(started_at)) / 1000;
     await control("POST", "/state/meeting_transcripts", {
@@ -358,7 +358,7 @@ describe("invoicing [G36]", () => {
     expect(await pendingKinds()).toEqual(expect.arrayContaining(["invoice"]));
   });
 
-  it("webhooks hear of it, whatever the limits are by then; switched off, it rests [G36, 6.1]", async () => {
+  it("webhooks receive the event, whatever the limits are by then; without invoicing there is none [G36, 6.1]", async () => {
     await restart({ invoicing: "on" });
     const receiver = await control("POST", "/receivers", {});
     for (const who of ["eve", "ada"] as const)

@@ -50,7 +50,7 @@ describe("rate limits [section 8]", () => {
     expect(headers.has("x-ratelimit-remaining-tokens")).toBe(alternative);
   });
 
-  it("8 what is left is told to the last digit, however much that is", async () => {
+  it("the remaining requests are exact for any limit [8]", async () => {
     for (const [limit, ...left] of [
       [1001, "1000", "999"],
       [2_000_051, "2000050", "2000049"],

@@ -94,7 +94,7 @@ describe("what a fixture has under way follows the sandbox's own settings", () =
     });
   });
 
-  it("shorter processing: it had ended before the first day, at its own time [G11]", async () => {
+  it("shorter processing has ended before the epoch, at its own time [G11]", async () => {
     const { ok } = await sandbox({ processing_seconds: 10 });
     expect(await ok("GET", STATUS)).toMatchObject({
       status: "completed",

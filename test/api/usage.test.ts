@@ -115,7 +115,7 @@ describe("usage.retrieve_limits [4.17]", () => {
       );
     });
 
-    it("begins with nothing when it is made anew under its id [4.17, G37]", async () => {
+    it("a new key with the id of a deleted one has no spending [4.17, G37]", async () => {
       const { body: key } = await control("GET", "api_keys/apikey_ci");
       await control("DELETE", "api_keys/apikey_ci");
       expect((await control("POST", "api_keys", key)).status).toBe(201);
@@ -277,7 +277,7 @@ describe("the spending hierarchy [section 8]", () => {
 });
 
 describe("usage events [G25]", () => {
-  it("tell of each border once: organization, total, key, threshold before limit [G25]", () => {
+  it("each limit is reported once: organization, total, key, threshold before limit [G25]", () => {
     expect(spend(9).map(({ event }) => event)).toEqual([]);
     expect(spend(1)).toEqual([
       {
@@ -304,7 +304,7 @@ describe("usage events [G25]", () => {
     expect(spend(500)).toEqual([]);
   });
 
-  it("a border that was told is not told again in this month, but in the next [G25]", async () => {
+  it("a reported limit is not reported again in this month, but in the next [G25]", async () => {
     spend(10);
     stateRules(api, "usage").patch("org_acme:apikey_ada", { monthly_limit: 205 });
     expect(spend(10)).toEqual([]);

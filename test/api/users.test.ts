@@ -96,7 +96,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Zoe Zed", "created", "Ada Osei"]]);
   });
 
-  it("each organization of the user hears of it, with an actor of its own [G18]", async () => {
+  it("each organization of the user gets the event, with its own actor [G18]", async () => {
     const { emitted } = users().patch("usr_ada", { name: "Ada O." });
     expect(emitted.map(({ event, organization_id }) => [event, organization_id])).toEqual([
       ["user.updated", "org_acme"],
@@ -174,7 +174,7 @@ describe("state rules of users", () => {
     expect(await audited()).toEqual([["user", "Ben Castro", "deleted", "Ada Osei"]]);
   });
 
-  it("silent tells nobody [interfaces 4]", async () => {
+  it("a silent change emits no event [interfaces 4]", async () => {
     const { record, emitted } = users().post({ name: "Quiet" }, { silent: true });
     expect(emitted).toEqual([]);
     expect(users().patch(record.id, { name: "Q", memberships: {} }, { silent: true }).emitted).toEqual([]);

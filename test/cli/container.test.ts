@@ -29,7 +29,7 @@ function inPlace(command: readonly string[]): string[] {
   return command.slice(1).map((word) => (word === "/data" ? join(scratch(), "data") : word));
 }
 
-describe("the container image, as far as it can be told without Docker", () => {
+describe("the container image, as far as it can be checked without Docker", () => {
   it("the Dockerfile has nothing that a linter minds [interfaces 13]", () => {
     expect(validate(DOCKERFILE).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual(
       [],

@@ -96,7 +96,7 @@ describe("trigger and clock advance", () => {
     ]);
   });
 
-  it("trigger --count makes so many events, --rate keeps them apart [interfaces 14]", async () => {
+  it("trigger --count emits that number of events, --rate spaces them [interfaces 14]", async () => {
     await receiver([200]);
     const { deliveries } = await json("trigger", "user.created", "--count", "3", "--rate", "500/s");
     expect(deliveries).toHaveLength(3);

@@ -222,7 +222,7 @@ describe("files that the command writes", () => {
     }
   });
 
-  it("the ready file goes with the process, and is nobody's link [interfaces 2]", async () => {
+  it("the ready file is removed with the process, and is never a link [interfaces 2]", async () => {
     const cwd = scratch();
     const file = join(cwd, "ready.json");
     writeFileSync(join(cwd, "mine.txt"), "mine");
@@ -254,7 +254,7 @@ describe("files that the command writes", () => {
     const generate = (...words: string[]) => runCommand(["fixture", "generate", ...words], { cwd });
     const large = await generate("--count", "models=10000", "--out", "large.yaml");
     expect([large.code, existsSync(join(cwd, "large.yaml"))]).toEqual([2, false]);
-    expect(large.stderr).toMatch(/these counts make no fixture that start takes: .*--out FILE\.json/);
+    expect(large.stderr).toMatch(/these counts give an invalid fixture: .*--out FILE\.json/);
     expect((await generate("--count", "models=10000", "--out", "large.json")).code).toBe(0);
     expect(JSON.parse(readFileSync(join(cwd, "large.json"), "utf8")).models).toHaveLength(10_000);
     expect((await runCommand(["fixture", "check", "large.json"], { cwd })).code).toBe(0);

@@ -41,7 +41,7 @@ it.each([
   [["clock", "advance", "--until-delivered"], [[retry], [retry]], 2 * MANY],
   [["clock", "pending"], [ran.map(({ at: due_at, ...timer }) => ({ due_at, ...timer }))], MANY],
   [["trigger", "user.created"], [], MANY],
-])("%j tells of each, however many there are [interfaces 2]", async (words, pending, told) => {
+])("%j lists every item of a long list [interfaces 2]", async (words, pending, told) => {
   const url = await busyServer(pending);
   const { code, stdout, stderr } = await runCommand([...words, "--url", url]);
   expect([code, stderr]).toEqual([0, ""]);

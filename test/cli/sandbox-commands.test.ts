@@ -120,7 +120,7 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
     await following.finished;
   });
 
-  it("bundle writes what replay takes, and replaces a file only when told to [interfaces 11]", async () => {
+  it("bundle writes the input of replay, and replaces a file only with --force [interfaces 11]", async () => {
     await run("reset");
     await call("/v1/models");
     const file = join(scratch(), "bundle.json");

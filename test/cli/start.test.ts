@@ -307,7 +307,7 @@ describe("start", () => {
     expect(fromEnvironment.code).toBe(0);
   });
 
-  it("--quiet prints the token that it made up, and none that was given to it [interfaces 7]", async () => {
+  it("--quiet prints a generated token, but not a given one [interfaces 7]", async () => {
     const quiet = async (token: string) => {
       const port = await freePort();
       const running = startCommand(["start", "--shared", "--quiet", "--port", String(port)], {
@@ -334,11 +334,11 @@ describe("start", () => {
     const { code, stderr } = await runCommand(["start", "--shared", "--port", "0"], { env });
     expect([code, stderr]).toEqual([
       2,
-      "understudy: UNDERSTUDY_TOKEN must have at least 16 characters, not 6; leave it away to get one made up\n",
+      "understudy: UNDERSTUDY_TOKEN must have at least 16 characters, not 6; omit it to have one generated\n",
     ]);
   });
 
-  it("an edited fixture and scenario take effect, a broken edit is told with its line [interfaces 6]", async () => {
+  it("an edited fixture and scenario take effect, a broken edit is reported with its line [interfaces 6]", async () => {
     const folder = scratch();
     const fixture = join(folder, "mine.yaml");
     writeFileSync(fixture, "extends: reference\n");

@@ -70,8 +70,8 @@ describe("a suite whose command uses the runner fixtures", () => {
       "rule: models: triggered 3 times",
       "rule: threads: never triggered",
       "expectation: met: Models are asked for (exactly 3); found 3",
-      "test: passed: is told to wait",
-      "test: passed: in the past &gt; is told to wait, too",
+      "test: passed: waits after a refusal",
+      "test: passed: in the past &gt; waits after a refusal, too",
       "test: passed: expects an answer",
       "requests: 3",
     ]);
@@ -141,7 +141,7 @@ describe("coverage of a command", () => {
   });
 });
 
-it("commands in a suite act on its server and sandbox unless told otherwise [interfaces 13]", async () => {
+it("commands in a suite act on its server and sandbox by default [interfaces 13]", async () => {
   const cwd = scratch();
   writeFileSync(join(cwd, "busy.yaml"), SCENARIO.replace("count: 3", "count: 1"));
   const asks = `curl -s -o models.json -H "api-key: ak_danMemberAcme00000000000000000000000000" $UNDERSTUDY_BASE_URL/v1/models

@@ -81,7 +81,7 @@ describe("verify on the command line", () => {
     expect(stdout).toContain("FAIL");
   });
 
-  it("exits 1 where nobody answers, and where the key is refused [interfaces 2]", async () => {
+  it("exits 1 if nothing answers, and if the key is refused [interfaces 2]", async () => {
     const closed = await listening(() => {});
     await closed.close();
     const nobody = await verify(closed.url);

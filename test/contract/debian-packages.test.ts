@@ -56,7 +56,7 @@ function install(answers: readonly Answer[], packages: readonly string[]) {
 }
 
 describe("packages of Debian for the tests", () => {
-  it("waits once for sources that nobody reaches, and says so", () => {
+  it("waits once for unreachable sources, and says so", () => {
     expect(install([UNREACHED], ["sl", "chromium"])).toEqual({
       ends: [`apt-get reached none of its sources (${DEB}  ${NO_WAY})`, NOT_TRIED],
       asked: "install",

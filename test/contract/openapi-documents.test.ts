@@ -87,7 +87,7 @@ describe.each(DOCUMENTS)("the OpenAPI document of %s [interfaces 11]", (_name, d
     }
   });
 
-  it("declares exactly the parameters that stand in each path", () => {
+  it("declares exactly the parameters of each path", () => {
     for (const [path, method, { parameters }] of operationsOf(document)) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const named = parameters.filter((one) => one.in === "path").map(({ name }) => name);

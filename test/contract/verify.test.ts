@@ -192,7 +192,7 @@ describe("assumptions", () => {
     expect(apart).toEqual(gaps);
   });
 
-  it("what is assumed is told apart from what is specified in one body [4.5]", async () => {
+  it("assumed and specified parts of one body are distinguished [4.5]", async () => {
     const spoilt = await through(({ path }, answer) => {
       if (!path.includes("/connectors/jobs?") && !path.endsWith("/connectors/jobs")) return answer;
       if (answer.status !== 200) return answer;

@@ -33,7 +33,7 @@ describe("a server on every address of its machine", () => {
     expect(told).not.toContain(host === "::" ? "[::]" : host);
   });
 
-  it("names none besides where none is allowed, or it is the address itself [interfaces 7]", async () => {
+  it("names no alternatives if none is allowed, or if the value is the address itself [interfaces 7]", async () => {
     understudy = assemble({ fixture: "reference", shared: { token } });
     const url = await understudy.listen(0, "127.0.0.1");
     const ready = { url, console: `${url}/_console`, pid: 1, token };

@@ -68,7 +68,7 @@ describe("console", () => {
     expect(text).not.toMatch(/https?:/);
   });
 
-  it("the files are sent compressed to whoever reads it, and plain to others [interfaces 2]", async () => {
+  it("files are compressed for clients that accept it, and plain for others [interfaces 2]", async () => {
     const brotli = await api.call(undefined, "GET", files.script, undefined, { "accept-encoding": "br" });
     const plain = await api.call(undefined, "GET", files.script, undefined, {
       "accept-encoding": "identity",

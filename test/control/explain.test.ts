@@ -126,7 +126,7 @@ describe("faults/explain", () => {
     const { body } = await explain(name, MODELS);
     expect([body.decision, body.status]).toEqual(["rate-limit", 429]);
     expect(body.steps[3].says).toBe(
-      "the key apikey_ada has had its 1 request of this minute, which ends at 2026-03-15T12:01:00.000Z on the sandbox's clock",
+      "the key apikey_ada has used its 1 request of this minute, which ends at 2026-03-15T12:01:00.000Z on the sandbox's clock",
     );
   });
 
@@ -172,7 +172,7 @@ describe("faults/explain", () => {
     expect(body.steps[3].outcome).toBe("passes");
   });
 
-  it("reads a query that stands in the path [interfaces 11]", async () => {
+  it("reads a query in the path [interfaces 11]", async () => {
     const name = await fresh();
     const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
     const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });

@@ -22,7 +22,7 @@ const reparent = (name: string, to: string | null, who: "ada" | "dan" = "ada") =
 const models = (name: string) => api.call("ada", "GET", `/_s/${name}/v1/models`);
 
 describe("journal", () => {
-  it("lists all that the journal holds to whoever names no limit [interfaces 4]", async () => {
+  it("lists the whole journal without a limit [interfaces 4]", async () => {
     const name = await fresh();
     for (let i = 0; i < 130; i++) await models(name);
     const { body } = await control("GET", `/${name}/journal`);

@@ -79,7 +79,7 @@ describe("following a sandbox for a page", () => {
     resumed.leave();
   });
 
-  it("begins anew after a reset, a clearing and in another sandbox of the same name [interfaces 11]", async () => {
+  it("starts again after a reset, a clearing, and in another sandbox of the same name [interfaces 11]", async () => {
     await api.call(undefined, "POST", "/_control/sandboxes", { name: "again" });
     const path = LIVE.replace("default", "again");
     const stream = await EventStream.open(api, "dan", path);

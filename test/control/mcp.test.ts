@@ -264,7 +264,7 @@ describe("the way in", () => {
       body,
     });
 
-  it("stands behind the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
+  it("is protected by the guard of the control API: token, Host and Origin [interfaces 13]", async () => {
     const shared = await createUnderstudy({ shared: { token: "a-token-of-sixteen" } });
     try {
       await expect(overHttp(shared.url)).rejects.toThrow();

@@ -134,7 +134,7 @@ describe("what pages of other origins may send [G30]", () => {
       headers: { origin, "access-control-request-method": "GET", "access-control-request-headers": asked },
     });
 
-  it("cors_headers are allowed besides the API's own; * allows what the page asks for [interfaces 11]", async () => {
+  it("cors_headers are allowed in addition to the API's own; * allows any requested header [interfaces 11]", async () => {
     const named = await fresh({ cors_origins: [origin], cors_headers: ["X-Trace"] });
     const allowed = (await preflight(named, "x-other")).headers
       .get("access-control-allow-headers")!

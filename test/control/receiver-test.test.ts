@@ -44,7 +44,7 @@ async function listening(server: Server): Promise<string> {
 }
 
 describe("the receiver test of the control API", () => {
-  it("tells of each check as it begins, and then the report [interfaces 14]", async () => {
+  it("reports each check as it begins, then the report [interfaces 14]", async () => {
     // Answers 200 to whatever comes, forged or not.
     const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers")).body;
     const answer = await grade({ ...QUICK, url, only: ["signature-missing"], fail_on: "critical" });
@@ -114,7 +114,7 @@ describe("the receiver test of the control API", () => {
     expect(eventsOf(text).at(-1).report.verdict).toBe("pass");
   });
 
-  it("ends when whoever asked for it leaves [interfaces 14]", async () => {
+  it("ends when its client disconnects [interfaces 14]", async () => {
     let left = () => {};
     const gone = new Promise<void>((resolve) => {
       left = resolve;

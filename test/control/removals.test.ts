@@ -158,7 +158,7 @@ describe("deletion", () => {
   });
 });
 
-describe("a record made anew under the id of one that was deleted", () => {
+describe("a new record with the id of a deleted one", () => {
   const state = (world: FreshWorld, method: string, path: string, body?: unknown) =>
     world.control(method, `/state/${path}`, body);
   const tracks = (world: FreshWorld, headers: Record<string, string>) =>
@@ -231,7 +231,7 @@ describe("a record made anew under the id of one that was deleted", () => {
     await world.delete();
   });
 
-  it("has nothing of a transcript entry: its stream tells of it once, at its new place [G37, G16]", async () => {
+  it("a new transcript entry inherits nothing: its stream sends it once, at its new position [G37, G16]", async () => {
     const world = await FreshWorld.create(api);
     const { items } = (await state(world, "GET", "meeting_transcripts?session_id=mbsess_standup&limit=1"))
       .body;

@@ -409,7 +409,7 @@ describe("replay", () => {
     expect(await replayBundle(await api.bundle())).toEqual({ requests: 1, control_calls: 0 });
   });
 
-  it("replay tells of a request that no sandbox answers, instead of waiting for it [interfaces 2]", async () => {
+  it("replay reports a request that no sandbox answers, instead of waiting for it [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");
     const bundle = await api.bundle();

@@ -261,7 +261,7 @@ describe("sandboxes", () => {
     expect((await api.call(undefined, "GET", "/_elsewhere")).body.detail).toContain("/_control");
   });
 
-  it("refuses query keys that nobody reads [interfaces 4]", async () => {
+  it("refuses unknown query keys [interfaces 4]", async () => {
     expect((await sandboxes("GET", "/default?verbose=1")).body).toMatchObject({
       status: 422,
       field: "verbose",

@@ -149,7 +149,7 @@ describe("state calls", () => {
     ]);
   });
 
-  it("gives all that match to whoever names no limit [interfaces 4]", async () => {
+  it("lists all matches without a limit [interfaces 4]", async () => {
     for (const [query, total] of [
       ["tracks?collection_id=mcoll_focus", 450],
       ["sentences?transcription_id=trans_interview", 1200],
@@ -255,7 +255,7 @@ describe("state calls", () => {
     expect(Math.abs(Date.parse(body.created_at) - Date.parse(EPOCH))).toBeLessThan(40 * 86_400_000);
   });
 
-  it("the setting locale chooses the language of made-up names in state calls and in the fixture [G44]", async () => {
+  it("the setting locale selects the language of generated names in state calls and in the fixture [G44]", async () => {
     const fixture = {
       organizations: [{ id: "org_x" }],
       users: [{ id: "usr_x", memberships: { org_x: "owner" } }],
@@ -271,7 +271,7 @@ describe("state calls", () => {
     expect([refused.status, refused.body.field]).toEqual([422, "settings.locale"]);
   });
 
-  it("two users with the same made-up name get addresses of their own [G44]", async () => {
+  it("two users with the same generated name get different addresses [G44]", async () => {
     const sandbox = await fresh();
     const made = await Promise.all(
       Array.from({ length: 20 }, () => control("POST", `/${sandbox}/state/users`, { name: "Ada Lovelace" })),

@@ -260,7 +260,7 @@ describe("what a store says is judged", () => {
       const second = await start(false);
       expect((await second.call(undefined, "GET", "/_control/sandboxes/other")).status).toBe(404);
       expect(await has(second, "dept_kept")).toBe(true);
-      const [warning] = said.filter((one) => one.startsWith("Sandbox other could not be brought back"));
+      const [warning] = said.filter((one) => one.startsWith("Sandbox other could not be loaded"));
       expect(warning).toContain(why);
       const [file] = readdirSync(join(place, "data/set-aside"));
       expect(warning).toContain(`set-aside/${file}`);

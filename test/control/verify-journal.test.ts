@@ -226,7 +226,7 @@ describe("deliveries are seen where requests are", () => {
     });
   });
 
-  it("attempts come in the stream, and stand in the history with what led to them [interfaces 14]", async () => {
+  it("attempts are in the stream, and in the history with their causes [interfaces 14]", async () => {
     const { name } = await failing();
     const stream = await fetch(`${api.url}/_control/sandboxes/${name}/journal/stream?kind=delivery`);
     const first = (async () => {

@@ -135,13 +135,13 @@ function maskHeader(name: string, value: string, isBodyMasked: boolean): string 
 
 function shortText(text: string): AnswerBody {
   if (text.length <= LONGEST_TEXT) return text;
-  return { ...checksumOf(Buffer.from(text)), begins: text.slice(0, 300) };
+  return { ...computeChecksum(Buffer.from(text)), begins: text.slice(0, 300) };
 }
 
 function shortBinary(bytes: Buffer): AnswerBody {
-  return bytes.length <= LONGEST_BINARY ? { base64: bytes.toString("base64") } : checksumOf(bytes);
+  return bytes.length <= LONGEST_BINARY ? { base64: bytes.toString("base64") } : computeChecksum(bytes);
 }
 
-function checksumOf(bytes: Buffer) {
+function computeChecksum(bytes: Buffer) {
   return { sha256: createHash("sha256").update(bytes).digest("hex"), length: bytes.length };
 }

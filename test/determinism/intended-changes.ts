@@ -117,6 +117,19 @@ export const INTENDED_CHANGES: readonly IntendedChange[] = [
         Answer,
       ],
   },
+  {
+    request: ({ answer: { body } }) =>
+      typeof body === "string" &&
+      /is beyond what a number can hold|has had its|forces it all the same/.test(body),
+    reason: "Messages about large numbers, used-up windows and forced codes are worded plainly.",
+    compare: (...answers) =>
+      answers.map((answer) =>
+        withoutText(
+          answer,
+          /is (beyond what a number can hold exactly|too large to be represented exactly)|has (had|used) its|all the same|anyway/g,
+        ),
+      ) as [Answer, Answer],
+  },
   ...[257, 267].map((request) => ({
     request,
     reason: "The name and the e-mail address that a state call left out come from faker (G44).",

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { hasRuntime, programOf } from "../../scripts/runtimes.mjs";
+import { findProgram, hasRuntime } from "../../scripts/runtimes.mjs";
 import { fileOf } from "../support/docs/page-script.ts";
 import { blocks, ROOT } from "../support/docs/pages.ts";
 import { SHORT_LIVED } from "../support/docs/short-lived-java.ts";
@@ -185,7 +185,7 @@ describe("signatures in frameworks [6.3]", () => {
   it.for(FRAMEWORKS)(
     "$file takes what is genuine, and nothing else [6.3, interfaces 14]",
     async ({ file, needs, start }, { skip }) => {
-      const runtime = programOf(needs);
+      const runtime = findProgram(needs);
       if (runtime === undefined) return skip(`${needs} is not installed`);
       const folder = scratch();
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));

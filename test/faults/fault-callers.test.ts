@@ -50,7 +50,7 @@ describe("callers that are going to be refused", () => {
     expect(journal.entries[0].principal).toBeNull();
   });
 
-  it("nobody is identified by an unknown key or by none [interfaces 6]", async () => {
+  it("an unknown or missing key identifies no caller [interfaces 6]", async () => {
     await arm(api, { match: { organization: "org_acme" }, effect: { status: 503 } });
     for (const headers of [undefined, { "api-key": "ak_unknown" }])
       expect((await send(headers ?? {})).status).toBe(401);

@@ -317,7 +317,7 @@ describe("phases", () => {
     expect(await parentOf()).toBe("dept_eng");
   });
 
-  it("a body is matched and then read by the operation all the same [interfaces 6]", async () => {
+  it("a body is matched, and the operation can still read it [interfaces 6]", async () => {
     await arm(api, { match: { body: { new_parent_id: "dept_archive" } }, effect: { status: 503 } });
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_ops" })).status).toBe(200);
     expect((await api.call("ada", "POST", REPARENT, { new_parent_id: "dept_archive" })).status).toBe(503);

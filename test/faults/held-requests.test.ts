@@ -71,7 +71,7 @@ describe("requests that are held up", () => {
     expect(held()).toBe(0);
   });
 
-  it("a rule's delay counts for nothing: whoever armed it wants it [interfaces 6]", async () => {
+  it("delays of rules do not count toward the limit [interfaces 6]", async () => {
     await arm(api, { id: "slow", match: { operation: "models.list" }, effect: { delay: "1ms" } });
     await open(3, "X-Sandbox-Delay: 1h\r\n");
     await eventually(() => expect(held()).toBe(3));

@@ -310,7 +310,7 @@ describe("reset and fork", () => {
     expect(pending).toContainEqual({ due_at: "2026-03-15T12:02:00.000Z", kind: "lease", subject: "outage" });
   });
 
-  it("a reset starts draws and sequences anew [interfaces 6]", async () => {
+  it("a reset restarts draws and sequences [interfaces 6]", async () => {
     await arm(api, { id: "p", probability: 0.5, effect: { status: 503 } });
     const pattern = async () => {
       let text = "";

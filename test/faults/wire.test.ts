@@ -159,7 +159,7 @@ async function hits(id: string, wanted: number): Promise<void> {
 }
 
 describe("wire faults", () => {
-  it("drip takes two seconds unless told otherwise [interfaces 6]", async () => {
+  it("drip takes two seconds by default [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "drip" } });
     const heard = await raw("GET", "/v1/models");
     await heard.ended;
@@ -174,7 +174,7 @@ describe("wire faults", () => {
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(200);
   });
 
-  it("a wire fault carries the error that stands beside it [interfaces 6]", async () => {
+  it("a wire fault breaks the answer of the `error` in the same effect [interfaces 6]", async () => {
     await arm(api, { effect: { wire: "truncate", error: "RATE_LIMIT_EXCEEDED" } });
     const heard = await raw("GET", "/v1/models");
     await heard.ended;
@@ -218,7 +218,7 @@ describe("wire faults", () => {
     expect(body.entries[3].reasons).toContain("wire fault reset");
   });
 
-  it("a client that leaves during a drip or a delay harms nobody [interfaces 6]", async () => {
+  it("a client that leaves during a drip or a delay does not affect others [interfaces 6]", async () => {
     await arm(api, { id: "d", effect: { wire: "drip", over: "10s" } });
     const dripping = await raw("GET", "/v1/models");
     await once(dripping.socket, "data");

@@ -22,14 +22,17 @@ describe("a cache between client and server", () => {
     },
   );
 
-  it.each(FORMATS)("is told that %s has not changed, by a weak and by a strong tag", async (format) => {
-    const etag = (await ask(format)).headers.get("etag")!;
-    for (const tag of [etag, etag.replace("W/", ""), `W/${etag.replace("W/", "")}`]) {
-      const answer = await ask(format, { "if-none-match": tag });
-      expect([answer.status, answer.headers.get("etag")]).toEqual([304, etag]);
-    }
-    expect((await ask(format, { "if-none-match": 'W/"other"' })).status).toBe(200);
-  });
+  it.each(FORMATS)(
+    "a client learns that %s has not changed, by a weak and by a strong tag",
+    async (format) => {
+      const etag = (await ask(format)).headers.get("etag")!;
+      for (const tag of [etag, etag.replace("W/", ""), `W/${etag.replace("W/", "")}`]) {
+        const answer = await ask(format, { "if-none-match": tag });
+        expect([answer.status, answer.headers.get("etag")]).toEqual([304, etag]);
+      }
+      expect((await ask(format, { "if-none-match": 'W/"other"' })).status).toBe(200);
+    },
+  );
 
   it.each([
     "/v1/models",

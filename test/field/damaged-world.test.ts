@@ -172,7 +172,7 @@ describe("a kept world in which one bit was flipped while the server was down", 
     60_000,
   );
 
-  it("a figure of understudy.db.saved: it is named, and no loss is made up", async () => {
+  it("a figure of understudy.db.saved: it is named, and no loss is reported", async () => {
     const folder = join(scratch(), "data");
     const { upload } = await keep(folder);
     flip(`${join(folder, "understudy.db")}.saved`, '"saves":', 8);

@@ -224,7 +224,7 @@ it("what a late side effect means for the run is said at once, and on stderr", a
   expect(stderr).toMatch(/came 0\.\d s after.*waits.*--patience \d/);
 });
 
-it("a receiver that needs more patience is told so within the minute", async () => {
+it("a receiver that needs more patience gets that advice within a minute", async () => {
   const { url, probe } = await receiver({ lateMs: 60_000 });
   const began = performance.now();
   let toldAfterMs: number | undefined;

@@ -47,7 +47,7 @@ describe("a page at a name below localhost", () => {
     }
   });
 
-  it.each(FOREIGN)("%s is foreign all the same", async (name) => {
+  it.each(FOREIGN)("%s is foreign too", async (name) => {
     const { headers } = await get("/v1/models", "Host: localhost", `Origin: http://${name}`);
     expect(headers["access-control-allow-origin"]).toBeUndefined();
     for (const path of PATHS)

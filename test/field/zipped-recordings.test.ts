@@ -54,7 +54,7 @@ describe("a recording in a ZIP, as Playwright writes it", () => {
     expect(readFileSync(fixture, "utf8")).toContain("comet-mini");
   });
 
-  it("packed anew by Python, deflated or stored, it is judged the same", async () => {
+  it("repacked by Python, deflated or stored, it gets the same verdicts", async () => {
     zip ??= await record();
     const { stdout } = await runCommand(["verify", "--har", zip]);
     for (const how of ["ZIP_DEFLATED", "ZIP_STORED"]) {

@@ -217,7 +217,7 @@ describe("a fleet [interfaces 15]", () => {
     await expect(start()).rejects.toThrow("written by a newer Understudy (format 99");
   });
 
-  it("a node whose address nobody reaches is recorded of, and its sandboxes are refused elsewhere [interfaces 15]", async () => {
+  it("an unreachable node is logged, and other nodes refuse its sandboxes [interfaces 15]", async () => {
     const nowhere = await start({
       store: { url: redis.url, nodeUrl: `http://127.0.0.1:${await freePort()}` },
     });
@@ -387,7 +387,7 @@ describe("a fleet [interfaces 15]", () => {
     }
   }, 60_000);
 
-  it("clocks that differ are recorded of, and no sandbox's clock goes back [interfaces 15]", async () => {
+  it("differing clocks are logged, and no sandbox's clock goes back [interfaces 15]", async () => {
     const hour = 3_600_000;
     const now = async (node: Node) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);

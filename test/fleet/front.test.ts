@@ -41,7 +41,7 @@ beforeEach(({ skip }) => {
 const proxied = async (node: Node) => (await node.control("GET", "/_control/health")).body.fleet.proxied;
 
 describe("ways into a fleet [interfaces 15]", () => {
-  it("every node prints a login link that works there once, whoever owns `default` [interfaces 15]", async () => {
+  it("every node prints a login link that works there once, also if another node owns `default` [interfaces 15]", async () => {
     for (const node of [a!, b!]) {
       const ready = { url: node.url, console: `${node.url}/_console`, pid: 1, token: TOKEN };
       const recorded = banner(node.understudy, ready, { allowHosts: ["box.test"] });

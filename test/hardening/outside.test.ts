@@ -18,7 +18,7 @@ afterEach(async () => {
   else process.env["TMPDIR"] = temporary;
 });
 
-it("a temporary folder that somebody removed is made again [4.6]", async () => {
+it("a removed temporary folder is created again [4.6]", async () => {
   const folder = mkdtempSync(join(tmpdir(), "understudy-outside-"));
   process.env["TMPDIR"] = folder;
   api = await startReference();

@@ -28,7 +28,7 @@ const TELL_NOTHING = new Set([
 ]);
 
 describe("bounds [interfaces 10]", () => {
-  it("every control call that changes a world says how the history tells of it [interfaces 10]", () => {
+  it("every control call that changes a world declares its history entry [interfaces 10]", () => {
     const silent = CONTROL_OPERATIONS.filter((one) => !readsOnly(one) && one.describeChange === undefined)
       .filter(({ path }) => path.startsWith("/_control/sandboxes"))
       .map(({ id }) => id)
@@ -48,7 +48,7 @@ describe("bounds [interfaces 10]", () => {
     expect((await history.list()).total).toBe(0);
   });
 
-  it("states that cost more than 32 MB together let go of the oldest, whose entries stay [interfaces 10]", async () => {
+  it("states over 32 MB in total release the oldest, whose entries stay [interfaces 10]", async () => {
     await api.close();
     const departments = Array.from({ length: 4000 }, (_, index) => ({
       id: `dept_below_${index}`,

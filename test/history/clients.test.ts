@@ -41,7 +41,7 @@ describe("command line [interfaces 10]", () => {
   const run = (...args: string[]) => runCommand([...args, "--url", api.url]);
 
   it("history shows a line for each entry, rewind goes back [interfaces 10]", async () => {
-    expect((await run("history")).stdout).toBe("Nothing has changed yet.\n");
+    expect((await run("history")).stdout).toBe("No changes yet.\n");
     await remove();
     const { stdout, code } = await run("history");
     expect(code).toBe(0);

@@ -32,7 +32,7 @@ async function restarted(api: Api, persist: Parameters<typeof start>[0]): Promis
 }
 
 describe("a history that is kept [interfaces 10]", () => {
-  it("a restart goes on saying which attempt was taken, and begins with the journal anew [interfaces 10]", async () => {
+  it("after a restart the history shows which attempt was accepted, and the journal is empty [interfaces 10]", async () => {
     const first = await start({ folder });
     const before = historyOf(first);
     const { url } = await before.ok("POST", "/receivers", { answers: [500, 204] });
@@ -54,7 +54,7 @@ describe("a history that is kept [interfaces 10]", () => {
   });
 
   it.each(["folder", "document"])(
-    "a restart goes on telling it, without states, ids and causes included (%s) [interfaces 10]",
+    "a restart keeps the history with ids and causes, without states (%s) [interfaces 10]",
     async (kind) => {
       const persist = kind === "folder" ? { folder } : { file: join(folder, "world.json") };
       const first = await start(persist);
@@ -104,7 +104,7 @@ describe("a history that is kept [interfaces 10]", () => {
     expect(told.entries.map(({ id }) => id)).not.toContain((await historyOf(third).newest()).id);
   });
 
-  it("what was acknowledged before kill -9 is told afterwards [interfaces 10]", async () => {
+  it("acknowledged entries are in the history after kill -9 [interfaces 10]", async () => {
     const args = ["--persist", folder, "--durable", "--quiet", "--no-watch", "--clock", "frozen"];
     const killed = await startServer(args);
     const told = async (url: string) =>

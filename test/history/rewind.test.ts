@@ -49,7 +49,7 @@ describe("rewind [interfaces 10]", () => {
     expect(request.history).not.toBe(id);
   });
 
-  it("marks what it undoes, which can be rewound to in its turn [interfaces 10]", async () => {
+  it("marks undone entries, which can be rewound to as well [interfaces 10]", async () => {
     await move("dept_ops");
     await move("dept_eng");
     const [to_ops, to_eng] = await history.entries();
@@ -102,7 +102,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.entries("?kind=timer")).some(({ undone }) => undone)).toBe(false);
   });
 
-  it("a reset begins anew, and no id comes again [interfaces 10]", async () => {
+  it("a reset starts a new history, and no id is reused [interfaces 10]", async () => {
     await move("dept_ops");
     const { id } = await history.newest();
     await history.ok("POST", "/reset");
@@ -143,7 +143,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.rewind(id, "after")).restarted_uploads).toEqual([]);
   });
 
-  it("an entry whose states were let go tells its story and cannot be rewound to [interfaces 10]", async () => {
+  it("an entry without states is still described, but cannot be rewound to [interfaces 10]", async () => {
     await move("dept_ops");
     await api.call("ada", "DELETE", "/v1/threads/thread_ada");
     const kept = await history.entries();

@@ -35,7 +35,7 @@ it("routes that are loaded again keep their sandbox, and other options have anot
   expect(again).not.toEqual(other);
 });
 
-it("routes keep the control API closed unless they are told to open it [interfaces 17]", async () => {
+it("routes keep the control API closed by default [interfaces 17]", async () => {
   const closed = understudyRoutes({ basePath: "/api" });
   for (const path of ["/_control/sandboxes", "/_console", "/_receivers/x"]) {
     const response = await closed.GET(new Request(`https://app.example/api${path}`));

@@ -35,7 +35,7 @@ afterAll(async () => {
   removeScratch();
 });
 
-it("a service is recorded, judged, and stood in for [interfaces 12]", async () => {
+it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]", async () => {
   const folder = scratch();
   const [har, world, weather] = ["traffic.har", "world.yaml", "weather.yaml"].map((name) =>
     join(folder, name),

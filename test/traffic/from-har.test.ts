@@ -163,7 +163,7 @@ describe("fixture from-har [interfaces 12]", () => {
     expect(dropped).toHaveLength(200_000);
   }, 60_000);
 
-  it("an offset that nobody could have asked for fills no list [interfaces 12]", async () => {
+  it("an impossible offset fills no list [interfaces 12]", async () => {
     const body = {
       collection_id: "mcoll_1",
       items: [{ track_id: "mtrack_1", position: 0 }],

@@ -167,7 +167,7 @@ describe("record passes everything on [interfaces 12]", () => {
     ]);
   });
 
-  it("a target that nobody serves is 502 in words, and no answer of the service [interfaces 12]", async () => {
+  it("an unreachable target is a 502 with a reason, not an answer of the service [interfaces 12]", async () => {
     const { url, entries } = await recorder("http://127.0.0.1:9");
     const response = await fetch(`${url}/v1/models`);
     expect([response.status, response.headers.get("content-type")]).toEqual([

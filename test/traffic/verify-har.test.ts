@@ -93,7 +93,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect([named.target, named.recorded!.judged, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
   });
 
-  it("preflights, caches and requests without an answer are told apart [interfaces 12]", async () => {
+  it("preflights, caches and requests without an answer are distinguished [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     har.log.entries.push(
@@ -172,7 +172,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
     expect(JSON.stringify(report)).not.toContain("canaryCanary");
   });
 
-  it("what came often is told once, with how often [interfaces 12]", async () => {
+  it("repeated problems are reported once, with their number [interfaces 12]", async () => {
     const har = browsers((entry) => {
       // Without Cache-Control, a repeated answer is not taken for one from a cache.
       entry.response.headers = entry.response.headers.filter(

@@ -49,7 +49,7 @@ describe("what is sent [6.2, 6.3]", () => {
     expect(delivery).toMatchObject({ status: "success", response_code: 204, attempts: 1 });
   });
 
-  it("service_name stands in the User-Agent [G23]", async () => {
+  it("service_name is in the User-Agent [G23]", async () => {
     api.understudy.sandboxes.get("default")!.configure({ service_name: "Acme" });
     const receiver = await api.receiver();
     await api.webhook(receiver.url);

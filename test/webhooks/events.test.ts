@@ -206,7 +206,7 @@ describe("events of real changes [6.1]", () => {
     expect(counts).toEqual([1, 0, 0, 0]);
   });
 
-  it("a call that waits for its attempts ends with a restore, though the world restored makes them anew [interfaces 4]", async () => {
+  it("a call that waits for attempts ends with a restore, although the restored world makes them again [interfaces 4]", async () => {
     const held: ((status: number) => void)[] = [];
     const receiver = await startReceiver((_request, _body, respond) => void held.push(respond));
     try {

@@ -86,7 +86,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     expect(await log()).toMatchObject({ status: "success", attempts: 2 });
   });
 
-  it("where nobody follows, or whoever followed leaves, the receiver answers 503 [interfaces 11]", async () => {
+  it("without a client, or after it left, the receiver answers 503 [interfaces 11]", async () => {
     const { follow, log } = await forwarding();
     expect(await api.trigger()).toMatchObject([{ response_code: 503 }]);
     const { delivery, leave } = await follow();

@@ -252,7 +252,7 @@ describe("grading ends early and says why", () => {
     { url: "http://127.0.0.1/", secret: "" },
     { url: "http://127.0.0.1/", probe: "processed" },
     { url: "http://127.0.0.1/", timeoutMs: 0 },
-  ])("wrong usage is told apart from a failing receiver: %j [G23]", async (options) => {
+  ])("wrong usage is distinguished from a failing receiver: %j [G23]", async (options) => {
     await expect(grade(options)).rejects.toThrow(ReceiverTestUsageError);
   });
 });

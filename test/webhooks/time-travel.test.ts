@@ -135,7 +135,7 @@ describe("snapshots with deliveries in flight [interfaces 4]", () => {
     expect(gate.bodies).toHaveLength(3);
   });
 
-  it("a reset while an attempt is under way ends it and the world begins anew [interfaces 4]", async () => {
+  it("a reset during an attempt ends it, and the world starts again [interfaces 4]", async () => {
     const api = await start();
     const gate = await startGate();
     await api.webhook(gate.url);

@@ -6,7 +6,7 @@ const status = serverCommand({
   command: "status",
   describe: "Show the nodes, and which node owns each sandbox",
   options: { limit: number("Maximum number of leases, in order of creation", { default: 100 }) },
-  examples: [["$0 fleet status --url http://10.0.0.5:4747", "Any node knows all of them"]],
+  examples: [["$0 fleet status --url http://10.0.0.5:4747", "Any node lists all of them"]],
   async run({ limit, url }, server) {
     const fleet = await server.fleet(limit);
     if (fleet.store === null)
@@ -28,7 +28,7 @@ const status = serverCommand({
 
 export const fleetCommand = group(
   "fleet",
-  "Look at a fleet of servers that share one Redis",
+  "Inspect a fleet of servers that share one Redis",
   [status],
   ["$0 fleet status", "The nodes, and the sandboxes that each owns"],
 );

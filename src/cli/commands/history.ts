@@ -28,7 +28,7 @@ export const historyCommand = sandboxCommand({
         follow: (after) => followMatching(history, filter, after),
         format: formatEntry,
         limitedBy: "history_limit",
-        whenEmpty: "Nothing has changed yet.",
+        whenEmpty: "No changes yet.",
       },
       options,
     );

@@ -30,7 +30,7 @@ export const journalCommand = sandboxCommand({
         follow: (after) => journal.follow(filter, after),
         format: formatEntry,
         limitedBy: "journal_limit",
-        whenEmpty: "Nothing has come yet.",
+        whenEmpty: "No requests yet.",
       },
       options,
     );

@@ -2,7 +2,7 @@ import { number, openSandbox, readFixture, serverCommand, text } from "../comman
 
 export const resetCommand = serverCommand({
   command: "reset",
-  describe: "Reset a sandbox to its first day",
+  describe: "Reset a sandbox to its initial state",
   options: {
     fixture: text("Start from another fixture, by name or file"),
     seed: number("Start from another seed"),

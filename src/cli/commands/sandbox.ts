@@ -59,7 +59,7 @@ const remove = serverCommand({
   describe: "Delete a sandbox; `default`, which always exists, is reset instead",
   async run({ name }, server) {
     await (await server.open(name)).delete();
-    const text = name === "default" ? "default was reset to its first day." : `Deleted ${name}.`;
+    const text = name === "default" ? "default was reset to its initial state." : `Deleted ${name}.`;
     return { value: { deleted: name }, text };
   },
 });

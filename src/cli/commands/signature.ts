@@ -6,7 +6,7 @@ const EXAMPLE = ["$0 signature explain --secret whsec_… --body delivery.json -
 
 const explain = command({
   command: "explain",
-  describe: "Say what a receiver's own digest was probably computed from",
+  describe: "Explain from what a receiver's own digest was probably computed",
   options: {
     secret: text("The webhook's signing secret (whsec_…)", { demandOption: true }),
     body: text("File with the body's bytes as they were sent; - reads standard input", {

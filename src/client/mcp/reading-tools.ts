@@ -41,32 +41,32 @@ const TOOLS: readonly Tool[] = [
   forwarding("journal.list", {
     name: "list_journal",
     title: "List the journal",
-    description: `Requests that reached a sandbox, newest first, each with why it was answered so. ${SHOWN} unless limit says otherwise.`,
+    description: `Requests that reached a sandbox, newest first, each with the reasons for its answer. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
   }),
   forwarding("deliveries.list", {
     name: "list_deliveries",
     title: "List deliveries",
-    description: `What webhooks were sent, newest first, and why an attempt failed or a webhook is inactive; with an id one of them, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
+    description: `Deliveries to webhooks, newest first, with the reasons of failures and of inactive webhooks; with an id one delivery, with each attempt and its bytes. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
     one: "deliveries.show",
   }),
   forwarding("history.list", {
     name: "list_history",
     title: "List the history",
-    description: `What changed a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
+    description: `Changes of a sandbox's world, newest first, each with its cause. ${SHOWN} unless limit says otherwise.`,
     defaults: { limit: SHOWN },
   }),
   forwarding("journal.verify", {
     name: "verify_requests",
     title: "Verify requests",
     description:
-      "Whether a sandbox received the requests that are asked for, so often; where it did not, those that came nearest and what is other about them.",
+      "Whether a sandbox received the expected requests, as often as expected; if not, the nearest requests and their differences.",
   }),
   forwarding("clock.pending", {
     name: "list_pending",
     title: "List what is pending",
-    description: "Work of a sandbox that becomes due as its clock goes on: retries, jobs, expiries.",
+    description: "Pending work of a sandbox that becomes due as its clock advances: retries, jobs, expiries.",
   }),
   {
     name: "diff_snapshots",
@@ -75,7 +75,7 @@ const TOOLS: readonly Tool[] = [
     fields: () => ({
       ...SANDBOX,
       before: required(text("A snapshot's name")),
-      after: optional(text("Another's; `now`, which is the present, unless given")),
+      after: optional(text("Another snapshot; by default `now`, the current state")),
     }),
     run: (reach, { before, after = "now", ...args }) =>
       send(reach, "snapshots.diff", { ...args, a: before, b: after }),
@@ -84,11 +84,11 @@ const TOOLS: readonly Tool[] = [
     name: "coverage",
     title: "Coverage",
     description:
-      "Which documented outcomes of the operations a sandbox has answered, or with all every sandbox there was: a percentage, and for each operation what is still missing.",
+      "Which documented outcomes of the operations a sandbox (with `all`: every sandbox, including deleted ones) has answered: a percentage, and the missing outcomes of each operation.",
     fields: () => ({
       ...SANDBOX,
-      operation: optional(text("Of this operation alone")),
-      all: optional({ type: "boolean", description: "Of all sandboxes, those that are gone included" }),
+      operation: optional(text("Only of this operation")),
+      all: optional({ type: "boolean", description: "Of all sandboxes, including deleted ones" }),
     }),
     run: coverage,
   },
@@ -96,7 +96,7 @@ const TOOLS: readonly Tool[] = [
     name: "make_bundle",
     title: "Make a bundle",
     description:
-      "World, requests and answers of a sandbox as one document, which `understudy replay` does again; where it is long, where to fetch it.",
+      "World, requests and answers of a sandbox as one document for `understudy replay`; a long one is not included, but the result says how to fetch it.",
     fields: () => SANDBOX,
     run: makeBundle,
   },

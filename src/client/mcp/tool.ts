@@ -77,7 +77,8 @@ export function forwarding(call: string, { defaults = {}, one, ...tool }: Forwar
     ...tool,
     fields: (api) => {
       const { path, fields } = api.call(call);
-      const id: ToolFields = one === undefined ? {} : { id: optional(text("Of one, to be shown whole")) };
+      const id: ToolFields =
+        one === undefined ? {} : { id: optional(text("The id of one item, to show all of it")) };
       return { ...(path.includes("{name}") ? SANDBOX : {}), ...fields, ...id };
     },
     run: (reach, args) =>

@@ -19,13 +19,13 @@ export const WRITING_TOOLS: readonly Tool[] = [
   forwarding("sandboxes.create", {
     name: "create_sandbox",
     title: "Create a sandbox",
-    description: "A world of its own, with the fixture, seed, clock, scenarios and settings that are given.",
+    description:
+      "Creates a sandbox with its own world, with the given fixture, seed, clock, scenarios and settings.",
   }),
   forwarding("sandboxes.reset", {
     name: "reset_sandbox",
     title: "Reset a sandbox",
-    description:
-      "Data, clock, journal and history as on the sandbox's first day. Settings and snapshots stay.",
+    description: "Resets data, clock, journal and history to the initial state. Settings and snapshots stay.",
     destroys: true,
     repeatable: true,
   }),
@@ -33,7 +33,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "call_api",
     title: "Call the emulated API",
     description:
-      "Sends a request to the emulated API of a sandbox, as a user of its fixture (`as`) or with headers of your own, and gives status, headers and body of the answer.",
+      "Sends a request to the emulated API of a sandbox, as a user of its fixture (`as`) or with headers of your own, and returns status, headers and body of the answer.",
     destroys: true,
     fields: () => ({
       ...SANDBOX,
@@ -62,7 +62,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
       id: optional(text("Of the record; for update and delete")),
       record: optional({ type: "object", description: "Its fields; for create and update" }),
       silent: optional({ type: "boolean", description: "No events and no audit entries" }),
-      actor: optional(text("The id of the user in whose name it is done")),
+      actor: optional(text("The id of the user who makes the change")),
     }),
     run: changeState,
   },
@@ -70,11 +70,11 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "arm_fault",
     title: "Arm a fault",
     description:
-      "An inline rule: which requests or deliveries it hits, how often, and what becomes of them. With remove: takes one away, or all of them.",
+      "Arms an inline rule: which requests or deliveries it matches, how often, and its effect. With remove: removes one rule, or all of them.",
     fields: (api) => ({
       ...SANDBOX,
       ...api.call("faults.add").fields,
-      remove: optional(text("The id of a rule to take away, or `all`; instead of a rule")),
+      remove: optional(text("The id of a rule to remove, or `all`; instead of a rule")),
     }),
     run: armFault,
   },
@@ -82,7 +82,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "advance_clock",
     title: "Advance the clock",
     description:
-      "Moves a sandbox's time on, in any mode, and tells what became due and ran. One of by, to and next.",
+      "Advances a sandbox's clock, in any mode, and reports what became due and ran. Takes one of by, to and next.",
   }),
   forwarding("events.trigger", {
     name: "trigger_event",
@@ -93,7 +93,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "save_or_restore",
     title: "Save or restore a snapshot",
     description:
-      "Keeps a sandbox's whole state under a name, or brings it back. Settings, scenarios and journal stay.",
+      "Saves a sandbox's whole state under a name, or restores it. Settings, scenarios and journal stay.",
     destroys: true,
     fields: () => ({
       ...SANDBOX,
@@ -110,7 +110,7 @@ export const WRITING_TOOLS: readonly Tool[] = [
     name: "rewind",
     title: "Rewind",
     description:
-      "Takes a sandbox's world back to before an entry of its history, or to after it. The undone entries can be restored by another rewind.",
+      "Rewinds a sandbox's world to before or after an entry of its history. The undone entries can be restored by another rewind.",
     destroys: true,
     repeatable: true,
   }),

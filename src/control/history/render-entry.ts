@@ -23,24 +23,22 @@ export const HistoryEntryBody = ClosedObject(
     kind: Words(HISTORY_KINDS),
     title: Type.String({ description: "What happened, in a sentence" }),
     subject: Nullable(Type.String({ description: "The id of the record it is about" })),
-    cause: Nullable(
-      EntryId("The entry that led to it: the attempt before a retry, the attach of a file's step"),
-    ),
+    cause: Nullable(EntryId("The entry that caused it, such as the attempt before a retry")),
     advanced_by: Nullable(EntryId("The entry of the call whose advance of the clock made it happen now")),
     request: Nullable(Type.String({ description: "The request's id in the journal" })),
     journal_position: Type.Integer({
       minimum: 0,
       description:
-        "The journal's newest `sequence` then: what it has with a greater one was answered later; 0 after a restart",
+        "The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart",
     }),
     delivered: Nullable(
-      Type.Boolean({ description: "Of an attempt to deliver: whether its receiver took it, with a 2xx" }),
+      Type.Boolean({ description: "Of a delivery attempt: whether its receiver accepted it with a 2xx" }),
     ),
     changes: Type.Record(
       Type.String(),
       ClosedObject({ added: Count(), removed: Count(), changed: Count() }),
       {
-        description: "How many records of each collection it concerned",
+        description: "The number of changed records by collection",
       },
     ),
     undone: Type.Boolean({ description: "A rewind has undone it" }),

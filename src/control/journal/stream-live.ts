@@ -59,14 +59,19 @@ const AttemptLine = ClosedObject({
 export const LiveBody = ClosedObject(
   {
     begins: Type.Boolean({
-      description: "What came before was another run of the server, or was cleared: drop it",
+      description: "Earlier messages belong to another run of the server, or were cleared: drop them",
     }),
     requests: Type.Array(RequestLine, { description: "Oldest first" }),
     history: Type.Array(HistoryEntryBody, {
-      description: "Entries that are new, and those of which something has changed, such as `undone`",
+      description: "New entries, and changed ones, for example with `undone`",
     }),
-    attempts: Type.Array(AttemptLine, { description: "To deliver: how long each waited for its answer" }),
-    dropped: Type.Integer({ minimum: 0, description: "How many the journal's bounds have taken so far" }),
+    attempts: Type.Array(AttemptLine, {
+      description: "Of delivery attempts: how long each waited for its answer",
+    }),
+    dropped: Type.Integer({
+      minimum: 0,
+      description: "The number of entries that the journal's bounds have dropped",
+    }),
   },
   { $id: "Live" },
 );

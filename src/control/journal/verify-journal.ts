@@ -21,7 +21,7 @@ const NearMissBody = ClosedObject({
   method: Type.String(),
   path: Type.String(),
   status: Type.Integer(),
-  differences: Type.Array(Type.String(), { description: "Why it is none of those that were asked for" }),
+  differences: Type.Array(Type.String(), { description: "Its differences from the expected request" }),
 });
 export type NearMiss = Static<typeof NearMissBody>;
 
@@ -30,12 +30,12 @@ export const VerificationBody = ClosedObject(
     ok: Type.Boolean(),
     found: Type.Integer({
       minimum: 0,
-      description: "How many came; of a sequence, how many of its steps in order",
+      description: "How many were found; of a sequence, how many of its steps in order",
     }),
     nearest: Type.Array(NearMissBody, {
-      description: "Where too few came, those that came nearest, best first",
+      description: "If there are too few: the nearest entries, best first",
     }),
-    why: Type.Optional(Type.String({ description: "Of a sequence that does not hold: where it breaks" })),
+    why: Type.Optional(Type.String({ description: "Of an unmet sequence: the first step without an entry" })),
   },
   { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
 );

@@ -39,7 +39,7 @@ export const AdvanceInput = ClosedObject(
     ),
     to: Type.Optional(Type.String({ title: "an ISO 8601 timestamp", description: "An instant to go to" })),
     next: Type.Optional(
-      Type.Unsafe<true>({ const: true, description: "As far as what is due next; nothing pending: nowhere" }),
+      Type.Unsafe<true>({ const: true, description: "To the next pending timer; does not move without one" }),
     ),
   },
   { $id: "AdvanceInput", description: "One of the three", examples: [{ by: "5m" }] },

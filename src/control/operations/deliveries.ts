@@ -37,16 +37,19 @@ export const RedeliverInput = ClosedObject(
       }),
     ),
     all_failed: Type.Optional(
-      Type.Unsafe<true>({ const: true, description: "All that failed, those with a retry to come included" }),
+      Type.Unsafe<true>({
+        const: true,
+        description: "All failed deliveries, including those with a pending retry",
+      }),
     ),
     again: Type.Optional(
       Type.Boolean({
         description:
-          "With `ids`: those that succeeded, too, as by a sender whom the receipt never reached; they stay delivered",
+          "With `ids`: successful deliveries too, as if the receiver's answer was lost; they stay delivered",
       }),
     ),
-    since: Text("With `all_failed`: those of events since then"),
-    webhook: Text("With `all_failed`: those of this webhook"),
+    since: Text("With `all_failed`: only of events since this time"),
+    webhook: Text("With `all_failed`: only of this webhook"),
   },
   { $id: "RedeliverInput", description: "`ids` or `all_failed`", examples: [{ all_failed: true }] },
 );

@@ -63,14 +63,14 @@ const RuleWordBody = ClosedObject({
 
 export const ExplanationBody = ClosedObject(
   {
-    operation: Nullable(Type.String({ description: "Null where no operation answers the path" })),
+    operation: Nullable(Type.String({ description: "Null if no operation has the path" })),
     decision: Nullable(
       Type.String({
         description:
           "The step or rule that would decide, as in `X-Sandbox-Decision`; null if it cannot be known",
       }),
     ),
-    status: Nullable(Type.Integer({ description: "0 where the client would see none" })),
+    status: Nullable(Type.Integer({ description: "0 if the client would receive none" })),
     code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
     principal: Nullable(Type.String({ description: "The id of the user who would call" })),
     steps: Type.Array(StepWordBody, {
@@ -195,7 +195,7 @@ function findKey({ world }: Sandbox, user_id: string): string {
   const key = findKeyOfUser(present, user_id);
   if (key !== undefined) return key.key;
   if (present.get(users, user_id) !== undefined) {
-    const advice = "make one with POST S/state/api_keys, or leave the principal away";
+    const advice = "make one with POST S/state/api_keys, or omit the principal";
     throw unprocessable("principal", user_id, `has no API key to call with; ${advice}`);
   }
   const known = [...present.all(users).page(0, 1000)].map(({ id }) => id);

@@ -44,7 +44,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
         throw conflict(
           "id-in-use",
           `there is an inline rule ${error.message} already`,
-          "delete it first, or leave the id away",
+          "delete it first, or omit the id",
         );
       }
     },

@@ -54,7 +54,7 @@ export const RepeatInput = ClosedObject(
 export const RepeatedBody = ClosedObject(
   {
     request: Type.String({ description: "The repeated request's id in the journal" }),
-    same: Type.Boolean({ description: "Whether the answer is what it was" }),
+    same: Type.Boolean({ description: "Whether the answer is the same" }),
     differences: Type.Array(AnswerDifference, {
       description: "Differences other than the request's id, its duration and the rest of the rate window",
     }),

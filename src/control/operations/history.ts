@@ -30,8 +30,8 @@ const Ids = (description: string) => Type.Array(Type.String(), { description });
 export const HistoryDetailBody = ClosedObject(
   {
     ...HistoryEntryBody.properties,
-    causes: Ids("Ids of what led to it, from the nearest up to the first"),
-    effects: Ids("Ids of what it led to, oldest first"),
+    causes: Ids("Ids of its causes, from the nearest up to the first"),
+    effects: Ids("Ids of its effects, oldest first"),
   },
   {
     $id: "HistoryDetail",

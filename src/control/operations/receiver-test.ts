@@ -16,7 +16,7 @@ export const ReceiverTestInput = ClosedObject(
     url: Type.String({
       minLength: 1,
       maxLength: 2048,
-      description: "The receiver's, as this server reaches it",
+      description: "The receiver's URL, as this server reaches it",
     }),
     secret: Type.String({
       minLength: 1,

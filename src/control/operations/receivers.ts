@@ -37,7 +37,7 @@ export const ReceiverInput = ClosedObject(
     leased: Type.Optional(
       Type.Boolean({
         description:
-          "Whether it goes, with the webhooks whose `receiver_id` names it, 5 s after its last client stopped following it",
+          "Whether it is deleted, with the webhooks whose `receiver_id` names it, 5 s after its last client disconnected",
       }),
     ),
   },
@@ -51,7 +51,7 @@ export const ReceiverBody = ClosedObject(
     answers: ReceiverAnswers,
     has_secret: Type.Boolean({ description: "Whether it has its own secret, which is never shown" }),
     served: Type.Integer({ minimum: 0, description: "Requests answered with the present list of answers" }),
-    leased: Type.Optional(Type.Literal(true, { description: "It ends with the clients that follow it" })),
+    leased: Type.Optional(Type.Literal(true, { description: "It is deleted with its last client" })),
   },
   {
     $id: "Receiver",
@@ -217,7 +217,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
         );
       const { delivery } = call.params;
       if (call.server.receivers.forwarding.answer(world, id, delivery, call.body)) return noContent();
-      const detail = `Nothing waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
+      const detail = `No delivery waits for an answer to ${delivery.slice(0, 100)}: it was answered before, or its sender has given up.`;
       throw new Problem("nothing-waits", { detail, value: delivery });
     },
   }),

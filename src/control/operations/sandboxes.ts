@@ -169,7 +169,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "sandboxes.reset",
     route: "POST S/reset",
-    summary: "Reset everything to the first day; settings and snapshots stay",
+    summary: "Reset everything to the initial state; settings and snapshots stay",
     body: { kind: "json", schema: ResetInput, optional: true },
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: SandboxBody },

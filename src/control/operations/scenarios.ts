@@ -8,7 +8,7 @@ import { scenarioAt } from "../problem.ts";
 
 export const ActiveScenariosBody = ClosedObject(
   {
-    names: Type.Array(Type.String(), { description: "Those in force now, in their order" }),
+    names: Type.Array(Type.String(), { description: "The active scenarios, in their order" }),
     ...ListOf(ScenarioBody).properties,
   },
   {
@@ -41,7 +41,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
       title:
         names.length === 0
           ? "All scenarios were switched off."
-          : `In force are now: ${[...new Set(names)].join(", ")}.`,
+          : `Active scenarios: ${[...new Set(names)].join(", ")}.`,
     }),
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: ActiveScenariosBody },

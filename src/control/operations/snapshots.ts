@@ -136,7 +136,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "snapshot-too-new"],
     success: [
       { status: 201, schema: SnapshotBody },
-      { status: 200, schema: SnapshotBody, description: "Where it replaced one of the same name" },
+      { status: 200, schema: SnapshotBody, description: "If it replaced one of the same name" },
     ],
     async handle({ params: { snap }, body, sandbox, server }) {
       requireName(sandbox, snap);

@@ -93,7 +93,7 @@ function requireFree(tx: Transaction, collection: AnyCollection, id: unknown): v
   throw conflict(
     "id-in-use",
     `There is a record ${id} in ${collection.name} already`,
-    "PATCH it, choose another id, or leave the id away to get one made up",
+    "PATCH it, choose another id, or omit the id to have one generated",
   );
 }
 
@@ -120,7 +120,7 @@ export function validatePublicForm(
     return {};
   } catch (error) {
     if (error instanceof Problem) return { problem: error };
-    return { problem: unprocessable("body", null, "is no such record as the collection holds") };
+    return { problem: unprocessable("body", null, "is not a valid record of the collection") };
   }
 }
 

@@ -10,7 +10,7 @@ function inventor(locale: string, seed = 1) {
   return { random: new Random(seed), settings: { ...DEFAULT_SETTINGS, locale } };
 }
 
-describe("made-up values", () => {
+describe("generated values", () => {
   it.each([
     "A1",
     "Ada Osei",

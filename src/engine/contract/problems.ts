@@ -73,7 +73,7 @@ export const PROBLEMS = {
   "invalid-json": type(422, "The body is not valid JSON", "The body cannot be read"),
   "invalid-document": type(
     422,
-    "The document cannot be used",
+    "The document is invalid",
     "A fixture, scenario or rule; `problems` lists what is wrong where",
   ),
   "snapshot-too-new": type(422, "The snapshot is too new", "A newer release wrote the uploaded snapshot"),
@@ -85,12 +85,12 @@ export const PROBLEMS = {
   moved: type(
     503,
     "Another node owns the sandbox",
-    "In a fleet: it has just moved, or its owner cannot be reached; `Retry-After` says when to come again",
+    "In a fleet: the sandbox has just moved, or its owner cannot be reached; `Retry-After` says when to retry",
   ),
   "store-failing": type(
     503,
     "The store cannot be used",
-    "In a fleet: Redis is away or refuses; `Retry-After` says when to come again",
+    "In a fleet: Redis is unreachable or refuses; `Retry-After` says when to retry",
   ),
   "no-port": type(503, "No port is free", "No port could be opened for the sandbox's origin"),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
@@ -105,7 +105,7 @@ const Whole = () => Type.Integer({ minimum: 0 });
 /** One thing that is wrong in a fixture, scenario or rule. */
 const Place = ClosedObject({
   file: Type.String(),
-  line: Type.Integer({ minimum: 0, description: "From 1; 0 where the document came without a text" }),
+  line: Type.Integer({ minimum: 0, description: "From 1; 0 if the document has no text" }),
   column: Whole(),
   field: Type.String({ description: "As in `rules[0].match.operation`; empty for the whole document" }),
   message: Type.String(),
@@ -126,10 +126,10 @@ export const ProblemBody = ClosedObject(
     field: Type.Optional(
       Type.String({ description: "The field at fault, as in `settings.retry_schedule[0]`" }),
     ),
-    value: Type.Optional(Type.Unknown({ description: "What was sent there, shortened where it is long" })),
-    hint: Type.Optional(Type.String({ description: "The right word nearest to the wrong one" })),
-    advice: Type.Optional(Type.String({ description: "With 409: what would make it possible" })),
-    code: Type.Optional(Type.String({ description: "Where a rule of the emulated API refuses: its code" })),
+    value: Type.Optional(Type.Unknown({ description: "The sent value, shortened if it is long" })),
+    hint: Type.Optional(Type.String({ description: "The nearest known word" })),
+    advice: Type.Optional(Type.String({ description: "With 409: how to make it possible" })),
+    code: Type.Optional(Type.String({ description: "If a rule of the emulated API refuses: its code" })),
     problems: Type.Optional(Type.Array(Place, { description: "Everything that is wrong in a document" })),
     message: Type.Optional(
       Type.String({ description: "Of the first of `problems`, like file, line and column" }),

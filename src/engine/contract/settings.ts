@@ -177,7 +177,7 @@ export const Settings = Type.Object(
       default: "en",
       "x-assumption": "G44",
       description:
-        "the language and country of names, e-mail addresses, titles and file names that are made up; a fixture's are made when its sandbox is created or reset",
+        "the language and country of names, e-mail addresses, titles and generated file names; those of a fixture are generated when its sandbox is created or reset",
     }),
     check_answers: Words(["on", "off"], {
       default: "off",
@@ -200,7 +200,7 @@ export const Settings = Type.Object(
   {
     additionalProperties: false,
     $id: "Settings",
-    description: "Everything that may be set, as it is in force",
+    description: "All settings with their current values",
   },
 );
 export type Settings = Static<typeof Settings>;

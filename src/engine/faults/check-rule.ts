@@ -78,7 +78,7 @@ function checkRequests(
     if (forced || matched.length === 0 || matched.some((one) => documentedCodes(one).has(code))) return;
     const who =
       matched.length === 1 ? `${matched[0]!.id} never answers` : "none of the matched operations answers";
-    report(path, `${who} ${code}; \`${code}!\` forces it all the same`);
+    report(path, `${who} ${code}; \`${code}!\` forces it anyway`);
   };
   const { effect, sequence = [] } = rule;
   if (effect?.error !== undefined) check(effect.error, ["effect", "error"]);

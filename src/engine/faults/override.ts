@@ -65,7 +65,7 @@ function readFault(text: string, operation: AnyOperation, scenarios: ScenarioNam
   if (isCatalogueCode(code)) {
     if (forced || documentedCodes(operation).has(code)) return toCodeFault(text);
     throw new RefusedOverride(
-      `${operation.id} never answers ${code}. It answers ${[...documentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it all the same.`,
+      `${operation.id} never answers ${code}. It answers ${[...documentedCodes(operation)].join(", ")}; X-Sandbox-Fault: ${code}! forces it anyway.`,
     );
   }
   if (WIRE_NAMES.includes(text)) return { kind: "plan", plan: readEffect({ wire: text }), name: text };

@@ -68,7 +68,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     if (rule.principal !== undefined && rule.principal !== principal?.user_id)
       return `principal is not ${rule.principal}`;
     if (headers["x-sandbox-fault"] !== undefined)
-      return "the request asks for a fault of its own, which goes first";
+      return "the request sets a fault itself, which takes precedence";
     if (rule.phase === "after" && !this.isAfter)
       return "it triggers after the change, which the request does not reach";
     return "an earlier rule decided, or set the delay";

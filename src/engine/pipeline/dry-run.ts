@@ -132,7 +132,7 @@ function describePassed(stage: Stage, exchange: Exchange): string {
   switch (stage) {
     case "route":
       return operation === undefined
-        ? "no operation has the path; rules that answer by themselves are asked"
+        ? "no operation has the path; only rules can answer"
         : `${operation.method} ${operation.path} is ${operation.id}`;
     case "fault":
       return describeFaults(
@@ -154,12 +154,12 @@ function describePassed(stage: Stage, exchange: Exchange): string {
       return warnings.length === 0 ? "path, query and body are well-formed" : warnings.join("; ");
     case "access":
       return operation!.access
-        ? "what it names is there, and the caller may"
-        : "the operation asks for no more";
+        ? "the resources exist, and the caller has access"
+        : "the operation has no other conditions";
     case "spending":
       return operation!.billable ? "no spending limit is reached" : "the operation costs nothing";
     case "rule": {
-      const then = operation!.finish ? ", and then waits for what it sets in motion" : "";
+      const then = operation!.finish ? ", and then waits for its effects" : "";
       return `the operation answers ${exchange.answer?.status ?? toAnswer(operation!, exchange.value).status}${then}`;
     }
     case "fault-after":

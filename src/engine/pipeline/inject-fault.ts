@@ -92,7 +92,7 @@ function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
 /** Understudy's own refusal, as for a full sandbox; here waiting helps. */
 function tooManyHeld(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
-  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are held up already, by X-Sandbox-Delay or a fault that hangs. Send it again when some of them have ended.`;
+  const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send it again when some of them have ended.`;
   const body = JSON.stringify({
     ...{ type: `${PROBLEM_TYPE}limit-reached`, title, status: 503, detail },
     ...{ limit: "held_requests", allowed: MAX_HELD_REQUESTS, wanted: MAX_HELD_REQUESTS + 1 },

@@ -170,7 +170,7 @@ export function unknownSandboxAnswer(name: string, known: readonly string[] | un
     sandboxes: known?.slice(-MAX_LISTED),
     hint: wasRepeated(name)
       ? "X-Sandbox was sent twice"
-      : "create it with POST /_control/sandboxes, or leave the prefix, the X-Sandbox header and the name before `.localhost` away to use `default`",
+      : "create it with POST /_control/sandboxes, or leave the prefix, the X-Sandbox header and the name before `.localhost` out to use `default`",
   });
 }
 

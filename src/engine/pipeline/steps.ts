@@ -107,7 +107,7 @@ function count(exchange: Exchange, { principal, requests_per_minute }: Identity)
   const retry_after_seconds = secondsUntil(rate.reset, at);
   throw new ApiError("RATE_LIMIT_EXCEEDED", {
     details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
-    reason: `the key ${key_id} has had its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
+    reason: `the key ${key_id} has used its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
     headers: { "Retry-After": String(retry_after_seconds) },
   });
 }
@@ -129,7 +129,7 @@ function readBody(exchange: Exchange): undefined | Promise<void> {
   if (operation.body?.kind === "json") return readJson(exchange);
   if (!streamsBody(operation)) return undefined;
   if (dryRun !== undefined && operation.body?.kind === "multipart")
-    throw new Undecidable("the operation takes a form, and what follows depends on its files");
+    throw new Undecidable("the operation takes a form, and the next steps depend on its files");
   exchange.captured = new BodyCapture({ withDigest: false });
   exchange.uploads = { seen: sandbox.peekUploads() };
   return operation.body?.kind === "multipart" ? readForm(exchange) : undefined;
@@ -207,9 +207,7 @@ function prepare(exchange: Exchange): undefined | Promise<void> {
   runStepsNow([AUTHORIZE, CHECK_BUDGET], exchange);
   exchange.stage = stage;
   if (dryRun === undefined) return runPrepare(exchange);
-  throw new Undecidable(
-    "the operation works on what it is sent before it answers, which a dry run does not do",
-  );
+  throw new Undecidable("the operation processes its input before it answers, which a dry run does not do");
 }
 
 async function runPrepare(exchange: Exchange): Promise<void> {

@@ -63,11 +63,7 @@ export function validateJson(
 ): unknown {
   const beyond = findInexactNumber(text);
   if (beyond !== undefined) {
-    throw invalidInput(
-      beyond.field,
-      beyond.value,
-      `${beyond.field} is beyond what a number can hold exactly`,
-    );
+    throw invalidInput(beyond.field, beyond.value, `${beyond.field} is too large to be represented exactly`);
   }
   const sent: Sent = (place) =>
     (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;

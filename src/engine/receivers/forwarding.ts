@@ -27,7 +27,7 @@ export const ForwardedDelivery = ClosedObject(
     id: Type.String({ description: "To answer it by" }),
     at: Timestamp({ description: "On the sandbox's clock" }),
     method: Type.String(),
-    headers: Headers("As they were sent, without those that are about the connection"),
+    headers: Headers("As they were sent, without headers of the connection"),
     body_base64: Type.String({ description: "The bytes exactly as they were signed" }),
   },
   {
@@ -48,7 +48,7 @@ export type ForwardedDelivery = Static<typeof ForwardedDelivery>;
 export const ForwardedEvent = ClosedObject(
   {
     ready: Type.Optional(
-      Type.Literal(true, { description: "The first event: deliveries from now on follow" }),
+      Type.Literal(true, { description: "The first event: deliveries follow from now on" }),
     ),
     delivery: Type.Optional(ForwardedDelivery),
   },
@@ -60,14 +60,14 @@ export type ForwardedEvent = Static<typeof ForwardedEvent>;
 export const ForwardedAnswer = ClosedObject(
   {
     status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
-    headers: Type.Optional(Headers("Of the answer; those that are about the connection are left out")),
+    headers: Type.Optional(Headers("Headers of the answer, without those of the connection")),
     body_base64: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" })),
     failure: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1000,
         description:
-          "In place of a status: why there was no answer. The sender's connection breaks, and its record says why.",
+          "Instead of a status: why there was no answer. The sender's connection breaks, with this reason in its record.",
       }),
     ),
   },

@@ -17,7 +17,7 @@ export interface AnsweredRequest {
   readonly query: string;
   /** The base of the URLs in its answer; undefined if it has none. */
   readonly base_url?: string | undefined;
-  /** 0 where the client saw none. */
+  /** 0 if the client received none. */
   readonly status: number;
   /** Catalogue code of an error answer. */
   readonly code: string | null;

@@ -179,7 +179,7 @@ describe("the sender of deliveries", () => {
     ready[0]!.resolve();
     expect(await undone).toBe(false);
     await queue(["b"], "wh_3");
-    // A delivery whose write could not be saved is sent all the same: its writer got an error.
+    // A delivery is sent even if its write could not be saved: its writer got an error.
     ready[2]!.reject(new Error("the disk is full"));
     await turn();
     expect(ids()).toEqual(["b"]);

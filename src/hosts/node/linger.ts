@@ -10,8 +10,8 @@ export function toConnectionEvent(server: Server): "connection" | "secureConnect
   return server instanceof TlsServer ? "secureConnection" : "connection";
 }
 
-/** The TCP connections beneath those of TLS, which cannot be reset. */
-const beneath = new WeakMap<Socket, Socket>();
+/** The TCP connections of TLS connections, which cannot be reset. */
+const tcpSockets = new WeakMap<Socket, Socket>();
 
 /** Remembers them for a server with TLS, by the client's port. */
 export function followSockets(server: Server): void {
@@ -25,13 +25,13 @@ export function followSockets(server: Server): void {
   });
   server.on("secureConnection", (socket: Socket) => {
     const tcp = shaking.get(toKey(socket));
-    if (tcp !== undefined) beneath.set(socket, tcp);
+    if (tcp !== undefined) tcpSockets.set(socket, tcp);
   });
 }
 
 /** Ends a connection with RST. */
 export function resetSocket(socket: Socket): void {
-  const tcp = beneath.get(socket);
+  const tcp = tcpSockets.get(socket);
   (tcp ?? socket).resetAndDestroy();
   if (tcp !== undefined) socket.destroy();
 }

@@ -5,7 +5,7 @@ it("names chosen by users cannot send control characters to the terminal that sh
   const lines: string[] = [];
   const log = standardLog("warn", { write: (line) => lines.push(line) });
   const name = "\u001b[2J\u009b31m\u0090q\u202ename\nsecond";
-  log.warn(`The scenario ${name} is not to be found any more.`);
+  log.warn(`The scenario ${name} no longer exists.`);
   log.error({ err: new Error(name) }, "internal error");
   expect(lines).toHaveLength(2);
   for (const line of lines) {

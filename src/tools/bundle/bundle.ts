@@ -19,7 +19,7 @@ const Body = Type.Union([
 export type BundleBody = Static<typeof Body>;
 
 const Answer = Type.Object({
-  /** 0 where the client saw none. */
+  /** 0 if the client received none. */
   status: Type.Integer({ minimum: 0, maximum: 999 }),
   headers: Headers,
   body: Type.Optional(Body),
@@ -104,7 +104,7 @@ export const Bundle = Type.Object(
   },
   {
     $id: "Bundle",
-    description: "What `understudy replay` takes: a world, what happened to it, and what it answered",
+    description: "The input of `understudy replay`: a world, its requests and calls, and its answers",
     examples: [
       {
         format: BUNDLE_FORMAT,

@@ -72,12 +72,12 @@ function completeJournal({ journal }: Sandbox, recording: Recording): readonly J
   const unfit = recording.unfit ?? unexplained(calls, restores);
   if (unfit !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${unfit}`;
-    throw new BundleRefusal("not-replayable", detail, "reset it and let the requests come again");
+    throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");
   }
   const missing = journal.lastSequence - first.position - entries.length;
   if (missing > 0) {
-    const detail = `The journal has lost ${missing} of the requests since the sandbox's first day`;
-    const advice = "raise the setting journal_limit, reset, and let them come again";
+    const detail = `The journal has lost ${missing} of the requests since the sandbox was created or reset`;
+    const advice = "raise the setting journal_limit, reset the sandbox, and repeat the requests";
     throw new BundleRefusal("journal-incomplete", detail, advice);
   }
   // Deliveries are in the recording.
@@ -85,20 +85,20 @@ function completeJournal({ journal }: Sandbox, recording: Recording): readonly J
   for (const { id, method, path, request_body, request_bytes } of requests) {
     if (request_bytes === 0 || request_body !== undefined) continue;
     const detail = `${method} ${path} (${id}) carried ${request_bytes} bytes, of which the journal keeps no copy`;
-    const advice = "upload something smaller than 64 KB where a bundle is wanted";
+    const advice = "use uploads below 64 KB if you need a bundle";
     throw new BundleRefusal("journal-incomplete", detail, advice);
   }
   return requests;
 }
 
 function unexplained(calls: readonly RecordedCall[], restores: number): string | undefined {
-  if (restores > 0) return "its state came from somewhere else than its fixture and the recorded calls";
+  if (restores > 0) return "its state does not follow from its fixture and the recorded calls";
   const saved = new Set<string>();
   for (const { call } of calls) {
     const [, snap] = /^\/snapshots\/([^/?]+)/.exec(call.path) ?? [];
     if (call.operation === "snapshots.save") saved.add((call.body as { name: string }).name);
     if (call.operation === "snapshots.restore" && !saved.has(snap!))
-      return `it went back to the snapshot ${snap}, which was not saved since its first day`;
+      return `it went back to the snapshot ${snap}, which was not saved since then`;
   }
   return undefined;
 }

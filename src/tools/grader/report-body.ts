@@ -25,7 +25,7 @@ const CheckBody = ClosedObject(
     outcome: Words(["passed", "failed", "not-observable", "error"]),
     detail: Type.String(),
     advice: Type.String({ description: "What to change when the check fails" }),
-    note: Nullable(Type.String({ description: "Worth knowing, but not a failure" })),
+    note: Nullable(Type.String({ description: "A note that is not a failure" })),
     duration_ms: Count(),
     request: Nullable(RequestBody),
     curl: Nullable(Type.String()),
@@ -53,9 +53,9 @@ export const ReceiverReportBody = ClosedObject(
     unseen: Type.Array(
       ClosedObject({
         what: Type.String(),
-        how: Type.String({ description: "How to find it out in the receiver's code" }),
+        how: Type.String({ description: "How to check it in the receiver's code" }),
       }),
-      { description: "What no grading from outside can show" },
+      { description: "Questions that no grading from outside can answer" },
     ),
   },
   { $id: "ReceiverReport" },

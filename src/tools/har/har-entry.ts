@@ -98,7 +98,7 @@ export const HAR_ENTRY = {
     ),
   }),
   response: ClosedObject({
-    status: Type.Integer({ description: "0 where the client saw none" }),
+    status: Type.Integer({ description: "0 if the client received none" }),
     statusText: Type.String(),
     ...common,
     content: ClosedObject({

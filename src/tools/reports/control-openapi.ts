@@ -33,9 +33,9 @@ export function controlApiDocument(calls: readonly Call[], version: string): Jso
         title: "Understudy's control API",
         version,
         summary:
-          "Makes sandboxes, turns their clocks, changes their state, arms faults and asks the journal.",
+          "Creates sandboxes, advances their clocks, changes their state, arms faults and reads the journal.",
         description:
-          "Every refusal is a problem (RFC 9457) of one of the kinds that its response lists. Only requests to loopback names, from loopback pages, are answered, unless the server was started with others.",
+          "Every refusal is a problem (RFC 9457) of one of the kinds that its response lists. The server only answers requests to loopback names, and from loopback pages, unless it was started with other names.",
       },
       servers: [{ url: "http://127.0.0.1:4747", description: "A local server" }],
       security: [{}, { token: [] }],

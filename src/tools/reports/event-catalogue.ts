@@ -49,7 +49,7 @@ function payloadSchema(event: AnyEvent): Record<string, unknown> {
     data: dataSchema(event) as object,
     timestamp: { type: "string", format: "date-time" },
     webhook_id: text,
-    delivery_id: { ...text, description: "The same on every attempt; for telling repetitions" },
+    delivery_id: { ...text, description: "The same on every attempt, to detect repetitions" },
   };
   return {
     title: event.name,

@@ -20,7 +20,7 @@ export const FidelityLedger = ClosedObject(
         }),
         assumptions: Type.Array(Type.String(), { description: "Those that shaped it" }),
         assumed: Type.Array(ClosedObject({ part: Type.String(), assumption: Type.String() }), {
-          description: "What of it the reference does not show",
+          description: "The parts that the reference does not show",
         }),
         error_codes: Texts,
       }),

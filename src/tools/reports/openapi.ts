@@ -229,7 +229,7 @@ const DELIVERY_SCHEMA: Json = {
     data: { type: "object" },
     timestamp: { type: "string", format: "date-time" },
     webhook_id: text,
-    delivery_id: { type: "string", description: "The same on every attempt; for telling repetitions" },
+    delivery_id: { type: "string", description: "The same on every attempt, to detect repetitions" },
   },
 };
 

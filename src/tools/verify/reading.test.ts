@@ -49,7 +49,7 @@ describe("objects", () => {
     expect(known.bindings([])).toEqual([{}]);
   });
 
-  it("ids that were made up are not taken for found ones [interfaces 2]", () => {
+  it("invented ids do not count as found [interfaces 2]", () => {
     const known = new KnownObjects(NAMES);
     known.read({ details: { session_id: inventId("mbsess_") }, job_id: "4711" });
     expect(known.one("session_id")).toBeUndefined();

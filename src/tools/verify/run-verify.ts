@@ -200,7 +200,7 @@ export function recordUnreadable(
   error: unknown,
 ): void {
   const isShape = error instanceof TypeError;
-  const message = isShape ? "it has another shape" : error instanceof Error ? error.message : String(error);
+  const message = isShape ? "it has another form" : error instanceof Error ? error.message : String(error);
   const gap = section.startsWith("G") ? section : undefined;
   verdict.expect(false, `an answer could not be read: ${message}`, gap);
 }

@@ -8,7 +8,7 @@ test("lists the models", async ({ sandbox }) => {
   expect(await models(sandbox)).toBe(200);
 });
 
-test("is told to wait", async ({ sandbox }) => {
+test("waits after a refusal", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" } });
   expect(await models(sandbox)).toBe(429);
 });

@@ -5,14 +5,14 @@ import { expect, test } from "../../../src/client/vitest.ts";
 const models = async ({ url, credentials }: { url: string; credentials: Readonly<Record<string, string>> }) =>
   (await fetch(`${url}/v1/models`, { headers: { "api-key": credentials["usr_dan"]! } })).status;
 
-test("is told to wait", async ({ sandbox }) => {
+test("waits after a refusal", async ({ sandbox }) => {
   expect(await models(sandbox)).toBe(429);
 });
 
 describe("in the past", () => {
   const past = test.extend({ understudy: { clock: { mode: "frozen", now: "2020-02-29T12:00:00.000Z" } } });
 
-  past("is told to wait, too", async ({ sandbox }) => {
+  past("waits after a refusal, too", async ({ sandbox }) => {
     expect(await models(sandbox)).toBe(429);
     expect((await sandbox.info()).clock.now).toBe("2020-02-29T12:00:00.000Z");
   });

@@ -256,7 +256,7 @@ export const RESOURCES: readonly Assumption[] = [
   },
   {
     id: "G44",
-    topic: "Data that is made up",
+    topic: "Generated data",
     chosen:
       "Names, e-mail addresses, titles and file names that a fixture, `fixture generate` or a state call leaves out come from @faker-js/faker with the sandbox's seed: valid, plausible in the locale, and distinct where they must be.",
     details: [

@@ -70,7 +70,7 @@ export function findKeyProblem(
   if (revoked) return "was revoked";
   if (expires_at !== null && expires_at <= world.now) return `expired at ${world.iso(expires_at)}`;
   const user = world.get(users, user_id);
-  if (user === undefined) return "belongs to a user who is gone";
+  if (user === undefined) return "belongs to a deleted user";
   return user.account === "active" ? undefined : `belongs to a user who is ${user.account}`;
 }
 

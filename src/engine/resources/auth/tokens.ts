@@ -98,7 +98,7 @@ export async function explainToken(tx: Transaction, token: string): Promise<stri
     return "a session token that this sandbox did not sign: it is forged, of another sandbox, or from before a reset";
   const record = tx.get(apiKeys, claims.key);
   if (record === undefined || record.user_id !== claims.sub)
-    return `a session token of the key ${claims.key}, which is gone`;
+    return `a session token of the key ${claims.key}, which was deleted`;
   const trouble = findKeyProblem(tx, record);
   if (trouble !== undefined) return `a session token of the key ${claims.key}, which ${trouble}`;
   const expired = `expired at ${new Date(claims.exp * 1000).toISOString()}`;

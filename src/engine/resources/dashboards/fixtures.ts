@@ -72,7 +72,7 @@ export const dashboardsFixture: FixtureReader = {
   },
 };
 
-/** Generates a link for each day from the dashboard's first day on. */
+/** Generates a link for each day from the day of the dashboard's creation on. */
 function generateLinks(
   { id, share_links = [] }: FixtureEntry<typeof record>,
   base: BaseBuilder,

@@ -43,7 +43,7 @@ export const Webhook = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 1000,
-      description: "What made it inactive, in words; gone with that",
+      description: "Why it is inactive, in words; removed when it becomes active",
     }),
   ),
   receiver_id: Type.Optional(
@@ -105,14 +105,14 @@ export function subscribers(organization_id: string, event: string): string {
 
 /** One attempt of a delivery, with its outcome. */
 export const Attempt = Type.Object({
-  at: Instant({ description: "When it began; made by an advance, its due time" }),
+  at: Instant({ description: "When it began; the due time if an advance of the clock made it" }),
   ended_at: Type.Optional(Instant()),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer(),
   duration_ms: Type.Integer({ description: "On the wall clock" }),
   error: Type.Optional(Type.String()),
-  fault: Type.Optional(Type.String({ description: "The armed fault that had a hand in it" })),
+  fault: Type.Optional(Type.String({ description: "The fault that affected it" })),
 });
 export type Attempt = Static<typeof Attempt>;
 
@@ -183,7 +183,7 @@ export const webhookTest = event({
   name: "webhook.test",
   section: "4.21",
   assumptions: ["G23"],
-  summary: "A test of this webhook was asked for",
+  summary: "A test of this webhook was requested",
   about: {
     ...about,
     // A fixture's delivery has none.

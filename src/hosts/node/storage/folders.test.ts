@@ -63,7 +63,7 @@ function left(change: { start?: string; pid?: number; began?: string }): string 
   return name;
 }
 
-/** An id that a process had which is gone now. */
+/** An id that a process had which was deleted now. */
 const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
 describe("what a killed server leaves behind", () => {

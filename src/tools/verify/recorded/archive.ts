@@ -33,7 +33,7 @@ interface Archive {
 /**
  * Goes through the exchanges of an archive that belong to the API; it is read twice, first to find out which
  * those are. `begin` is asked in between. `target`: the base URL, without a slash at its end; undefined: the one
- * beneath which most operations were asked for.
+ * below which most operations were asked for.
  * @throws InputError; TargetUnusable where nothing is of this API
  */
 export async function eachExchange(
@@ -117,7 +117,7 @@ interface Base {
 const MAX_BASES = 1_000;
 
 /**
- * The base URL beneath which most operations are asked for; of several as good, the one with most requests.
+ * The base URL below which most operations are asked for; of several as good, the one with most requests.
  * @throws InputError
  */
 async function findBase(file: string, router: Router, given: string | undefined): Promise<Base> {
@@ -327,7 +327,7 @@ function toBody(
   }
   // Polly.JS writes a list of pieces.
   const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
-  // Most recorders have decompressed a body, and show the header all the same.
+  // Most recorders have decompressed a body, and still show the header.
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
   const plain = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
