@@ -78,6 +78,12 @@ describe("a file in Windows-1252", () => {
     expect(said).toContain("world.yaml:3:30: the file is not UTF-8");
   });
 
+  it("characters that Latin-1 lacks are named too", async () => {
+    const price = Buffer.from(`name: 5 \u0080\n`, "latin1");
+    const { said } = await run(["fixture", "check"], "world.yaml", price);
+    expect(said).toContain('Windows-1252, in which 0x80 is "€"');
+  });
+
   it("a server does not start with such a fixture", async () => {
     writeFileSync(join(folder, "world.yaml"), WESTERN(FIXTURE));
     await expect(startReference({ fixture: join(folder, "world.yaml") })).rejects.toThrow(PROBABLY);

@@ -1,3 +1,4 @@
+import { repairWestern } from "../contract/text.ts";
 import { type DocumentError, documentError } from "./document-error.ts";
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be";
@@ -49,7 +50,7 @@ export function refuseEncoding(bytes: Uint8Array, encoding: TextEncoding, file: 
   const byte = bytes[end]!;
   const code = `0x${byte.toString(16).toUpperCase()}`;
   const message = isWestern(bytes.subarray(Math.max(0, end - SAMPLE_BYTES), end + SAMPLE_BYTES))
-    ? `the file is not UTF-8 but probably Windows-1252, in which ${code} is "${toWestern(byte)}"; ${advice}`
+    ? `the file is not UTF-8 but probably Windows-1252, in which ${code} is "${repairWestern(String.fromCharCode(byte))}"; ${advice}`
     : `the file is not UTF-8 but in another encoding, such as Windows-1251, Shift JIS or GBK (${code} is here); ${advice}`;
   return documentError(file, place, message);
 }
@@ -76,10 +77,6 @@ function withoutCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncod
     stream: true,
   });
   return new TextEncoder().encode(whole).length;
-}
-
-function toWestern(byte: number): string {
-  return new TextDecoder("windows-1252").decode(Uint8Array.of(byte));
 }
 
 /** In Western European text most letters beyond ASCII are alone between ASCII ones. */

@@ -1,3 +1,4 @@
+import { repairWestern } from "../../contract/text.ts";
 import { platform } from "../../platform.ts";
 import { MAX_TEXT_LENGTH } from "./passages.ts";
 
@@ -174,9 +175,9 @@ export function decodeText(
 ): string | undefined {
   try {
     // A part may end within a character.
-    return new TextDecoder(detectEncoding(bytes, mime_type), { fatal: true }).decode(bytes, {
-      stream: !isWhole,
-    });
+    const decoder = new TextDecoder(detectEncoding(bytes, mime_type), { fatal: true });
+    const text = decoder.decode(bytes, { stream: !isWhole });
+    return decoder.encoding === "windows-1252" ? repairWestern(text) : text;
   } catch {
     return undefined;
   }
