@@ -627,7 +627,7 @@ export interface SettingsChange {
   connector_job_seconds?: number;
   /** the share of connector jobs that fail; a connection may have a rate of its own */
   connector_failure_rate?: number;
-  /** whether running meetings go on to speak on the sandbox's clock */
+  /** whether running meetings get new lines as the sandbox's clock advances */
   live_meetings?: "on" | "off" | true | false;
   /** how long a transcription takes */
   transcription_seconds?: number;
@@ -794,7 +794,7 @@ export interface Settings {
   connector_job_seconds: number;
   /** the share of connector jobs that fail; a connection may have a rate of its own */
   connector_failure_rate: number;
-  /** whether running meetings go on to speak on the sandbox's clock */
+  /** whether running meetings get new lines as the sandbox's clock advances */
   live_meetings: "on" | "off";
   /** how long a transcription takes */
   transcription_seconds: number;

@@ -104,7 +104,7 @@ export function reportFiles(options: readonly string[] | undefined): Partial<Rec
   return files;
 }
 
-/** Writes the reports that were asked for, and in GitHub Actions annotations and the job's summary. */
+/** Writes the requested reports, and in GitHub Actions annotations and the job's summary. */
 export function writeReports(
   files: Partial<Record<ReportKind, string>>,
   contents: { cases: () => JunitReport; html: () => string },

@@ -7,7 +7,7 @@ import { ControlHttp } from "./http.ts";
 import type { SandboxStart } from "./sandbox-start.ts";
 import { transportOver } from "./transport.ts";
 
-/** All that a server offers, without one. @throws as `createSandbox` */
+/** The features of a server, without a server. @throws as `createSandbox` */
 export function createEngine(options: SandboxStart): LocalUnderstudy {
   const understudy = assembleEngine(options);
   const fetch = (request: Request) => awaited(understudy.fetch(request));
@@ -24,7 +24,7 @@ export function assembleEngine({ clock, settings, ...rest }: SandboxStart): Unde
   });
 }
 
-/** The timers of a sandbox do not keep Node alive. While an answer is awaited, this does, as a socket would. */
+/** Keeps Node alive while an answer is awaited, as a socket would; timers of a sandbox do not. */
 async function awaited<T>(work: Promise<T>): Promise<T> {
   const alive = setInterval(() => {}, 2 ** 30);
   try {

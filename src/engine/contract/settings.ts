@@ -107,7 +107,7 @@ export const Settings = Type.Object(
     live_meetings: Words(["on", "off"], {
       default: "off",
       "x-assumption": "G34",
-      description: "whether running meetings go on to speak on the sandbox's clock",
+      description: "whether running meetings get new lines as the sandbox's clock advances",
     }),
     transcription_seconds: Type.Number({
       minimum: 0,

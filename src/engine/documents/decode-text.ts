@@ -6,7 +6,7 @@ export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "utf-32le" | "utf
 /** Number of bytes that are examined if there is no byte order mark. */
 const SAMPLE_BYTES = 4096;
 
-/** Detects the encoding of a text by its byte order mark, else by where its zero bytes are. */
+/** Detects the encoding of a text by its byte order mark, else by the positions of its zero bytes. */
 export function detectEncoding(bytes: Uint8Array): TextEncoding {
   const [a, b, c, d] = bytes;
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
@@ -36,7 +36,7 @@ export function decodeText(bytes: Uint8Array, file: string): string {
   }
 }
 
-/** The error for bytes that are not of the detected encoding, at the first that is not. */
+/** The error for bytes that are invalid in the detected encoding, at the first one. */
 export function refuseEncoding(bytes: Uint8Array, encoding: TextEncoding, file: string): DocumentError {
   const advice = "save it as UTF-8";
   if (encoding.startsWith("utf-32")) {
@@ -55,7 +55,7 @@ export function refuseEncoding(bytes: Uint8Array, encoding: TextEncoding, file: 
   return documentError(file, place, message);
 }
 
-/** The number of bytes before the first that is not of the encoding. */
+/** The number of bytes before the first invalid one. */
 function countValid(bytes: Uint8Array, encoding: TextEncoding): number {
   let [valid, invalid] = [0, bytes.length + 1];
   while (invalid - valid > 1) {
@@ -70,7 +70,7 @@ function countValid(bytes: Uint8Array, encoding: TextEncoding): number {
   return withoutCutCharacter(bytes, valid, encoding);
 }
 
-/** A decoder accepts the beginning of a character at the end: the byte that begins it is the wrong one. */
+/** A decoder accepts an incomplete character at the end, so its first byte is the invalid one. */
 function withoutCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncoding): number {
   if (encoding !== "utf-8") return end - (end % 2);
   const whole = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, end), {

@@ -16,11 +16,11 @@ const GLOBSTAR = Symbol("**");
 type Part = readonly (string | typeof STAR | typeof ANY)[] | typeof GLOBSTAR;
 
 /**
- * A matcher for the globs of scenarios (interfaces 6): `*` and `?` stay within one part of a path, `**` as a whole
- * part crosses any number of them, `{a,b}` offers alternatives, `{name}` stands for one part as in a path template,
- * a backslash takes the next character literally. The whole text must match, case counts, dots are ordinary.
+ * A matcher for the globs of scenarios (interfaces 6): `*` and `?` stay within one part of a path, `**` as a whole part
+ * crosses any number of them, `{a,b}` offers alternatives, `{name}` stands for one part as in a path template, a
+ * backslash escapes the next character. The whole text must match, case counts, dots are ordinary.
  *
- * Only the latest wildcard is tried again, never those before it, so that no pattern can run away as a regular
+ * Only the latest wildcard is retried, never those before it, so that no pattern takes exponential time as a regular
  * expression can (picomatch compiles to one): the cost is at most the length of the pattern times that of the text.
  * @throws GlobError for an empty, long or unsupported pattern.
  */
@@ -50,7 +50,7 @@ function matchesPart(part: Part, text: string): boolean {
   return part !== GLOBSTAR && matches(part, text, isStar, fits);
 }
 
-/** Whether a list fits a pattern in which a star stands for any number of items. */
+/** Whether a list matches a pattern in which a star matches any number of items. */
 function matches<P, T>(
   pattern: readonly P[],
   items: ArrayLike<T>,

@@ -3,28 +3,28 @@ import type { Basis, Verdict } from "./verdict.ts";
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 export type Item = any;
 
-/** An operation that answers a list in pages. */
+/** An operation that answers a paginated list. */
 export interface Listing {
   operation: string;
   section: string;
   /** Names of the page size and the offset; `take` and `skip` are in the body of a POST. */
   size: "limit" | "take";
   offset: "offset" | "skip";
-  /** Page size that applies where none is asked for; null: all are answered. */
+  /** Default page size; null: all items. */
   usual: number | null;
   items: (body: Item) => Item[];
   total?: (body: Item) => unknown;
-  /** Where the answer says what was applied. */
+  /** The fields of the answer with the applied values. */
   applied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
   appliedGap?: string;
   /** Identifies an item. */
   id: (item: Item) => unknown;
   /** The check of order and filters. */
   second?: { name: "filters" | "order"; title: string };
-  /** The field that items are in order of, "-" for falling, and the assumption that says so. */
+  /** The field that sorts the items, "-" for descending, and the assumption behind it. */
   order?: string;
   orderGap?: Basis;
-  /** The field that start_date and end_date narrow. */
+  /** The field that start_date and end_date filter. */
   time?: string;
   judgeItem?: (verdict: Verdict, item: Item) => void;
 }

@@ -35,7 +35,7 @@ const MAX_COLOURS = 3;
 
 const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
 
-/** Describes the bytes of a picture; undefined if they are no picture of a known format (G35). */
+/** Describes the bytes of a picture; undefined if they are not a picture of a known format (G35). */
 export async function describePicture(bytes: Uint8Array): Promise<Picture | undefined> {
   try {
     const images = await platform().images();
