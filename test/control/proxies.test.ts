@@ -68,6 +68,9 @@ async function handedOut(url: string): Promise<Record<string, string>> {
     receiver: (await ask(`${S}/default/receivers`, json({}))).url,
     link: get_paragraphs.href,
     "next page": next.href,
+    document: (await ask("/_control/openapi.json")).servers[0].url,
+    "document of a sandbox": (await ask("/_control/openapi.json")).servers[1].url,
+    "control document": (await ask("/_control/api.json")).servers[0].url,
     archive: har.log.entries[0].request.url,
   };
 }

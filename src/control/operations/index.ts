@@ -40,9 +40,9 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/api.json",
     summary: "Show the control API as an OpenAPI 3.1 document",
     success: { status: 200, schema: OpenApiDocument },
-    async handle({ server }) {
+    async handle({ server, site }) {
       const { controlApiDocument } = await import("../../tools/reports/control-openapi.ts");
-      return controlApiDocument(CONTROL_OPERATIONS, server.version);
+      return controlApiDocument(CONTROL_OPERATIONS, server.version, site);
     },
   }),
 ];

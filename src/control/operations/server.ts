@@ -146,9 +146,9 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/openapi.json",
     summary: "Show the emulated API as an OpenAPI 3.1 document",
     success: { status: 200, schema: OpenApiDocument },
-    async handle({ server }) {
+    async handle({ server, site }) {
       const { openApiDocument } = await import("../../tools/reports/openapi.ts");
-      return openApiDocument(API, server.version);
+      return openApiDocument(API, server.version, site);
     },
   }),
   operation({

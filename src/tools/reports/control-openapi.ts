@@ -6,12 +6,14 @@ import {
   ProblemBody,
   type ProblemKind,
 } from "../../engine/contract/problems.ts";
+import type { Site } from "../../engine/pipeline/plain-http.ts";
 import {
   type DocumentComponents,
   groupBy,
   headerRefs,
   inPascalCase,
   type Json,
+  LOCAL_SITE,
   shareResponse,
   toOpenApi,
 } from "./openapi-document.ts";
@@ -26,7 +28,11 @@ const HEADERS: Json = {
 };
 
 /** The OpenAPI document of the control API. */
-export function controlApiDocument(calls: readonly Call[], version: string): Json {
+export function controlApiDocument(
+  calls: readonly Call[],
+  version: string,
+  site: Pick<Site, "baseUrl"> = LOCAL_SITE,
+): Json {
   return toOpenApi(
     {
       info: {
@@ -37,7 +43,7 @@ export function controlApiDocument(calls: readonly Call[], version: string): Jso
         description:
           "Every refusal is a problem (RFC 9457) of one of the kinds that its response lists. The server only answers requests to loopback names, and from loopback pages, unless it was started with other names.",
       },
-      servers: [{ url: "http://127.0.0.1:4747", description: "A local server" }],
+      servers: [{ url: site.baseUrl("default"), description: "The server" }],
       security: [{}, { token: [] }],
       components: {
         securitySchemes: {

@@ -5,6 +5,7 @@ import { type AnyEvent, type DeclaredApi, dataSchema } from "../../engine/contra
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
+import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
 import {
   type DocumentComponents,
@@ -12,6 +13,7 @@ import {
   headerRefs,
   inPascalCase,
   type Json,
+  LOCAL_SITE,
   type SchemaComponents,
   shareResponse,
   toOpenApi,
@@ -23,7 +25,11 @@ const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
  * The OpenAPI document of the emulated API. Whatever the specification leaves open is marked `x-assumption` and
  * `x-assumed` with the ids of the ledger.
  */
-export function openApiDocument({ operations, events }: DeclaredApi, version: string): Json {
+export function openApiDocument(
+  { operations, events }: DeclaredApi,
+  version: string,
+  site: Pick<Site, "baseUrl"> = LOCAL_SITE,
+): Json {
   return toOpenApi(
     {
       info: {
@@ -34,9 +40,9 @@ export function openApiDocument({ operations, events }: DeclaredApi, version: st
           "Where the published reference is silent, operations carry `x-assumption`, and `x-assumed` for each part that it does not show; the fidelity ledger says what was chosen and which setting changes it.",
       },
       servers: [
-        { url: "http://127.0.0.1:4747", description: "The `default` sandbox of a local server" },
+        { url: site.baseUrl("default"), description: "The `default` sandbox" },
         {
-          url: "http://127.0.0.1:4747/_s/{sandbox}",
+          url: site.baseUrl("{sandbox}"),
           description: "Any other sandbox",
           variables: { sandbox: { default: "default" } },
         },
