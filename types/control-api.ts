@@ -1063,6 +1063,8 @@ export interface RuleDefinition {
     /** A webhook id: hits deliveries, not requests */
     webhook?: string;
   };
+  /** On a path that the API lacks: callers without credentials are answered too */
+  public?: boolean;
   sequence?: (number | "pass" | AnyCode)[];
   times?: number;
   every?: number;
@@ -1129,6 +1131,8 @@ export interface FaultRule {
     /** A webhook id: hits deliveries, not requests */
     webhook?: string;
   };
+  /** On a path that the API lacks: callers without credentials are answered too */
+  public?: boolean;
   sequence?: (number | "pass" | AnyCode)[];
   times?: number;
   every?: number;

@@ -12,6 +12,16 @@ describe("rules that have proven nothing [interfaces 13]", () => {
     expect(describeUntriggered([rule({ hits: 1 })])).toBeUndefined();
   });
 
+  it("a rule that serves a path of its own owes no call, one that breaks it does [interfaces 13]", () => {
+    const match = { path: "/v1/tools" };
+    expect(describeUntriggered([rule({ match, effect: { body: {} } })])).toBeUndefined();
+    expect(describeUntriggered([rule({ match, times: 2, effect: { status: 204 } })])).toBeUndefined();
+    expect(describeUntriggered([rule({ match, effect: { wire: "reset" } })])).toContain("never triggered");
+    expect(
+      describeUntriggered([rule({ match: { operation: "models.list" }, effect: { body: {} } })]),
+    ).toContain("never triggered");
+  });
+
   it("a rule whose `times` were not used up is reported, one that is used up is not [interfaces 13]", () => {
     expect(describeUntriggered([rule({ times: 3, hits: 2 })])).toBe(
       "armed but not used up: fault_1 {} triggered 2 of 3 times",

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { servedBy } from "../engine/faults/match.ts";
+import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
@@ -151,9 +153,14 @@ async function armedRules(sandbox: SandboxClient, except: ReadonlySet<string>): 
   ];
 }
 
-/** A rule that was not triggered as often as its `times` say proves nothing. Probability 0 disables a rule. */
+/**
+ * A rule that was not triggered as often as its `times` say proves nothing. Probability 0 disables a rule, and one that
+ * serves a path of its own only waits for calls.
+ */
 export function describeUntriggered(rules: readonly Armed[]): string | undefined {
-  const armed = rules.filter(({ probability }) => probability !== 0);
+  const armed = rules.filter(
+    (rule) => rule.probability !== 0 && servedBy(rule as RuleDocument) !== "content",
+  );
   const never = armed.filter(({ hits }) => hits === 0).map(({ named }) => named);
   const left = armed
     .filter(({ hits, times, spent }) => hits > 0 && !spent && times !== undefined && hits < times)

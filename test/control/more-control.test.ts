@@ -53,6 +53,49 @@ describe("rules on paths outside the contract", () => {
     expect((await call("GET", "/v1/models")).body.models.length).toBeGreaterThan(0);
   });
 
+  it("such a path asks for credentials and counts the caller, unless the rule is public [interfaces 11]", async () => {
+    const name = await fresh();
+    const ask = (as: "dan" | "finn" | undefined, path: string) => api.call(as, "GET", `/_s/${name}${path}`);
+    const body = { tools: [] };
+    await arm(name, { match: { path: "/v1/tools" }, times: 1, effect: { body } });
+    await arm(name, { match: { path: "/v1/status" }, public: true, effect: { body } });
+    const refused = await ask(undefined, "/v1/tools");
+    expect([refused.status, refused.body.error.code]).toEqual([401, "AUTHENTICATION_REQUIRED"]);
+    expect(refused.headers.get("x-sandbox-decision")).toBe("auth");
+    // Suspended; neither has used up the one answer.
+    expect((await ask("finn", "/v1/tools")).status).toBe(401);
+    const served = await ask("dan", "/v1/tools");
+    expect([served.status, served.headers.get("x-ratelimit-remaining")]).toEqual([200, "999"]);
+    expect((await ask(undefined, "/v1/status")).status).toBe(200);
+    // Where no rule serves, the API's own refusal stays.
+    expect((await ask(undefined, "/v1/others")).status).toBe(404);
+    const odd = await arm(name, { match: { path: "/v1/models" }, public: true, effect: { delay: "1s" } });
+    expect([odd.status, odd.body.detail]).toEqual([422, expect.stringContaining("`public`")]);
+  });
+
+  it("every effect works there: codes, broken connections, delays, sequences [interfaces 11]", async () => {
+    const name = await fresh();
+    const ask = (path: string) => api.call("dan", "GET", `/_s/${name}${path}`);
+    const armed = [
+      { match: { path: "/v1/beta/gadgets/code" }, effect: { error: "INSUFFICIENT_PERMISSIONS" } },
+      { match: { path: "/v1/beta/gadgets/wire" }, effect: { wire: "reset" } },
+      { match: { path: "/v1/beta/gadgets/slow" }, effect: { body: { slow: true } } },
+      { match: { path: "/v1/beta/gadgets/slow" }, effect: { delay: "30ms" } },
+      { match: { path: "/v1/beta/gadgets/flaky" }, effect: { body: { found: true } } },
+      { match: { path: "/v1/beta/gadgets/flaky" }, sequence: ["RATE_LIMIT_EXCEEDED", "pass", 503] },
+    ];
+    for (const rule of armed) expect((await arm(name, rule)).status, JSON.stringify(rule)).toBe(201);
+    const denied = await ask("/v1/beta/gadgets/code");
+    expect([denied.status, denied.body.error.code]).toEqual([403, "INSUFFICIENT_PERMISSIONS"]);
+    await expect(ask("/v1/beta/gadgets/wire")).rejects.toThrow("ECONNRESET");
+    const began = performance.now();
+    expect((await ask("/v1/beta/gadgets/slow")).body).toEqual({ slow: true });
+    expect(performance.now() - began).toBeGreaterThan(25);
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++) statuses.push((await ask("/v1/beta/gadgets/flaky")).status);
+    expect(statuses).toEqual([429, 200, 503, 200]);
+  });
+
   it("explain knows them [interfaces 11]", async () => {
     const name = await fresh();
     await arm(name, {
@@ -60,7 +103,8 @@ describe("rules on paths outside the contract", () => {
       match: { path: "/v1/tools" },
       effect: { status: 418, body: "short and stout" },
     });
-    const { body } = await control("POST", `/${name}/faults/explain`, { method: "GET", path: "/v1/tools" });
+    const asked = { method: "GET", path: "/v1/tools", principal: "usr_dan" };
+    const { body } = await control("POST", `/${name}/faults/explain`, asked);
     expect(body).toMatchObject({ operation: null, decision: "fault:inline/tools", status: 418 });
     expect(body.rules).toEqual([
       { rule: "inline/tools", phase: "before", triggers: true, why: "it triggers on every call" },
@@ -72,13 +116,8 @@ describe("rules on paths outside the contract", () => {
 
   it.each([
     [
-      { match: { path: "/v1/tools" }, effect: { error: "RESOURCE_NOT_FOUND" } },
-      "only a rule with a `status` or `body`",
-    ],
-    [{ match: { path: "/v1/tools" }, effect: { delay: "1s" } }, "only a rule with a `status` or `body`"],
-    [
-      { match: { path: "/v1/tools" }, phase: "after", effect: { status: 200 } },
-      "only a rule with a `status` or `body`",
+      { match: { path: "/internal/workspace/members/current" }, phase: "after", effect: { status: 200 } },
+      "neither `operation` nor `phase: after`",
     ],
     [{ match: { path: "/v1/model" }, effect: { wire: "reset" } }, 'did you mean "/v1/models"?'],
     [{ match: { path: "/_control/x" }, effect: { status: 200 } }, "a path begins with a slash"],

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { canNeverTrigger } from "../../engine/faults/rule.ts";
+import { servedBy } from "../../engine/faults/match.ts";
+import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
@@ -179,8 +180,9 @@ function listFailures(
   const command = commandFailure(made, timeoutMs);
   // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const off = new Set(scenario.rules.filter(canNeverTrigger).map(({ id }) => id));
-  // A rule that was never triggered proves nothing about the application.
+  const isExempt = (rule: Rule) => canNeverTrigger(rule) || servedBy(rule.document) === "content";
+  const off = new Set(scenario.rules.filter(isExempt).map(({ id }) => id));
+  // A rule that was never triggered proves nothing about the application; one that serves a path only waits for calls.
   const untriggered = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
   return [
     ...(command === undefined ? [] : [command]),

@@ -23,6 +23,11 @@ export function checkRule(rule: RuleDocument, at: DocumentPath, api: DeclaredApi
   checkSchedule(rule, report);
   checkRuleEffect(rule, report);
   checkLease(rule, report);
+  if (rule.public !== undefined && servedBy(rule) !== "content") {
+    const message =
+      "`public` is for rules that serve a path of their own: `match.path`, and a `body` or a status";
+    report(["public"], message, { atKey: true });
+  }
   if (isDeliveryMatch(match)) checkDelivery(rule, match, { events: api.events, report });
   else checkRequests(rule, match, { operations: api.operations, report });
   return problems;
@@ -170,7 +175,8 @@ function pathProblem(
   // A rule that only fails, on a path close to an existing one, was meant for that one.
   const isServed = serves === "content" || (serves === "failure" && meant === undefined);
   if (isGlob(path) || isServed || matchingOperations({ path }, operations).length > 0) return undefined;
-  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation, where only a rule with a \`status\` or \`body\` of its own answers`;
+  const why = meant === undefined ? ", where a rule has neither `operation` nor `phase: after`" : "";
+  const message = `${JSON.stringify(path.slice(0, 80))} is not a path of an operation${why}`;
   return { message, hint: meant };
 }
 

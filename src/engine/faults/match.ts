@@ -100,19 +100,28 @@ export const UNDECLARED_OPERATION: AnyOperation = {
   handle: () => undefined,
 };
 
-/** The kind of a rule's own answer; undefined if it uses an operation's answer, or none. */
+/** The effect of a rule on a path that no operation has: `content` serves it, `failure` breaks it; undefined: none. */
 export type Serves = "content" | "failure" | undefined;
 
 export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
-  const { error, status, body } = effect;
-  const entries = sequence?.filter((entry) => entry !== "pass") ?? [];
-  if (error !== undefined || entries.some((entry) => typeof entry === "string")) return undefined;
-  const statuses = sequence === undefined ? [status ?? 200] : (entries as number[]);
-  if (body !== undefined || statuses.some((one) => one < 400 && (sequence ?? status) !== undefined))
-    return "content";
-  return sequence === undefined && status === undefined ? undefined : "failure";
+  const statuses = [effect.status, ...(sequence ?? [])].filter((one) => typeof one === "number");
+  return effect.body !== undefined || statuses.some((one) => one < 400) ? "content" : "failure";
 }
+
+/** Whether a rule with that match applies to paths that no operation has. */
+export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOperation[]): boolean {
+  const path = rule.match?.path;
+  const serves = servedBy(rule);
+  if (serves !== "failure") return serves === "content";
+  return isGlob(path!) || matchingOperations({ path }, operations).length === 0;
+}
+
+/** Callers without valid credentials get 401 where the rule serves a path of its own, unless it is `public`. */
+export const NOT_AUTHENTICATED: Criterion = {
+  miss: "the caller has no valid credentials",
+  fits: ({ operation, authenticated }) => operation !== UNDECLARED_OPERATION || authenticated,
+};
 
 function fitsTemplate(template: string, path: string): boolean {
   const parts = path.split("/");

@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
-import { containsValue } from "./match.ts";
+import { containsValue, NOT_AUTHENTICATED } from "./match.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { ArmedRule, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
@@ -171,6 +171,7 @@ class Evaluation {
   /** Why the rule that came nearest did not match. */
   private near: readonly string[] | undefined;
   private nearness = -1;
+  private asksForCaller = false;
   /** Why the first rule of another caller did not match. */
   private foreign: readonly string[] | undefined;
 
@@ -209,6 +210,7 @@ class Evaluation {
   }
 
   private missed(armed: ArmedRule, nearness: number, why: string): void {
+    if (why === NOT_AUTHENTICATED.miss) this.asksForCaller = true;
     this.context.observer.onEvaluated?.(armed, false, why);
     if (nearness <= this.nearness) return;
     this.nearness = nearness;
@@ -257,6 +259,7 @@ class Evaluation {
       const injection = { decision: "fault:header/delay", delay_ms, effect: undefined };
       return { injection, reasons: [own, ...(reasons ?? [])] };
     }
-    return reasons === undefined ? UNTOUCHED : { injection: undefined, reasons };
+    if (reasons === undefined) return UNTOUCHED;
+    return { injection: undefined, reasons, asksForCaller: this.asksForCaller };
   }
 }

@@ -61,6 +61,11 @@ export const RuleDocument = ClosedObject({
   ),
   description: Type.Optional(Type.String({ maxLength: 2000 })),
   match: Type.Optional(Match),
+  public: Type.Optional(
+    Type.Boolean({
+      description: "On a path that the API lacks: callers without credentials are answered too",
+    }),
+  ),
   sequence: Type.Optional(
     Type.Array(
       typed(

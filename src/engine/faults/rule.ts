@@ -11,6 +11,8 @@ import {
   type Criterion,
   isDeliveryMatch,
   matchingOperations,
+  NOT_AUTHENTICATED,
+  reachesUndeclared,
   servedBy,
   toCriteria,
   UNDECLARED_OPERATION,
@@ -53,6 +55,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
   const { match = {}, effect: written = {}, lease = {}, phase = "before" } = document;
   const effect = readEffect(written);
   const delivery = isDeliveryMatch(match);
+  const asksForCaller = servedBy(document) === "content" && !document.public;
   return {
     id,
     document,
@@ -64,10 +67,10 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
       ? undefined
       : new Set([
           ...matchingOperations(match, all).filter((one) => answers(one, effect.answer)),
-          ...(servedBy(document) === undefined ? [] : [UNDECLARED_OPERATION]),
+          ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION] : []),
         ]),
     principal: match.principal,
-    criteria: delivery ? [] : toCriteria(match),
+    criteria: delivery ? [] : [...toCriteria(match), ...(asksForCaller ? [NOT_AUTHENTICATED] : [])],
     body: match.body,
     delivers: delivery ? matchDeliveries(match.event, match.webhook) : () => false,
   };
@@ -75,7 +78,8 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
 
 /** interfaces 6: where the operation never answers the code, the rule passes, unless it is forced. */
 export function answers(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
-  return answer?.kind !== "code" || answer.forced || documentedCodes(operation).has(answer.code);
+  if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
+  return documentedCodes(operation).has(answer.code);
 }
 
 function toSchedule({ sequence, times, every, probability, effect }: RuleDocument): Schedule {

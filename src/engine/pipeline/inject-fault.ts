@@ -3,6 +3,7 @@ import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { sleep } from "../platform.ts";
 import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-injector.ts";
 import { renderedAnswer } from "./answer.ts";
+import { countAgainstRate } from "./count-against-rate.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, InjectedWire, RequestHeaders } from "./plain-http.ts";
 import { RequestFacts } from "./request-facts.ts";
@@ -56,8 +57,16 @@ async function inject(exchange: Exchange, { delay_ms, decision, effect }: Inject
     exchange.delayed_by = decision;
     return;
   }
+  countServed(exchange, effect);
   if (!isDry && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
   throw toEarlyResponse(exchange, decision, effect);
+}
+
+/** A rule that serves a path of its own counts the caller's requests, as an operation does. @throws ApiError */
+function countServed(exchange: Exchange, effect: InjectedEffect): void {
+  const { unmatched, identity } = exchange;
+  if (unmatched !== undefined && effect.kind === "raw" && identity !== undefined && !identity.refused)
+    countAgainstRate(exchange, identity);
 }
 
 /**

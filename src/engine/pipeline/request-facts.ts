@@ -51,6 +51,11 @@ export class RequestFacts implements FaultFacts {
     return this.exchange.identity?.principal;
   }
 
+  get authenticated(): boolean {
+    const { identity } = this.exchange;
+    return identity !== undefined && !identity.refused;
+  }
+
   get organization(): string | undefined {
     return this.exchange.organization;
   }

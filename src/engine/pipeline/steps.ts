@@ -1,15 +1,14 @@
 import { ApiError, invalidInput } from "../contract/errors.ts";
 import type { AnyOperation, Identity } from "../contract/operation.ts";
 import { TokenReply } from "../contract/reply.ts";
-import { pluralize } from "../contract/text.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Transaction } from "../state/transaction.ts";
 import { checkResponse, toAnswer } from "./answer.ts";
 import { BodyCapture } from "./body-capture.ts";
+import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { parseJson } from "./read-body.ts";
-import { secondsUntil } from "./response-headers.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import { validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
@@ -75,9 +74,13 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   if (exchange.unmatched !== undefined || isFaulty(exchange)) return injectFault(exchange, "before");
 }
 
-/** @throws ApiError of `route` */
-function requireOperation({ unmatched }: Exchange): void {
-  if (unmatched !== undefined) throw unmatched;
+/** @throws ApiError of `route`; AUTHENTICATION_REQUIRED if a rule serves the path to callers with credentials */
+function requireOperation(exchange: Exchange): void {
+  const { unmatched, verdict } = exchange;
+  if (unmatched === undefined) return;
+  if (!verdict?.asksForCaller) throw unmatched;
+  exchange.stage = "auth";
+  throw new ApiError("AUTHENTICATION_REQUIRED");
 }
 
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */
@@ -91,25 +94,7 @@ function authenticate(exchange: Exchange): void {
 /** @throws ApiError RATE_LIMIT_EXCEEDED */
 function countRequest(exchange: Exchange): void {
   const { operation, identity } = exchange;
-  if (identity !== undefined && operation!.credentials !== false) count(exchange, identity);
-}
-
-/** Section 8, G05; a dry run only reads the window. @throws ApiError RATE_LIMIT_EXCEEDED */
-function count(exchange: Exchange, { principal, requests_per_minute }: Identity): void {
-  const { at, dryRun, sandbox } = exchange;
-  const { windows } = sandbox;
-  const { key_id } = principal;
-  const rate = dryRun
-    ? windows.peek(key_id, requests_per_minute, at)
-    : windows.count(key_id, requests_per_minute, at);
-  exchange.rate = rate;
-  if (!rate.exceeded) return;
-  const retry_after_seconds = secondsUntil(rate.reset, at);
-  throw new ApiError("RATE_LIMIT_EXCEEDED", {
-    details: { limit: rate.limit, window_seconds: 60, retry_after_seconds },
-    reason: `the key ${key_id} has used its ${pluralize(rate.limit, "request")} of this minute, which ends at ${new Date(rate.reset).toISOString()} on the sandbox's clock`,
-    headers: { "Retry-After": String(retry_after_seconds) },
-  });
+  if (identity !== undefined && operation!.credentials !== false) countAgainstRate(exchange, identity);
 }
 
 /** G05: if an operation injects a rate refusal, for example by a reply rule, the headers show a used-up window. */
@@ -186,7 +171,7 @@ function authenticateByBody(exchange: Exchange): void {
 }
 
 function countByBody(exchange: Exchange): void {
-  if (exchange.operation!.identify !== undefined) count(exchange, exchange.identity!);
+  if (exchange.operation!.identify !== undefined) countAgainstRate(exchange, exchange.identity!);
 }
 
 /** Existence and access, in the order of G03. @throws ApiError */

@@ -12,6 +12,8 @@ export interface FaultFacts {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Identified, not yet authorized. */
   readonly principal: Principal | undefined;
+  /** Whether the credentials of the principal are valid. */
+  readonly authenticated: boolean;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
   /** The current world. */
@@ -91,6 +93,8 @@ export interface Injection {
 
 /** The decision of the sandbox's faults on one request. */
 export interface Verdict {
+  /** A rule serves the path, but not a caller without valid credentials. */
+  readonly asksForCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */
   readonly reasons: readonly string[];
