@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { connect as openSocket, Server as SocketServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { connect, createUnderstudy } from "../../src/client/index.ts";
 import { type Answered, type Api, KEYS, startReference } from "../support/harness.ts";
 import { type RawAnswer, rawRequest } from "../support/raw-request.ts";
+import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 let api: Api;
 beforeEach(async () => {
@@ -13,6 +14,8 @@ afterEach(async () => {
   vi.restoreAllMocks();
   await api.close();
 });
+
+afterAll(removeScratch);
 
 const control = (method: string, path: string, body?: unknown): Promise<Answered> =>
   api.call(undefined, method, `/_control/sandboxes${path}`, body);
@@ -38,6 +41,16 @@ describe("{name}.localhost addresses a sandbox [interfaces 16]", () => {
     await make({ name: "mine" });
     expect((await called(host, "/v1/models")).status).toBe(200);
     expect([await seen("mine"), await seen("default")]).toEqual([["/v1/models"], []]);
+  });
+
+  it("two servers on one machine have their own sandboxes of a name", async () => {
+    const other = await startReference();
+    await make({ name: "mine" });
+    await other.call(undefined, "POST", "/_control/sandboxes", { name: "mine" });
+    await called(`mine.localhost:${new URL(api.url).port}`, "/v1/models");
+    const elsewhere = await other.call(undefined, "GET", "/_control/sandboxes/mine/journal");
+    await other.close();
+    expect([await seen("mine"), elsewhere.body.total]).toEqual([["/v1/models"], 0]);
   });
 
   it("default.localhost, localhost and addresses are `default`", async () => {
@@ -239,6 +252,17 @@ describe("an origin of its own [interfaces 16]", () => {
     await kept.text();
     await own.close();
     await expect(fetch(origin)).rejects.toThrow();
+  });
+
+  it("is not restored with a saved world, which keeps its name [interfaces 2]", async () => {
+    const persist = { folder: scratch() };
+    const before = await startReference({ persist });
+    await before.call(undefined, "POST", "/_control/sandboxes", { name: "mine", origin: true });
+    await before.close();
+    const after = await startReference({ persist });
+    const shown = await after.call(undefined, "GET", "/_control/sandboxes/mine");
+    await after.close();
+    expect(shown.body).toMatchObject({ origin: null, base_url: `${after.url}/_s/mine` });
   });
 
   it("a shared server opens a limited number, and only for those who have the token", async () => {
