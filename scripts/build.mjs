@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { parse } from "yaml";
+import { buildBrowser } from "./build-browser.mjs";
 import { buildConsole } from "./build-console.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
@@ -130,6 +131,7 @@ if (stale) {
     if (failed !== 0) process.exit(failed);
   }
   storeDocuments("fixtures");
+  await buildBrowser();
   writeFileSync(join(out, "built"), "");
 }
 await buildConsole({ ifStale: process.argv.includes("--if-stale") });

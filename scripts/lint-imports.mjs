@@ -23,7 +23,7 @@ const rooms = ENGINE.map((room) => `engine/${room}`);
 const engine = [...rooms, "engine/index.ts"];
 
 /** Files of the engine that import nothing and that every room may import. */
-const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts"];
+const FOUNDATION = ["engine/platform.ts", "engine/bytes.ts", "engine/crc32c.ts"];
 
 /** Globals that a browser lacks. */
 const NODE_GLOBALS = /(?<![.\w"'`/-])(Buffer\b|process\.|setImmediate\b|NodeJS\.|__dirname\b)/;
@@ -59,7 +59,11 @@ export const ROOMS = {
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "persistence", "fleet", "tools", "control"],
   ],
-  client: [...engine, "hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts"],
+  "browser.ts": [...engine, "hosts/fetch", "documents", "tools", "control"],
+  client: [
+    ...engine,
+    ...["hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts", "browser.ts"],
+  ],
   console: [],
   cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],
 };

@@ -1,7 +1,8 @@
 import "./hosts/node/platform.ts";
 import { randomBytes } from "node:crypto";
 import manifest from "../package.json" with { type: "json" };
-import { addMounts, answerInProcess, createBrowserGate, createMounts } from "./control/application.ts";
+import { answerInProcess } from "./control/answer-in-process.ts";
+import { addMounts, createBrowserGate, createMounts } from "./control/application.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import { createGuard } from "./control/guard.ts";
 import { recordsRefusal } from "./control/limits.ts";
@@ -17,6 +18,7 @@ import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, IN_PROCESS_ORIGIN } from "./hosts/fetch/create-fetch.ts";
+import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import { Connections } from "./hosts/node/close-server.ts";
 import { ExpressServer } from "./hosts/node/express-server.ts";
@@ -56,9 +58,8 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     policy: createAddressPolicy({ mode: shared ? "shared" : "local", allow: shared?.allowAddresses }),
     own: own.findReceiver(origins, guard.isOwn),
   };
-  const outbound =
-    replay?.outbound ??
-    deliverInProcess(IN_PROCESS_ORIGIN, (request) => fetch(request), createOutbound(network));
+  const within = createFetchOutbound((request) => fetch(request));
+  const outbound = replay?.outbound ?? deliverInProcess(IN_PROCESS_ORIGIN, within, createOutbound(network));
   const uploads = new UploadStore(limits?.upload_bytes ?? LOCAL_UPLOAD_BYTES, (sandbox) =>
     storedTextBytes(sandbox, sandbox.world.root),
   );

@@ -2095,6 +2095,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:moved"
     | "urn:understudy:problem:store-failing"
     | "urn:understudy:problem:no-port"
+    | "urn:understudy:problem:not-available"
     | "urn:understudy:problem:internal";
   /** The same for every problem of this kind */
   title: string;

@@ -29,6 +29,7 @@ import { statusCommand } from "./commands/status.ts";
 import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { workerFileCommand } from "./commands/worker-file.ts";
 import { report, UsageError } from "./failure.ts";
 import { print } from "./process.ts";
 
@@ -56,6 +57,7 @@ const COMMANDS = [
   signatureCommand,
   suiteCommand,
   verifyCommand,
+  workerFileCommand,
   recordCommand,
   replayCommand,
   coverageCommand,

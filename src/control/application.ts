@@ -1,17 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
 import { clip } from "../engine/documents/document-error.ts";
-import { type PlainAnswer, type PlainRequest, splitTarget } from "../engine/pipeline/plain-http.ts";
+import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { NodeRequest, originForm } from "../hosts/node/node-request.ts";
 import { answerReceiverRequest } from "../hosts/node/receiver-requests.ts";
 import type { SandboxOrigins } from "../hosts/node/sandbox-origins.ts";
 import type { Guard, Mount } from "./guard.ts";
-import type { HandleControl } from "./handle-control.ts";
 import type { Login } from "./login.ts";
 import type { ControlServer } from "./operation.ts";
-import { asProblem, Problem } from "./problem.ts";
-import { preflight, sendAnswer, sendProblem, toOwnAnswer } from "./send-answer.ts";
+import { asProblem, internalProblem, Problem } from "./problem.ts";
+import { preflight, sendAnswer, sendProblem } from "./send-answer.ts";
 
 /** Adds the product's own paths to an Express application, each guarded as it asks. */
 export function addMounts(
@@ -88,28 +87,6 @@ function nothingHere(path: string, mounts: readonly Mount[]): Problem {
   return new Problem("unknown-path", {
     detail: `Nothing answers ${path.slice(0, 200)}. Understudy's own paths are ${mounts.map(({ prefix }) => prefix).join(", ")}; emulated paths begin with /v1, /v2 or /webhooks, or with /_s/{sandbox}.`,
   });
-}
-
-function internalProblem(error: unknown, log: Log): Problem {
-  log.error({ err: error }, "internal error in the control API");
-  return new Problem("internal", {
-    detail: "An unexpected error occurred. The server's log says more; please report it.",
-  });
-}
-
-/** The control API for calls within this process, which no guard stands before. */
-export function answerInProcess(control: ControlServer) {
-  let handle: HandleControl | undefined;
-  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
-    handle ??= (await import("./handle-control.ts")).createControl(control);
-    try {
-      const answer = await handle(request);
-      return answer && toOwnAnswer(answer);
-    } catch (error) {
-      const problem = asProblem(error) ?? internalProblem(error, control.log);
-      return toOwnAnswer(problem.toAnswer());
-    }
-  };
 }
 
 /** A mount whose code is loaded with its first request, so that the server's start does not pay for it. */

@@ -3,7 +3,9 @@ import { PROBLEM_TYPE, PROBLEMS, type ProblemBody, type ProblemKind } from "../e
 import { nearest } from "../engine/contract/text.ts";
 import { clip, DocumentError, type DocumentProblem } from "../engine/documents/document-error.ts";
 import type { Answer } from "../engine/pipeline/plain-http.ts";
+import { NotAvailable } from "../engine/platform.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
+import type { Log } from "../hosts/node/log.ts";
 import { StoreRefusal } from "../persistence/store.ts";
 
 type Member = Exclude<keyof ProblemBody, "type" | "title" | "status" | "detail" | "field" | "value" | "hint">;
@@ -125,6 +127,10 @@ export function asProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof DocumentError) return documentProblem(error, (field) => field);
   if (error instanceof StoreRefusal) return storeProblem(error);
+  if (error instanceof NotAvailable)
+    return new Problem("not-available", {
+      detail: `${sentence(capital(error.message))} Start a server for it.`,
+    });
   return error instanceof ApiError ? apiProblem(error) : undefined;
 }
 
@@ -226,6 +232,14 @@ function apiProblem(error: ApiError): Problem {
     value: named ? details["value"] : value,
     extension: { code },
     headers,
+  });
+}
+
+/** The answer to a defect of ours, which it logs. */
+export function internalProblem(error: unknown, log: Log): Problem {
+  log.error({ err: error }, "internal error in the control API");
+  return new Problem("internal", {
+    detail: "An unexpected error occurred. The server's log says more; please report it.",
   });
 }
 

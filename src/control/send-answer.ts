@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Durability, UnsavedAnswer } from "../engine/pipeline/engine-parts.ts";
-import type { Answer, PlainAnswer } from "../engine/pipeline/plain-http.ts";
-import { addBody } from "../engine/pipeline/response-headers.ts";
+import type { Answer } from "../engine/pipeline/plain-http.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import { sendAnswer as send } from "../hosts/node/send.ts";
 import { StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
+import { toOwnAnswer } from "./answer-in-process.ts";
 import { type Problem, storeProblem } from "./problem.ts";
 
 /** Sends an answer with the headers that all of the product's own have. */
@@ -29,19 +29,11 @@ export async function sendProblem(
   await sendWith(own, { request, response, answer: problem.toAnswer() });
 }
 
-const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
-
 async function sendWith(
   own: Readonly<Record<string, string>>,
   { request, response, answer }: { request: IncomingMessage; response: ServerResponse; answer: Answer },
 ): Promise<void> {
   await send(request, response, toOwnAnswer(answer, own));
-}
-
-/** An answer of the product's own, with the headers that all of them have. */
-export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): PlainAnswer {
-  const all = { ...ALWAYS, ...own, ...answer.headers };
-  return addBody(Object.entries(all).flat(), answer);
 }
 
 const METHODS = "GET, POST, PUT, PATCH, DELETE";

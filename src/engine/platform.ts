@@ -28,6 +28,11 @@ export interface Platform {
   documents(): Promise<DocumentTools>;
 }
 
+/** The host lacks a function, such as image processing in a page. */
+export class NotAvailable extends Error {
+  override readonly name = "NotAvailable";
+}
+
 export type DigestAlgorithm = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
 
 export interface Digest {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { IdempotencyStrategy, Storage } from "@google-cloud/storage";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { crc32c, crc32cText } from "../../src/hosts/node/storage/segment.ts";
+import { crc32c, crc32cText } from "../../src/engine/crc32c.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Api, KEYS, startReference } from "../support/harness.ts";
 import {

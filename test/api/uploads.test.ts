@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { crc32c, crc32cText } from "../../src/hosts/node/storage/segment.ts";
+import { crc32c, crc32cText } from "../../src/engine/crc32c.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { announce, chunk, privateTemporaryFolder, probe, put } from "../support/upload-setup.ts";
 

@@ -93,6 +93,7 @@ export const PROBLEMS = {
     "In a fleet: Redis is unreachable or refuses; `Retry-After` says when to retry",
   ),
   "no-port": type(503, "No port is free", "No port could be opened for the sandbox's origin"),
+  "not-available": type(501, "Not Available Here", "The engine runs in a page, which lacks this function"),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),
 } as const satisfies Record<string, ProblemType>;
 

@@ -59,6 +59,8 @@ export const DIRECTIONS: Readonly<Record<string, Directions>> = {
   "docs/getting-started.md": { ownServer: true },
   "docs/without-a-server.md": {
     ownServer: true,
+    // test/browser/page-engine.test.ts
+    leave: ["understudy-sandbox/browser"],
     says: [/^200\n429$/m, /1 passed/],
     after: `cat > route.mjs <<'END'
 const { GET } = await import("./api-route.mjs");

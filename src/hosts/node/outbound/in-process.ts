@@ -1,53 +1,21 @@
+import type { OutboundClient } from "../../../engine/contract/services.ts";
 import type { Outbound } from "./outbound.ts";
-import { failed } from "./outbound-failure.ts";
-import type { OutboundRequest, OutboundResult } from "./outbound-request.ts";
+import type { OutboundResult } from "./outbound-request.ts";
 
+/** The beginning of an answer, as over the network. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/**
- * Sends what is for `origin` to a function of this process, and everything else as `next` does.
- * @param fetch answers as the global one does, and rejects where the connection breaks
- */
-export function deliverInProcess(
-  origin: string,
-  fetch: (request: Request) => Promise<Response>,
-  next: Outbound,
-): Outbound {
+/** Sends requests to `origin` within this process, and all others as `next` does. */
+export function deliverInProcess(origin: string, within: OutboundClient, next: Outbound): Outbound {
   return {
-    send: (request) =>
-      request.url.startsWith(`${origin}/`) ? sendInProcess(fetch, request) : next.send(request),
+    async send(request) {
+      if (!request.url.startsWith(`${origin}/`)) return next.send(request);
+      const headers = request.headers as Record<string, string>;
+      const { signal, maxAnswerBytes = MAX_ANSWER_BYTES, ...others } = request;
+      const answer = await within.send({ ...others, headers, ...(signal && { signal }) });
+      const body = Buffer.from(answer.body.subarray(0, maxAnswerBytes));
+      return { ...answer, body, truncated: answer.body.length > maxAnswerBytes } as OutboundResult;
+    },
     close: () => next.close(),
   };
-}
-
-async function sendInProcess(
-  fetch: (request: Request) => Promise<Response>,
-  { url, method, headers, body, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES, signal }: OutboundRequest,
-): Promise<OutboundResult> {
-  const began = performance.now();
-  const duration = () => ({ duration_ms: Math.round(performance.now() - began) });
-  const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await fetch(
-      new Request(url, {
-        method,
-        headers: headers as Record<string, string>,
-        body: body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>),
-        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      }),
-    );
-    const whole = Buffer.from(await response.arrayBuffer());
-    return {
-      response_code: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: whole.subarray(0, maxAnswerBytes),
-      truncated: whole.length > maxAnswerBytes,
-      ...duration(),
-    };
-  } catch {
-    if (signal?.aborted) return { ...failed("aborted", "the attempt was cancelled"), ...duration() };
-    if (timeout.aborted)
-      return { ...failed("timeout", `timed out after ${timeoutMs / 1000} s`), ...duration() };
-    return { ...failed("reset", "the connection was reset before an answer"), ...duration() };
-  }
 }

@@ -1,10 +1,9 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { ApiError } from "../../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../../engine/contract/services.ts";
+import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
 import {
   type Blob,
-  crc32c,
-  crc32cText,
   type DiskUsage,
   digestFiles,
   dropBlob,

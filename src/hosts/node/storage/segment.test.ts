@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { crc32c, crc32cText } from "./segment.ts";
+import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
 
 describe("crc32c", () => {
   it("gives the check value of the polynomial's catalogue entry [4.6]", () => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileDigest } from "../../../engine/contract/services.ts";
+import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
 
 /** The size of a sandbox's bytes on disk. */
 export interface DiskUsage {
@@ -128,64 +129,4 @@ export async function digestFiles(
     }
   }
   return algorithm === "md5" ? md5.digest("base64") : crc32cText(crc);
-}
-
-/** Castagnoli's polynomial, reflected: the checksum that Google Cloud Storage reports of an object. */
-const POLYNOMIAL = 0x82f63b78;
-const LANES = 8;
-
-/** Tables for eight bytes at a time; a byte at a time would cost more than writing them to disk. */
-const TABLES = makeTables();
-
-function makeTables(): Int32Array[] {
-  const tables = Array.from({ length: LANES }, () => new Int32Array(256));
-  for (let byte = 0; byte < 256; byte++) {
-    let crc = byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ POLYNOMIAL : crc >>> 1;
-    tables[0]![byte] = crc;
-  }
-  for (let lane = 1; lane < LANES; lane++) {
-    for (let byte = 0; byte < 256; byte++) {
-      const before = tables[lane - 1]![byte]!;
-      tables[lane]![byte] = (before >>> 8) ^ tables[0]![before & 255]!;
-    }
-  }
-  return tables;
-}
-
-/** Continues the checksum `before` (0 at the start) with `bytes`. */
-export function crc32c(bytes: Uint8Array, before = 0): number {
-  const [t0, t1, t2, t3, t4, t5, t6, t7] = TABLES as [
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-    Int32Array,
-  ];
-  let crc = ~before;
-  let i = 0;
-  for (const end = bytes.length - 7; i < end; i += LANES) {
-    crc ^= bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24);
-    crc =
-      t7[crc & 255]! ^
-      t6[(crc >>> 8) & 255]! ^
-      t5[(crc >>> 16) & 255]! ^
-      t4[crc >>> 24]! ^
-      t3[bytes[i + 4]!]! ^
-      t2[bytes[i + 5]!]! ^
-      t1[bytes[i + 6]!]! ^
-      t0[bytes[i + 7]!]!;
-  }
-  for (; i < bytes.length; i++) crc = (crc >>> 8) ^ t0[(crc ^ bytes[i]!) & 255]!;
-  return ~crc >>> 0;
-}
-
-/** As Google Cloud Storage writes it: the big-endian bytes in base64. */
-export function crc32cText(crc: number): string {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc);
-  return bytes.toString("base64");
 }

@@ -1,21 +1,12 @@
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import Type, { type Static } from "typebox";
+import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
 import type { BlobStore, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
 import { DAMAGED, PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
-import {
-  type Blob,
-  crc32c,
-  crc32cText,
-  digestFiles,
-  dropBlob,
-  readBlob,
-  retainBlob,
-  Segment,
-  syncBlob,
-} from "./segment.ts";
+import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
 
 type Captured = ReadonlyMap<string, Blob>;
 

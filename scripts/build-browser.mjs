@@ -1,0 +1,71 @@
+// Builds what runs in a page: the entry `understudy-sandbox/browser`, with the engine in chunks that it loads, and the
+// service worker's file.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Substitutes for what a page lacks; every other import of Node's modules fails the build. */
+const SUBSTITUTES = [
+  [/\/documents\/node-files\.ts$/, join(root, "src/documents/web-files.ts")],
+  [/^node:(http|zlib)$/, join(root, "src/hosts/fetch/node-substitutes.ts")],
+  [/\/tools\/grader\/run-grading\.ts$/, join(root, "src/hosts/fetch/no-grader.ts")],
+];
+const SHIPPED = "virtual:shipped-files";
+
+const forBrowsers = {
+  name: "for-browsers",
+  async resolveId(source, importer) {
+    if (source === SHIPPED) return SHIPPED;
+    const found = await this.resolve(source, importer, { skipSelf: true });
+    const substitute = SUBSTITUTES.find(([pattern]) => pattern.test(found?.id ?? source));
+    if (substitute !== undefined) return substitute[1];
+    if (source.startsWith("node:")) throw new Error(`${importer} imports ${source}, which a page lacks`);
+    return null;
+  },
+  load(id) {
+    if (id === SHIPPED) return `export default ${JSON.stringify(shippedFiles())};`;
+    return null;
+  },
+};
+
+/** By paths such as `/fixtures/reference.yaml`. */
+function shippedFiles() {
+  const files = {};
+  for (const folder of ["fixtures", "scenarios"]) {
+    for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".yaml")))
+      files[`/${folder}/${name}`] = readFileSync(join(root, folder, name), "utf8");
+  }
+  files["/dist/fixtures.json"] = readFileSync(join(root, "dist/fixtures.json"), "utf8");
+  return files;
+}
+
+async function build(input, output, options = {}) {
+  const bundle = await rolldown({
+    cwd: root,
+    input,
+    platform: "browser",
+    plugins: [forBrowsers],
+    logLevel: "silent",
+    ...options,
+  });
+  await bundle.write({ dir: join(root, "dist/browser"), minify: true, ...output });
+  await bundle.close();
+}
+
+export async function buildBrowser() {
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  await build(
+    { index: "src/client/browser.ts" },
+    { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+    { transform: { inject: { Buffer: ["buffer", "Buffer"] } } },
+  );
+  await build(
+    { "understudy-worker": "src/client/understudy-worker.ts" },
+    { format: "iife", entryFileNames: "[name].js" },
+    { transform: { define: { __UNDERSTUDY_VERSION__: JSON.stringify(version) } } },
+  );
+}

@@ -1,0 +1,107 @@
+import "./hosts/fetch/web-platform.ts";
+import manifest from "../package.json" with { type: "json" };
+import { answerInProcess } from "./control/answer-in-process.ts";
+import { LocalDirectory } from "./control/directory.ts";
+import type { ControlServer } from "./control/operation.ts";
+import { asProblem } from "./control/problem.ts";
+import { FixtureLibrary } from "./documents/fixture-library.ts";
+import { ScenarioLibrary } from "./documents/scenario-library.ts";
+import type { Settings } from "./engine/contract/settings.ts";
+import { createEngine } from "./engine/index.ts";
+import { NoPortError } from "./engine/pipeline/plain-http.ts";
+import { NotAvailable } from "./engine/platform.ts";
+import { API, RESOURCES } from "./engine/resources/index.ts";
+import type { ClockSetting } from "./engine/sandbox/sandbox-value.ts";
+import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
+import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
+import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
+import { readFormData } from "./hosts/fetch/read-form-data.ts";
+import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
+import { Recordings } from "./tools/bundle/recordings.ts";
+
+export interface BrowserEngineOptions {
+  fixture?: string | object | undefined;
+  seed?: number | undefined;
+  clock?: ClockSetting | undefined;
+  settings?: Partial<Settings> | undefined;
+  scenarios?: readonly string[] | undefined;
+}
+
+export interface BrowserEngine {
+  fetch: SandboxFetch;
+  close(): void;
+}
+
+const UPLOAD_BYTES = 256 * 1024 ** 2;
+
+/** The composition root for browsers: the engine and its control API, without a server. */
+export function assembleBrowserEngine(options: BrowserEngineOptions = {}): BrowserEngine {
+  const log = console;
+  const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
+  const within = createFetchOutbound(ownFetch);
+  const network = createFetchOutbound((request) => globalThis.fetch(request));
+  const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
+  const recordings = new Recordings();
+  const engine = createEngine({
+    ...{ scenarios, recordings, log },
+    fixtures: new FixtureLibrary({ resources: RESOURCES, cwd: "/" }),
+    outbound: {
+      send: (request) => (request.url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : network).send(request),
+    },
+    uploads: new MemoryUploads(UPLOAD_BYTES),
+    readForm: readFormData,
+    refuseFullDisk: (error) => (error instanceof NotAvailable ? asProblem(error)!.toAnswer() : undefined),
+    defaults: {
+      fixture: options.fixture ?? "reference",
+      seed: options.seed ?? 1,
+      clock: options.clock ?? { mode: "real" },
+      settings: options.settings ?? {},
+    },
+    overrides: true,
+    delay: undefined,
+    serverKey: undefined,
+    readyToSend: undefined,
+    durability: undefined,
+    refuseGrowth: undefined,
+    refuseDefault: false,
+    onDelete: () => {},
+    replay: undefined,
+  });
+  const { sandboxes } = engine;
+  const control: ControlServer = {
+    ...{ sandboxes, scenarios, recordings, log, version: manifest.version, limits: undefined },
+    ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
+    ...{ resources: RESOURCES, operations: API.operations },
+    sites: { origins: NO_ORIGINS } as never,
+    request: requestInProcess(ownFetch),
+    graderNetwork() {
+      throw new NotAvailable("the receiver test needs a server");
+    },
+    started: performance.now(),
+    directory: new LocalDirectory(sandboxes),
+    savingFailure: () => undefined,
+    judgesAnswers: false,
+  };
+  const fetch = createFetch({
+    api: engine.handle,
+    control: answerInProcess(control),
+    receiver: (request) => engine.receivers.handle(request),
+  });
+  sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
+  return {
+    fetch,
+    close() {
+      for (const sandbox of sandboxes.all()) sandbox.endStreams();
+      sandboxes.close();
+    },
+  };
+}
+
+/** A page cannot listen. */
+const NO_ORIGINS = {
+  size: 0,
+  open: async () => {
+    throw new NoPortError("a page has no ports");
+  },
+  close: () => {},
+};

@@ -1,0 +1,110 @@
+/*
+ * The service worker (interfaces 17). It answers nothing itself: it passes each request of a page that started a sandbox
+ * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
+ */
+
+import { type AnswerPart, createChannel, type PassedRequest, type Port } from "./worker-messages.ts";
+
+interface ServiceWorkerScope {
+  location: { href: string };
+  clients: { claim(): Promise<void>; get(id: string): Promise<PageClient | undefined> };
+  skipWaiting(): Promise<void>;
+  addEventListener(type: string, listener: (event: never) => void): void;
+}
+interface PageClient {
+  id: string;
+  postMessage(message: unknown): void;
+}
+interface FetchEvent {
+  clientId: string;
+  request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+
+const worker = globalThis as unknown as ServiceWorkerScope;
+
+/** The version of the package that wrote this file; the page compares it with its own. */
+const VERSION = __UNDERSTUDY_VERSION__;
+/** They are in the worker's own URL, since a browser stops idle workers, which lose their state. */
+const paths = new URL(worker.location.href).searchParams.getAll("path");
+
+/** How long a request waits for its page, which may still be loading. */
+const PATIENCE_MS = 10_000;
+
+/** Each leads to a page that has started a sandbox. */
+const ports = new Map<string, Port>();
+const waiting = new Map<string, ((port: Port) => void)[]>();
+
+worker.addEventListener("install", () => void worker.skipWaiting());
+worker.addEventListener("activate", (event: { waitUntil(work: Promise<void>): void }) =>
+  event.waitUntil(worker.clients.claim()),
+);
+
+worker.addEventListener(
+  "message",
+  ({ data, source, ports: [port] }: { data: unknown; source: PageClient; ports: Port[] }) => {
+    if ((data as { type?: string } | null)?.type !== "understudy:start" || port === undefined) return;
+    ports.set(source.id, port);
+    port.postMessage({ type: "version", version: VERSION });
+    for (const resolve of waiting.get(source.id) ?? []) resolve(port);
+    waiting.delete(source.id);
+  },
+);
+
+worker.addEventListener("fetch", (event: FetchEvent) => {
+  const { pathname } = new URL(event.request.url);
+  const isApi = paths.some((path) => pathname === path || pathname.startsWith(`${path}/`));
+  // Pages are the application's own.
+  if (isApi && (event.request.mode as string) !== "navigate") event.respondWith(answer(event));
+});
+
+/** A network error if no page answers: the request must not reach the real API. */
+async function answer({ clientId, request }: FetchEvent): Promise<Response> {
+  const port = ports.get(clientId) ?? (await findPort(clientId));
+  if (port === undefined) return Response.error();
+  const { method, url } = request;
+  const body = await request.arrayBuffer();
+  const [own, theirs] = createChannel();
+  const headers = [...request.headers];
+  request.signal.addEventListener("abort", () => own.postMessage({ type: "abort" }));
+  const passed: PassedRequest = { type: "request", method, url, headers, body };
+  port.postMessage(passed, [theirs, body]);
+  return receive(own);
+}
+
+async function findPort(clientId: string): Promise<Port | undefined> {
+  const client = await worker.clients.get(clientId);
+  if (client === undefined) return undefined;
+  return new Promise((resolve) => {
+    waiting.set(clientId, [...(waiting.get(clientId) ?? []), resolve]);
+    setTimeout(() => resolve(undefined), PATIENCE_MS);
+    client.postMessage({ type: "understudy:who" });
+  });
+}
+
+/** Puts the page's parts together. A part is sent when the one before was taken, so a slow reader holds nothing. */
+function receive(port: Port): Promise<Response> {
+  return new Promise((resolve) => {
+    let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          out = controller;
+        },
+        pull: () => port.postMessage({ type: "next" }),
+        cancel: () => port.postMessage({ type: "abort" }),
+      },
+      { highWaterMark: 0 },
+    );
+    port.onmessage = ({ data }: { data: AnswerPart }) => {
+      if (data.type === "head")
+        resolve(new Response(data.isEmpty ? null : body, { status: data.status, headers: data.headers }));
+      else if (data.type === "piece") out!.enqueue(data.bytes);
+      else if (data.type === "end") out!.close();
+      else {
+        resolve(Response.error());
+        out!.error(new TypeError("terminated"));
+      }
+    };
+  });
+}

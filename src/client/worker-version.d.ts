@@ -1,0 +1,2 @@
+/** The build's: the version of the package. */
+declare const __UNDERSTUDY_VERSION__: string;

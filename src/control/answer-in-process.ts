@@ -1,0 +1,28 @@
+import type { Answer, PlainAnswer, PlainRequest } from "../engine/pipeline/plain-http.ts";
+import { addBody } from "../engine/pipeline/response-headers.ts";
+import type { HandleControl } from "./handle-control.ts";
+import type { ControlServer } from "./operation.ts";
+import { asProblem, internalProblem } from "./problem.ts";
+
+const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
+
+/** An answer of the product's own, with the headers that all of them have. */
+export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): PlainAnswer {
+  const all = { ...ALWAYS, ...own, ...answer.headers };
+  return addBody(Object.entries(all).flat(), answer);
+}
+
+/** The control API for calls within this process, which no guard stands before. */
+export function answerInProcess(control: ControlServer) {
+  let handle: HandleControl | undefined;
+  return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {
+    handle ??= (await import("./handle-control.ts")).createControl(control);
+    try {
+      const answer = await handle(request);
+      return answer && toOwnAnswer(answer);
+    } catch (error) {
+      const problem = asProblem(error) ?? internalProblem(error, control.log);
+      return toOwnAnswer(problem.toAnswer());
+    }
+  };
+}

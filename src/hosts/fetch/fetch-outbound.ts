@@ -1,0 +1,42 @@
+import { EMPTY_BYTES } from "../../engine/bytes.ts";
+import type { OutboundAnswer, OutboundClient } from "../../engine/contract/services.ts";
+
+/**
+ * Sends requests to receivers by a function such as the global `fetch`. Never rejects.
+ * @param fetch rejects where the connection breaks
+ */
+export function createFetchOutbound(fetch: (request: Request) => Promise<Response>): OutboundClient {
+  return {
+    async send({ url, method, headers, body, timeoutMs, signal }): Promise<OutboundAnswer> {
+      const began = performance.now();
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const failed = (kind: string, message: string): OutboundAnswer => ({
+        response_code: 0,
+        headers: {},
+        body: EMPTY_BYTES,
+        duration_ms: Math.round(performance.now() - began),
+        error: { kind, message },
+      });
+      try {
+        const response = await fetch(
+          new Request(url, {
+            method,
+            headers,
+            body: body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>),
+            signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+          }),
+        );
+        return {
+          response_code: response.status,
+          headers: Object.fromEntries(response.headers),
+          body: new Uint8Array(await response.arrayBuffer()),
+          duration_ms: Math.round(performance.now() - began),
+        };
+      } catch (error) {
+        if (signal?.aborted) return failed("aborted", "the attempt was cancelled");
+        if (timeout.aborted) return failed("timeout", `timed out after ${timeoutMs / 1000} s`);
+        return failed("network", (error as Error).message);
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { faker } from "@faker-js/faker/locale/en";
+import { hmac } from "@noble/hashes/hmac.js";
+import { md5, sha1 } from "@noble/hashes/legacy.js";
+import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
+import { toUtf8 } from "../../engine/bytes.ts";
+import { NotAvailable, providePlatform } from "../../engine/platform.ts";
+
+const HASHES = { md5, sha1, sha256, sha384, sha512 };
+
+const toBytes = (data: string | Uint8Array) => (typeof data === "string" ? toUtf8(data) : data);
+
+/** The engine's ports for browsers and workers. Importing this file is enough. */
+providePlatform({
+  createDigest(algorithm) {
+    const hash = HASHES[algorithm].create();
+    const own = {
+      update(data: string | Uint8Array) {
+        hash.update(toBytes(data));
+        return own;
+      },
+      digest: () => hash.digest(),
+    };
+    return own;
+  },
+  hmac: (algorithm, key, data) => hmac(HASHES[algorithm], toBytes(key), toBytes(data)),
+  randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
+  nextTurn: () => new Promise((resolve) => setTimeout(resolve)),
+  timers: {
+    setTimeout: setTimeout.bind(globalThis),
+    clearTimeout: clearTimeout.bind(globalThis),
+    now: Date.now,
+  } as never,
+  images: () => Promise.reject(new NotAvailable("images are processed by the server only")),
+  loadFaker(locale) {
+    if (locale !== "en") throw new NotAvailable(`names of the locale ${locale} are made by the server only`);
+    return faker;
+  },
+  documents: () => Promise.reject(new NotAvailable("PDF files are read by the server only")),
+});

@@ -1,0 +1,201 @@
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { PageSandbox } from "../../src/client/browser.ts";
+import { openPage, useChromium } from "../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const chromium = useChromium();
+const BUILT = fileURLToPath(new URL("../../dist/browser/", import.meta.url));
+
+const APPLICATION = `<!doctype html><title>An application</title>
+<script type="module">import { start } from "/built/index.js"; globalThis.begin = start;</script>`;
+
+/** An application as any file server serves it; `arrived` are the requests that no file answers. */
+let server: http.Server;
+let origin: string;
+let arrived: string[] = [];
+/** In place of the worker's file. */
+let worker: string | undefined;
+beforeAll(async () => {
+  server = http.createServer((request, response) => {
+    const { pathname } = new URL(request.url!, "http://x");
+    const type = pathname.endsWith(".js") ? "text/javascript" : "text/html";
+    response.setHeader("content-type", type);
+    if (pathname === "/") return response.end(APPLICATION);
+    if (pathname === "/understudy-worker.js" && worker !== undefined) return response.end(worker);
+    try {
+      response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
+    } catch {
+      arrived.push(pathname);
+      response.writeHead(404).end("a file server has no such file");
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+let page: Page;
+beforeEach(async () => {
+  arrived = [];
+  worker = undefined;
+  ({ page } = await openPage(chromium()));
+  await page.goto(origin);
+});
+afterEach(() => page.context().close());
+
+declare const sandbox: PageSandbox;
+declare const begin: (options?: object) => Promise<PageSandbox>;
+declare const asDan: { headers: { "api-key": string } };
+
+/** Starts a sandbox in the page, as `sandbox`. */
+async function start(options: object = {}): Promise<void> {
+  await page.waitForFunction(() => "begin" in globalThis);
+  await page.evaluate(async (given) => {
+    const started = await begin(given);
+    Object.assign(globalThis, {
+      sandbox: started,
+      asDan: { headers: { "api-key": started.credentials.usr_dan } },
+    });
+  }, options);
+}
+
+describe("a sandbox in a page", () => {
+  it("answers the page's requests without a server [interfaces 17]", async () => {
+    await start({ seed: 7, clock: { mode: "frozen" } });
+    const found = await page.evaluate(async () => {
+      const answer = await fetch("/v1/models", asDan);
+      const { entries } = await sandbox.journal.list();
+      const body = (await answer.json()) as { models: unknown[] };
+      return { status: answer.status, body, paths: entries.map(({ path }) => path) };
+    });
+    expect(found.status).toBe(200);
+    expect(found.body.models.length).toBeGreaterThan(0);
+    expect(found.paths).toEqual(["/v1/models"]);
+    expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(401);
+    expect(arrived).toEqual([]);
+  });
+
+  it("leaves other paths and navigations to the application [interfaces 17]", async () => {
+    await start({ paths: ["/v1"] });
+    const statuses = await page.evaluate(async () => [
+      (await fetch("/v1/models", asDan)).status,
+      (await fetch("/v10/models")).status,
+      (await fetch("/webhooks")).status,
+    ]);
+    expect(statuses).toEqual([200, 404, 404]);
+    expect(arrived).toEqual(["/v10/models", "/webhooks"]);
+    await page.goto(`${origin}/v1/models`);
+    expect(arrived).toContain("/v1/models");
+  });
+
+  it("takes forms and uploads, rewinds, and delivers webhooks within the page [interfaces 10, 17]", async () => {
+    await start({ clock: { mode: "frozen" } });
+    const found = await page.evaluate(async () => {
+      const form = new FormData();
+      form.set("file", new File(["hello"], "notes.txt", { type: "text/plain" }));
+      const path = "/v1/organizations/org_acme/files/upload";
+      const uploaded = await fetch(path, { ...asDan, method: "POST", body: form });
+      const receiver = await sandbox.receivers.add({ answers: [500, 200] });
+      const headers = { "api-key": sandbox.credentials["usr_ada"]!, "content-type": "application/json" };
+      const body = { url: receiver.url, events: ["user.created"], organization_id: "org_acme" };
+      await fetch("/webhooks", { method: "POST", headers, body: JSON.stringify(body) });
+      await sandbox.events.trigger("user.created");
+      await sandbox.clock.advance("1m");
+      const [delivery] = (await sandbox.deliveries.list()).items;
+      return { uploaded: uploaded.status, attempts: delivery!.attempts, status: delivery!.status };
+    });
+    expect(found).toEqual({ uploaded: 201, attempts: 2, status: "success" });
+  });
+
+  it("shows broken connections as network errors, and streams as they come [interfaces 17]", async () => {
+    await start();
+    const found = await page.evaluate(async () => {
+      const outcomes: string[] = [];
+      for (const wire of ["reset", "empty", "garbage", "truncate"] as const) {
+        await sandbox.faults.add({ match: { operation: "models.list" }, effect: { wire }, times: 1 });
+        const read = fetch("/v1/models", asDan).then((answer) => answer.text());
+        outcomes.push(
+          await read.then(
+            () => "an answer",
+            (error: Error) => error.name,
+          ),
+        );
+      }
+      const stop = new AbortController();
+      const stream = await fetch("/v1/meeting-buddy/sessions/mbsess_standup/transcripts/stream", {
+        ...asDan,
+        signal: stop.signal,
+      });
+      const { value } = await stream.body!.getReader().read();
+      stop.abort();
+      return { outcomes, first: new TextDecoder().decode(value) };
+    });
+    expect(found.outcomes).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
+    expect(found.first).toMatch(/^(:|id: 1)/);
+  });
+
+  it("answers after the browser has stopped the worker [interfaces 17]", async () => {
+    await start();
+    const session = await page.context().newCDPSession(page);
+    await session.send("ServiceWorker.enable");
+    await session.send("ServiceWorker.stopAllWorkers");
+    expect(await page.evaluate(async () => (await fetch("/v1/models", asDan)).status)).toBe(200);
+    expect(arrived).toEqual([]);
+  });
+
+  it("lets no request of a page without a sandbox reach the network [interfaces 17]", async () => {
+    await start();
+    await page.reload();
+    await page.waitForFunction(() => "begin" in globalThis);
+    const outcome = await page.evaluate(async () => {
+      const early = fetch("/v1/models").then(({ status }) => status);
+      await begin();
+      return early;
+    });
+    expect(outcome).toBe(401);
+    expect(arrived).toEqual([]);
+  });
+
+  it.each([
+    ["is missing", undefined, /cannot be loaded; write its file with: npx understudy worker-file DIR/],
+    [
+      "is another's",
+      "addEventListener('activate', (e) => e.waitUntil(clients.claim()))",
+      /is not Understudy's/,
+    ],
+    [
+      "is of another version",
+      "addEventListener('activate', (e) => e.waitUntil(clients.claim())); addEventListener('message', (e) => e.ports[0].postMessage({ type: 'version', version: '0.0.1' }))",
+      /is of version 0.0.1, this page of .*worker-file DIR/,
+    ],
+  ])("says what to do if the worker's file %s [interfaces 17]", async (_, text, message) => {
+    worker = text;
+    const options = text === undefined ? { worker: "/nothing.js" } : {};
+    await expect(start(options)).rejects.toThrow(message);
+  });
+
+  it("says that a server is needed for what a page lacks [interfaces 17]", async () => {
+    await start();
+    const problem = await page.evaluate(async () => {
+      const answer = await sandbox.fetch("/_control/sandboxes/default/receiver-test", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ url: "http://127.0.0.1:9/hook", secret: "whsec_0123456789abcdef" }),
+      });
+      return { status: answer.status, body: await answer.json() };
+    });
+    expect(problem).toMatchObject({
+      status: 501,
+      body: { detail: expect.stringContaining("needs a server") },
+    });
+  });
+});
