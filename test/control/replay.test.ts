@@ -461,8 +461,8 @@ describe("replay", () => {
   });
 
   it.each([
-    ["{", "no JSON"],
-    ["[]", "no bundle"],
+    ["{", "not JSON"],
+    ["[]", "not a bundle"],
     ['{"format":"understudy-bundle","version":99}', "newer Understudy"],
     ['{"format":"understudy-bundle","version":1}', "damaged"],
   ])("replay refuses %s [interfaces 2]", async (text, message) => {

@@ -7,7 +7,7 @@ import { explainRefusal } from "./engine.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
-import type { Site } from "./plain-http.ts";
+import { toSite } from "./plain-http.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
 
@@ -45,13 +45,6 @@ export interface DryRun {
   steps: StageReport[];
 }
 
-/** Its answer is not shown. */
-const NOWHERE: Site = {
-  ...{ named: undefined, only: undefined, url: "" },
-  baseUrl: () => "",
-  findOrigin: () => null,
-};
-
 /**
  * Runs the steps of a request without effect: changes are made in a transaction that is discarded, rules count in
  * copies, rate windows are only read, and the journal and request numbers do not change. Faults do not wait.
@@ -65,7 +58,7 @@ export async function dryRun(
   const reports = new Map<string, Omit<StageReport, "step">>();
   const request = {
     ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
-    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site: NOWHERE },
+    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site: toSite("") },
   };
   const address = { sandbox: sandbox.name, path, query, prefixed: false };
   const exchange: Exchange = new Exchange(

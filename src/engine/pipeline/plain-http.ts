@@ -33,6 +33,20 @@ export interface Site {
   findOrigin(sandbox: string): string | null;
 }
 
+/** The base URL of a sandbox: that of the site if the site names it, else with the prefix of interfaces 3. */
+export function toBaseUrl(url: string, sandbox: string, named = "default", prefixed = false): string {
+  return sandbox === named && !prefixed ? url : `${url}/_s/${sandbox}`;
+}
+
+/** A site without names or ports for sandboxes. */
+export function toSite(url: string): Site {
+  return {
+    ...{ named: undefined, only: undefined, url },
+    baseUrl: (sandbox, prefixed) => toBaseUrl(url, sandbox, "default", prefixed),
+    findOrigin: () => null,
+  };
+}
+
 /** The answer of an operation, a refusal or a fault, without the headers that all answers have. */
 export interface Answer {
   status: number;

@@ -1,4 +1,4 @@
-import { ClientGone, type PlainRequest, type Site } from "../../engine/pipeline/plain-http.ts";
+import { ClientGone, type PlainRequest, type Site, toSite } from "../../engine/pipeline/plain-http.ts";
 
 /** A request of the Fetch standard, as the engine sees it. */
 export class FetchRequest implements PlainRequest {
@@ -31,17 +31,6 @@ export class FetchRequest implements PlainRequest {
   get body(): AsyncIterable<Uint8Array> {
     return once(this.bytes);
   }
-}
-
-function toSite(url: string): Site {
-  return {
-    named: undefined,
-    url,
-    only: undefined,
-    baseUrl: (sandbox, prefixed = false) =>
-      sandbox === "default" && !prefixed ? url : `${url}/_s/${sandbox}`,
-    findOrigin: () => null,
-  };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

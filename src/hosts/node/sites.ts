@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
-import type { Site } from "../../engine/pipeline/plain-http.ts";
+import { type Site, toBaseUrl } from "../../engine/pipeline/plain-http.ts";
 import type { OwnAddress } from "./own-address.ts";
 import type { SandboxOrigins } from "./sandbox-origins.ts";
 
@@ -114,8 +114,8 @@ class RequestSite implements Site {
     const isElsewhere = this.only !== undefined && sandbox !== this.only;
     const base = isElsewhere ? (publicUrl ?? own.url) : this.url;
     const isNamed = this.only !== undefined || publicUrl === undefined;
-    const named = (!isElsewhere && isNamed ? this.named : undefined) ?? "default";
-    return sandbox === named && !prefixed ? base : `${base}/_s/${sandbox}`;
+    const named = !isElsewhere && isNamed ? this.named : undefined;
+    return toBaseUrl(base, sandbox, named, prefixed);
   }
 
   findOrigin(sandbox: string): string | null {

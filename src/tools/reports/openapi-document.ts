@@ -1,13 +1,11 @@
 import type { TSchema } from "typebox";
 import { type AnyDeclaration, listSuccesses, type Success } from "../../engine/contract/operation.ts";
-import type { Site } from "../../engine/pipeline/plain-http.ts";
+import { toSite } from "../../engine/pipeline/plain-http.ts";
 
 export type Json = Record<string, unknown>;
 
 /** The base URLs of a document that no server hands out: those of a local server. */
-export const LOCAL_SITE: Pick<Site, "baseUrl"> = {
-  baseUrl: (sandbox) => `http://127.0.0.1:4747${sandbox === "default" ? "" : `/_s/${sandbox}`}`,
-};
+export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
 /** The parts of one API's document that are not its operations. */
 export interface DocumentedApi<O extends AnyDeclaration> {
