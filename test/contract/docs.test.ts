@@ -17,6 +17,17 @@ const page = (name: string) => `docs/${name}.md`;
 const missing = (wanted: readonly string[], known: ReadonlySet<string>) =>
   wanted.filter((word) => !known.has(word));
 
+describe("packages that users install", () => {
+  it("CONTRIBUTING says of each what it is for, and of no other [interfaces 16]", () => {
+    const page = text("CONTRIBUTING.md");
+    const section = page.slice(page.indexOf("## Packages that users install"), page.indexOf("## Words"));
+    const listed = section
+      .split("\n")
+      .flatMap((line) => (line.startsWith("| `") ? line.split("|")[1]!.match(/[\w@/.-]+/g)! : []));
+    expect(listed.sort()).toEqual(Object.keys(JSON.parse(text("package.json")).dependencies).sort());
+  });
+});
+
 describe("links", () => {
   it.each(pages())("docs %s links to what exists", (file) => {
     expect(deadLinks(file)).toEqual([]);
