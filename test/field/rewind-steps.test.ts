@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { historyOf } from "../support/history-setup.ts";
 import { useReference } from "../support/use-reference.ts";
+import { startReceiver } from "../support/webhook-setup.ts";
 
 const api = useReference();
 let count = 0;
@@ -100,5 +101,54 @@ describe("rewinding to before a step of an advance", () => {
     }
     await sandbox.ok("POST", "/clock/advance", { by: "10m" });
     expect([(await show()).status, await received()]).toEqual(["success", 5]);
+  });
+
+  it("the first of two retries that are due at one instant is made again; its earlier attempt is undone", async () => {
+    const { url, id: receiver } = await sandbox.ok("POST", "/receivers", { answers: [500, 500, 200] });
+    await api.call("ada", "POST", `${prefix}/webhooks`, { url, events: ["user.created"] });
+    for (const name of ["Zoe", "Amy"]) await sandbox.ok("POST", "/state/users", { name });
+    await sandbox.ok("POST", "/clock/advance", { by: 0 });
+    await sandbox.ok("POST", "/clock/advance", { by: "10m" });
+    const [first, second] = (await sandbox.entries("?kind=delivery")).slice(-2);
+    expect(first!.at).toBe(second!.at);
+    await sandbox.rewind(second!.id);
+    const made = async () => (await sandbox.ok("GET", `/receivers/${receiver}/requests`)).items.length;
+    await expect.poll(made).toBe(5);
+    await sandbox.ok("POST", "/clock/advance", { by: 0 });
+    const states: unknown[] = [];
+    for (const { subject } of [first!, second!]) {
+      const entries = await sandbox.entries(`?kind=delivery&subject=${subject}`);
+      const { status, attempts } = await sandbox.ok("GET", `/deliveries/${subject}`);
+      expect(entries.filter(({ undone }) => !undone)).toHaveLength(attempts);
+      states.push([status, attempts, entries.length]);
+    }
+    expect(states).toEqual([
+      ["success", 2, 3],
+      ["failed", 1, 2],
+    ]);
+  });
+
+  it("a request during a retry leaves no trace: neither its id nor its place in the rate window is used up", async () => {
+    const waiting: ((status: number) => void)[] = [];
+    const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));
+    const arrived = async (count: number) => expect.poll(() => waiting.length).toBe(count);
+    await api.call("ada", "POST", `${prefix}/webhooks`, { url: receiver.url, events: ["user.created"] });
+    await sandbox.ok("POST", "/state/users", { name: "Zoe" });
+    await arrived(1);
+    waiting[0]!(500);
+    await sandbox.ok("POST", "/clock/advance", { by: 0 });
+    const advance = sandbox.ok("POST", "/clock/advance", { by: "1m" });
+    await arrived(2);
+    const ask = () => api.call("dan", "GET", `${prefix}/v1/models`);
+    const asked = await ask();
+    expect(asked.status, asked.text).toBe(200);
+    waiting[1]!(200);
+    await advance;
+    await sandbox.rewind((await sandbox.newest("?kind=delivery")).id);
+    const again = await ask();
+    expect(again.status).toBe(200);
+    for (const name of ["x-request-id", "x-ratelimit-remaining"])
+      expect(again.headers.get(name), name).toBe(asked.headers.get(name));
+    await receiver.close();
   });
 });

@@ -25,7 +25,7 @@ export interface Provenance {
   cause: string | null;
   advanced_by: string | null;
   /** The moment just before the timer that began it, with the timer still pending. */
-  start?: { version: number; now: number; position: number };
+  start?: { state: StateRef; position: number };
 }
 
 type RecordedStates = Omit<BeforeAfter, "start" | "end">;

@@ -150,7 +150,8 @@ export class TimelineRecorder {
     const { origin, steppedFrom } = this.sandbox.world;
     const now = Math.min(steppedFrom, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
-    const start = { version: commit.from, now, position: this.history.lastSequence };
+    const state = { ...this.present(now), version: commit.from };
+    const start = { state, position: this.history.lastSequence };
     const from = { cause: maker.cause, advanced_by, start };
     // The resulting attempt has its own entry.
     if (timer.kind === "webhook.retry") {
@@ -228,8 +229,12 @@ export class TimelineRecorder {
   private add(change: Change, provenance: Provenance, commit?: RecordedCommit): HistoryEntry {
     const after = this.present(commit && this.sandbox.world.changedAt);
     const from = commit?.from ?? after.version;
-    const { version = from, now = after.now } = provenance.start ?? {};
-    const before = { ...after, version, now, ...(change.request && beforeRequest(change.request, after)) };
+    const justBefore = {
+      ...after,
+      version: from,
+      ...(change.request && beforeRequest(change.request, after)),
+    };
+    const before = provenance.start?.state ?? justBefore;
     const written = commit?.written ?? [];
     const { versions } = this.history;
     const states = { versions, before, after, from, to: after.version, written };
