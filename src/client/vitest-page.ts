@@ -6,8 +6,8 @@ const isNode = typeof process === "object" && process.versions?.node !== undefin
 if (!isNode)
   throw new Error(
     "understudy-sandbox/vitest starts a server, which a page cannot do. Run this file in another pool than the browser " +
-      "(threads, forks, vmThreads or vmForks), or start a server with `understudy start` and create its sandboxes over " +
-      "the control API, as in docs/helpers.md under Vitest's browser mode.",
+      "(threads, forks, vmThreads or vmForks), or start a server with `understudy start`, and create a sandbox in " +
+      "each test with connect() of understudy-sandbox/client.",
   );
 
 // The address is computed, so that no bundler includes the server in a page.
