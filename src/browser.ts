@@ -46,7 +46,7 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     ...{ scenarios, recordings, log },
     fixtures: new FixtureLibrary({ resources: RESOURCES, cwd: "/" }),
     outbound: {
-      send: (request) => (request.url.startsWith(`${IN_PROCESS_ORIGIN}/`) ? within : network).send(request),
+      send: (request) => (isOwnReceiver(request.url) ? within : network).send(request),
     },
     uploads: new MemoryUploads(UPLOAD_BYTES),
     readForm: readFormData,
@@ -95,6 +95,13 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
       sandboxes.close();
     },
   };
+}
+
+/** A receiver's URL has the origin by which it was made: the library's, or the page's. */
+function isOwnReceiver(url: string): boolean {
+  const { origin, pathname } = new URL(url);
+  const { location } = globalThis as { location?: { origin: string } };
+  return origin === IN_PROCESS_ORIGIN || (origin === location?.origin && pathname.startsWith("/_receivers/"));
 }
 
 /** A page cannot listen. */

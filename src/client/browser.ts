@@ -147,19 +147,23 @@ async function answer(
       });
     asked -= 1;
   };
+  let isBegun = false;
   try {
     const response = await engine.fetch(
       new Request(url, { method, headers, body: body.byteLength === 0 ? null : body, signal: gone.signal }),
     );
     const isEmpty = response.body === null;
     send({ type: "head", status: response.status, headers: [...response.headers], isEmpty });
+    isBegun = !isEmpty;
     for await (const piece of readPieces(response)) {
       await taken();
       send({ type: "piece", bytes: piece });
     }
-    if (!isEmpty) await taken();
+    if (isBegun) await taken();
     send({ type: "end" });
   } catch {
+    // A stream that fails drops the pieces that its reader has not taken.
+    if (isBegun) await taken();
     send({ type: "broken" });
   }
 }

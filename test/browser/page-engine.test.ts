@@ -1,54 +1,22 @@
-import { readFileSync } from "node:fs";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PageSandbox } from "../../src/client/browser.ts";
+import { StaticApplication } from "../support/browser/static-application.ts";
 import { openPage, useChromium } from "../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const chromium = useChromium();
-const BUILT = fileURLToPath(new URL("../../dist/browser/", import.meta.url));
-
-const APPLICATION = `<!doctype html><title>An application</title>
-<script type="module">import { start } from "/built/index.js"; globalThis.begin = start;</script>`;
-
-/** An application as any file server serves it; `arrived` are the requests that no file answers. */
-let server: http.Server;
-let origin: string;
-let arrived: string[] = [];
-/** In place of the worker's file. */
-let worker: string | undefined;
-beforeAll(async () => {
-  server = http.createServer((request, response) => {
-    const { pathname } = new URL(request.url!, "http://x");
-    const type = pathname.endsWith(".js") ? "text/javascript" : "text/html";
-    response.setHeader("content-type", type);
-    if (pathname === "/") return response.end(APPLICATION);
-    if (pathname === "/understudy-worker.js" && worker !== undefined) return response.end(worker);
-    try {
-      response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
-    } catch {
-      arrived.push(pathname);
-      response.writeHead(404).end("a file server has no such file");
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const application = new StaticApplication();
+beforeAll(() => application.listen());
+afterAll(() => application.close());
 
 let page: Page;
 beforeEach(async () => {
-  arrived = [];
-  worker = undefined;
+  application.arrived = [];
+  application.worker = undefined;
   ({ page } = await openPage(chromium()));
-  await page.goto(origin);
+  await page.goto(application.origin);
 });
 afterEach(() => page.context().close());
 
@@ -81,7 +49,7 @@ describe("a sandbox in a page", () => {
     expect(found.body.models.length).toBeGreaterThan(0);
     expect(found.paths).toEqual(["/v1/models"]);
     expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(401);
-    expect(arrived).toEqual([]);
+    expect(application.arrived).toEqual([]);
   });
 
   it("leaves other paths and navigations to the application [interfaces 17]", async () => {
@@ -92,9 +60,9 @@ describe("a sandbox in a page", () => {
       (await fetch("/webhooks")).status,
     ]);
     expect(statuses).toEqual([200, 404, 404]);
-    expect(arrived).toEqual(["/v10/models", "/webhooks"]);
-    await page.goto(`${origin}/v1/models`);
-    expect(arrived).toContain("/v1/models");
+    expect(application.arrived).toEqual(["/v10/models", "/webhooks"]);
+    await page.goto(`${application.origin}/v1/models`);
+    expect(application.arrived).toContain("/v1/models");
   });
 
   it("takes forms and uploads, rewinds, and delivers webhooks within the page [interfaces 10, 17]", async () => {
@@ -149,7 +117,7 @@ describe("a sandbox in a page", () => {
     await session.send("ServiceWorker.enable");
     await session.send("ServiceWorker.stopAllWorkers");
     expect(await page.evaluate(async () => (await fetch("/v1/models", asDan)).status)).toBe(200);
-    expect(arrived).toEqual([]);
+    expect(application.arrived).toEqual([]);
   });
 
   it("lets no request of a page without a sandbox reach the network [interfaces 17]", async () => {
@@ -162,7 +130,7 @@ describe("a sandbox in a page", () => {
       return early;
     });
     expect(outcome).toBe(401);
-    expect(arrived).toEqual([]);
+    expect(application.arrived).toEqual([]);
   });
 
   it.each([
@@ -178,7 +146,7 @@ describe("a sandbox in a page", () => {
       /is of version 0.0.1, this page of .*worker-file DIR/,
     ],
   ])("says what to do if the worker's file %s [interfaces 17]", async (_, text, message) => {
-    worker = text;
+    application.worker = text;
     const options = text === undefined ? { worker: "/nothing.js" } : {};
     await expect(start(options)).rejects.toThrow(message);
   });

@@ -84,6 +84,21 @@ export async function exchangeInProcess(
   return inRecordedForm({ ...answer, bytes: Buffer.concat(pieces), broken }, place);
 }
 
+/** Headers that the journal shows, and that clients add by themselves. */
+const OF_CLIENTS = /,\{"name":"(?:Connection","value":"close|accept","value":"\*\/\*)"\}/g;
+
+/** Without what belongs to a connection; headers as `Headers` has them: in lower case, sorted, those of one name joined. */
+export function withoutConnection(answer: Answer): Answer {
+  const headers = new Headers(answer.headers);
+  headers.delete("transfer-encoding");
+  const { body } = answer;
+  return {
+    ...answer,
+    headers: [...headers],
+    body: typeof body === "string" ? body.replace(OF_CLIENTS, "") : body,
+  };
+}
+
 function bytesOf(body: Request["body"], port: number): Buffer | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== "string") return Buffer.from(body.base64, "base64");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { listDifferences } from "../determinism/differences.ts";
-import { exchange, exchangeInProcess } from "../determinism/exchange.ts";
+import { exchange, exchangeInProcess, withoutConnection } from "../determinism/exchange.ts";
 import { type Answer, type Entry, type Request, readRecording } from "../determinism/recording.ts";
 import { type Api, startReference } from "../support/harness.ts";
 
@@ -19,21 +19,6 @@ async function replay(
   } finally {
     await api.close();
   }
-}
-
-/** What the journal shows of the socket's client. */
-const CONNECTION = ',{"name":"Connection","value":"close"}';
-
-/** Without what belongs to a connection; headers as `Headers` has them: in lower case, sorted, those of one name joined. */
-function withoutConnection(answer: Answer): Answer {
-  const headers = new Headers(answer.headers);
-  headers.delete("transfer-encoding");
-  const { body } = answer;
-  return {
-    ...answer,
-    headers: [...headers],
-    body: typeof body === "string" ? body.replaceAll(CONNECTION, "") : body,
-  };
 }
 
 it("300 requests get the same bytes over a socket and in process [quality 17]", {

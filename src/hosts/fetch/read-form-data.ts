@@ -1,5 +1,5 @@
 import type { TObject } from "typebox";
-import { concatBytes, toBase64 } from "../../engine/bytes.ts";
+import { concatBytes, toBase64, toLatin1 } from "../../engine/bytes.ts";
 import { ApiError, invalidInput } from "../../engine/contract/errors.ts";
 import { toMediaType, UNKNOWN_TYPE } from "../../engine/contract/media-types.ts";
 import type { ReceivedFile } from "../../engine/contract/operation.ts";
@@ -61,8 +61,11 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   const bytes = concatBytes(pieces) as Uint8Array<ArrayBuffer>;
   try {
     return await new Response(bytes, { headers: { "content-type": type } }).formData();
-  } catch (error) {
-    throw invalidInput("body", null, `the multipart form cannot be read: ${(error as Error).message}`);
+  } catch {
+    // Browsers say nothing about the reason.
+    const isWhole = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
+    const reason = isWhole ? "Malformed part header" : "Unexpected end of form";
+    throw invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
   }
 }
 

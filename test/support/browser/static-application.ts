@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+
+const BUILT = fileURLToPath(new URL("../../../dist/browser/", import.meta.url));
+const APPLICATION = `<!doctype html><title>An application</title>
+<script type="module">import { start } from "/built/index.js"; globalThis.begin = start;</script>`;
+
+/** An application as any file server serves it, with `start` of the library as `begin`. */
+export class StaticApplication {
+  /** Requests that no file answers. */
+  arrived: string[] = [];
+  /** In place of the worker's file. */
+  worker: string | undefined;
+  private readonly server = http.createServer((request, response) => this.answer(request, response));
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+
+  private answer(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const { pathname } = new URL(request.url!, "http://x");
+    response.setHeader("content-type", pathname.endsWith(".js") ? "text/javascript" : "text/html");
+    if (pathname === "/") return void response.end(APPLICATION);
+    if (pathname === "/understudy-worker.js" && this.worker !== undefined)
+      return void response.end(this.worker);
+    try {
+      response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
+    } catch {
+      this.arrived.push(pathname);
+      response.writeHead(404).end("a file server has no such file");
+    }
+  }
+}
