@@ -124,3 +124,22 @@ it.each([
   expect(() => readUserText(file)).toThrow(named);
   expect(() => readUserText(file)).toThrow("save it as UTF-8");
 });
+
+it.each(["a: \0", "a: \0\n", "a: \0\0\n", '{"a\0":1,\n"b":\0}', "é: \0\n", "a:\n  b: \0\0 c\0\n"])(
+  "zero bytes in the short text %j do not make it UTF-16",
+  (text) => {
+    const file = join(folder, "zero.yaml");
+    writeFileSync(file, text);
+    expect(readUserText(file)).toBe(text);
+  },
+);
+
+it("a short text in UTF-16 is read in Greek, Russian, Arabic, Hebrew and Chinese", () => {
+  const file = join(folder, "short.yaml");
+  for (const text of ["ναι\n", "да\n", "- да\n", "نعم\n", "כן\n", "- 東京\n", "a: 一\n"]) {
+    for (const [name, encode] of ENCODINGS) {
+      writeFileSync(file, encode(text));
+      expect(readUserText(file), `${text} in ${name}`).toBe(text);
+    }
+  }
+});

@@ -16,11 +16,25 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   const zeros = [0, 0, 0, 0];
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at % 4]! += 1;
   const [first, second, third, fourth] = zeros as [number, number, number, number];
+  const all = first + second + third + fourth;
   // Markup and digits are ASCII in every language; a stray zero byte does not make a text UTF-16.
-  if ((first + second + third + fourth) * 10 < sample.length) return "utf-8";
-  if (first === 0 && second > 0 && third > 0 && fourth > 0) return "utf-32le";
-  if (first > 0 && second > 0 && third > 0 && fourth === 0) return "utf-32be";
+  if (all * 10 < sample.length) return "utf-8";
+  if ((all === 1 || all * 3 <= sample.length) && isPlain(sample)) return "utf-8";
+  const characters = Math.ceil(sample.length / 4);
+  if (first === 0 && second > 0 && third > 0 && fourth === characters) return "utf-32le";
+  if (first === characters && second > 0 && third > 0 && fourth === 0) return "utf-32be";
   return first + third > second + fourth ? "utf-16be" : "utf-16le";
+}
+
+/** Whether it is UTF-8 without control characters other than zero; they are halves of Greek, Russian or Arabic. */
+function isPlain(bytes: Uint8Array): boolean {
+  if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
