@@ -7,7 +7,8 @@ import type { AnyDeclaration } from "../../src/engine/contract/operation.ts";
 import { DEFAULT_SETTINGS } from "../../src/engine/contract/settings.ts";
 import { validateQuery } from "../../src/engine/pipeline/validate.ts";
 import { API } from "../../src/engine/resources/index.ts";
-import { type Api, startReference } from "../support/harness.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+import { rawRequest } from "../support/raw-request.ts";
 
 let api: Api;
 beforeAll(async () => {
@@ -64,10 +65,26 @@ describe("a value that was sent twice", () => {
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(`${name} was sent twice`)]);
   });
 
-  it("as an API key is named so in the journal", async () => {
-    await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": "ak_a, ak_b" });
+  it.each([
+    ["api-key", KEYS.ada],
+    ["X-API-Key", KEYS.ada],
+    ["Authorization", `Bearer ${KEYS.ada}`],
+    ["authorization", KEYS.ada],
+  ])("as the credential %s is refused, and named so in the journal", async (name, value) => {
+    const { port } = new URL(api.url);
+    const line = `${name}: ${value}`;
+    const answer = await rawRequest(Number(port), [
+      "GET /v1/models HTTP/1.1",
+      "Host: localhost",
+      "Connection: close",
+      line,
+      line,
+    ]);
+    expect(answer.status).toBe(401);
     const { body } = await api.call(undefined, "GET", `${S}/journal?limit=1`);
-    expect(body.entries[0].reasons).toEqual(["api-key holds several values, as it was sent twice"]);
+    expect(body.entries[0].reasons).toEqual([
+      expect.stringMatching(/ holds several values, as it was sent twice$/),
+    ]);
   });
 });
 

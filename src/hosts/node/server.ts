@@ -51,6 +51,8 @@ export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certif
     maxHeaderSize: MAX_HEADER_BYTES,
     // Node's own 400 has no body. Ours says what is missing; the control API's guard has its own.
     requireHostHeader: false,
+    // Else only the first of two credentials would be seen.
+    joinDuplicateHeaders: true,
   };
   const server =
     certificate === undefined

@@ -21,6 +21,7 @@ export function identify(
   return bearer.startsWith("ak_") ? identifyKey(tx, bearer) : identifyToken(tx, bearer);
 }
 
+const SEVERAL = "several values, as it was sent twice";
 const WELL_FORMED = new RegExp(KEY_PATTERN);
 
 /**
@@ -37,6 +38,8 @@ export async function explainCredentials(tx: Transaction, headers: RequestHeader
   if (headers["authorization"] === undefined)
     return "no credential was sent: neither api-key nor X-API-Key nor Authorization";
   const authorization = String(headers["authorization"]);
+  if (/^(Bearer |ak_)/i.test(authorization) && wasRepeated(authorization))
+    return `Authorization holds ${SEVERAL}`;
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer === undefined) return `Authorization ${explainScheme(authorization)}`;
   const found = bearer.startsWith("ak_") ? explainKey(tx, bearer) : await explainToken(tx, bearer);
@@ -59,7 +62,7 @@ export function explainKey(world: WorldReader, key: string): string {
   if (found !== undefined)
     return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
   if (key === "") return "nothing";
-  if (wasRepeated(key)) return "several values, as it was sent twice";
+  if (wasRepeated(key)) return SEVERAL;
   if (!WELL_FORMED.test(key)) return "what is not an API key: one is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";
 }
