@@ -108,6 +108,11 @@ it.each([
     },
     PUBLIC,
   ],
+  [
+    "X-Forwarded, for what Forwarded does not say",
+    { forwarded: "for=192.0.2.1", "x-forwarded-host": "dev.example.test", "x-forwarded-proto": "https" },
+    PUBLIC,
+  ],
 ])("all URLs follow %s of a trusted proxy [A6]", async (_what, headers, expected) => {
   const { url } = await startBehind(headers, TRUSTED);
   const urls = begin(await handedOut(url));
@@ -138,6 +143,10 @@ it.each([
   { "x-forwarded-proto": "javascript" },
   { "x-forwarded-host": "a b" },
   { "x-forwarded-host": "evil.test/path?" },
+  { "x-forwarded-host": "a:b:c" },
+  { "x-forwarded-host": "[::1" },
+  { "x-forwarded-host": "evil.test:99999" },
+  { forwarded: 'host="evil.test]"' },
   { forwarded: 'host="evil.test/"' },
   { forwarded: ";;=,," },
   { forwarded: 'host="unclosed' },

@@ -278,6 +278,21 @@ describe("text answers name their charset", () => {
     }
   });
 
+  it("the answers of receivers and of unknown ones say UTF-8", async () => {
+    const { url } = (await api.call(undefined, "POST", "/_control/sandboxes/default/receivers", {})).body;
+    for (const [to, status] of [
+      [url, 200],
+      [`${url}x`, 404],
+      [`${api.url}/_receivers/nowhere/rcv_x`, 404],
+    ] as const) {
+      const response = await fetch(to, { method: "POST", body: "{}" });
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        status,
+        "application/json; charset=utf-8",
+      ]);
+    }
+  });
+
   it("`Zürich` in an exported CSV is `Zürich` in Python's `.text`", async (test) => {
     await api.call(undefined, "POST", "/_control/sandboxes/default/state/users?actor=usr_ada", {
       name: "Zoë Zürich",

@@ -88,7 +88,7 @@ export type ReceiverResponse =
 export function jsonResponse(status: number, value: unknown): ReceiverResponse {
   if (status === 204 || status === 304)
     return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };
-  const headers = { "Content-Type": "application/json", Connection: "keep-alive" };
+  const headers = { "Content-Type": "application/json; charset=utf-8", Connection: "keep-alive" };
   return { status, headers, body: toUtf8(JSON.stringify(value)) };
 }
 

@@ -15,6 +15,8 @@ export interface SiteOptions {
 const NAMED_HOST = /^(.+)\.localhost\.?(?::\d*)?$/i;
 const HOST = /^[A-Za-z0-9._\-:[\]]{1,255}$/;
 
+const isHost = (text: string) => HOST.test(text) && URL.canParse(`http://${text}`);
+
 /** How clients reach a server: the only place that makes the base of URLs that are handed out. */
 export class Sites {
   readonly own: OwnAddress;
@@ -41,11 +43,11 @@ export class Sites {
     if (!this.proxies.check(from, isIPv6(from) ? "ipv6" : "ipv4")) return {};
     const { forwarded } = headers;
     const read = (name: string) =>
-      forwarded === undefined ? readFirst(headers[`x-forwarded-${name}`]) : readParameter(forwarded, name);
+      readParameter(forwarded ?? "", name) ?? readFirst(headers[`x-forwarded-${name}`]);
     const [proto, host] = [read("proto")?.toLowerCase(), read("host")];
     return {
       ...(proto !== undefined && /^https?$/.test(proto) && { proto }),
-      ...(host !== undefined && HOST.test(host) && { host }),
+      ...(host !== undefined && isHost(host) && { host }),
     };
   }
 }
@@ -105,7 +107,7 @@ class RequestSite implements Site {
     if (this.only === undefined && publicUrl !== undefined) return publicUrl;
     if (own.isInside(socket)) return own.url;
     const { proto = own.scheme, host = headers.host } = this.sites.readForwarded(this.request);
-    if (host !== undefined && HOST.test(host)) return `${proto}://${host}`;
+    if (host !== undefined && isHost(host)) return `${proto}://${host}`;
     return own.toUrl(socket.localAddress!, socket.localPort!);
   }
 
