@@ -1063,9 +1063,26 @@ export interface RuleDefinition {
     /** A webhook id: hits deliveries, not requests */
     webhook?: string;
   };
-  /** On a path that the API lacks: callers without credentials are answered too */
+  /** On a path that the API lacks: callers without credentials or membership are answered too */
   public?: boolean;
-  sequence?: (number | "pass" | AnyCode)[];
+  sequence?: (
+    | (number | "pass" | AnyCode)
+    | {
+        /** A catalogue code; CODE! also where it is never answered */
+        error?: AnyCode;
+        /** Merged over the details that the operation itself would give */
+        details?: {
+          [k: string]: unknown;
+        };
+        status?: number;
+        /** A text as it is, anything else as JSON */
+        body?: unknown;
+        /** Headers of the answer, added to those that every answer carries */
+        headers?: {
+          [k: string]: string | number;
+        };
+      }
+  )[];
   times?: number;
   every?: number;
   probability?: number;
@@ -1131,9 +1148,26 @@ export interface FaultRule {
     /** A webhook id: hits deliveries, not requests */
     webhook?: string;
   };
-  /** On a path that the API lacks: callers without credentials are answered too */
+  /** On a path that the API lacks: callers without credentials or membership are answered too */
   public?: boolean;
-  sequence?: (number | "pass" | AnyCode)[];
+  sequence?: (
+    | (number | "pass" | AnyCode)
+    | {
+        /** A catalogue code; CODE! also where it is never answered */
+        error?: AnyCode;
+        /** Merged over the details that the operation itself would give */
+        details?: {
+          [k: string]: unknown;
+        };
+        status?: number;
+        /** A text as it is, anything else as JSON */
+        body?: unknown;
+        /** Headers of the answer, added to those that every answer carries */
+        headers?: {
+          [k: string]: string | number;
+        };
+      }
+  )[];
   times?: number;
   every?: number;
   probability?: number;

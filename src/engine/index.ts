@@ -9,6 +9,7 @@ import { listDeletedKeys } from "./resources/api-keys/rules.ts";
 import { explainCredentials, identify } from "./resources/auth/credentials.ts";
 import { uploadsToRelease } from "./resources/files/rules.ts";
 import { API, RESOURCES } from "./resources/index.ts";
+import { requireMember } from "./resources/organizations/access.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
 import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/deliveries.ts";
 import { RequestCounter } from "./sandbox/counters.ts";
@@ -134,6 +135,7 @@ export function createEngine(options: EngineOptions): Engine {
     identify,
     explainCredentials,
     requireBudget,
+    requireMember,
     refuseGrowth: options.refuseGrowth,
     services,
     readForm: options.readForm,

@@ -73,6 +73,76 @@ describe("rules on paths outside the contract", () => {
     expect([odd.status, odd.body.detail]).toEqual([422, expect.stringContaining("`public`")]);
   });
 
+  it("such a path refuses callers of foreign organizations as the API's own do [interfaces 11]", async () => {
+    const name = await fresh();
+    const ask = (as: "dan" | "ada", path: string) => api.call(as, "GET", `/_s/${name}${path}`);
+    const body = { tools: [] };
+    await arm(name, { match: { path: "/v1/organizations/*/tools" }, times: 1, effect: { body } });
+    await arm(name, { match: { path: "/v1/organizations/*/open" }, public: true, effect: { body } });
+    await arm(name, { match: { path: "/v1/organizations/*/teas" }, sequence: [{ status: 418, body }] });
+    for (const foreign of ["org_hooli", "org_nowhere"]) {
+      const own = await ask("dan", `/v1/analytics/usage/limits/${foreign}`);
+      for (const path of ["tools", "teas"]) {
+        const refused = await ask("dan", `/v1/organizations/${foreign}/${path}`);
+        expect([refused.status, refused.body.error.code]).toEqual([own.status, own.body.error.code]);
+        expect(refused.body.error.details).toEqual(own.body.error.details);
+        expect(refused.headers.get("x-sandbox-decision")).toBe("access");
+        expect(refused.headers.get("x-ratelimit-remaining")).not.toBeNull();
+      }
+      expect((await ask("dan", `/v1/organizations/${foreign}/open`)).status).toBe(200);
+    }
+    // No refusal has used up the one answer.
+    expect((await ask("dan", "/v1/organizations/org_acme/tools")).body).toEqual(body);
+    expect((await ask("dan", "/v1/organizations/org_acme/teas")).status).toBe(418);
+  });
+
+  it("entries of a sequence carry status, headers and body, or a code with details [interfaces 6]", async () => {
+    const name = await fresh();
+    const rule = {
+      match: { path: "/v1/jobs/1" },
+      sequence: [
+        { status: 202, headers: { "X-Job": 1 }, body: { state: "queued" } },
+        { error: "RESOURCE_NOT_FOUND", details: { job: "1" } },
+        { body: "done" },
+        "pass",
+        { status: 204 },
+      ],
+    };
+    const armed = await arm(name, rule);
+    expect([armed.status, armed.body.sequence], armed.text).toEqual([201, rule.sequence]);
+    const answers: unknown[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { status, body, text, headers } = await api.call("dan", "GET", `/_s/${name}/v1/jobs/1`);
+      const shown = body?.error?.details ?? body ?? text;
+      answers.push([status, shown, headers.get("x-job")]);
+    }
+    expect(answers).toEqual([
+      [202, { state: "queued" }, "1"],
+      [404, expect.objectContaining({ job: "1" }), null],
+      [200, "done", null],
+      [404, expect.anything(), null],
+      [204, "", null],
+    ]);
+    const { body: journal } = await control("GET", `/${name}/journal?kind=request`);
+    expect(JSON.stringify(journal)).toContain("entry 2 of 5: RESOURCE_NOT_FOUND");
+  });
+
+  it.each([
+    [{ sequence: [{ status: 204, body: {} }] }, "sequence[0].body", "`body` cannot go with status 204"],
+    [{ sequence: [503, { headers: { a: "b" } }] }, "sequence[1].headers", "goes with an answer only"],
+    [{ sequence: [{}] }, "sequence[0]", ""],
+    [{ sequence: [{ status: 200, wire: "reset" }] }, "sequence[0].wire", ""],
+    [{ sequence: [{ error: "NOT_FOUND" }] }, "sequence[0].error", "not a code of the catalogue"],
+    [{ match: { event: "*" }, sequence: [{ status: 500, body: "x" }] }, "sequence[0]", "a receiver answers"],
+  ])(
+    "an entry of a sequence that cannot work is refused: %j [interfaces 6]",
+    async (rule, place, sentence) => {
+      const { status, text } = await arm("default", rule);
+      expect([status, text]).toEqual([422, expect.stringContaining(place)]);
+      expect(text).toContain(sentence);
+    },
+  );
+
   it("every effect works there: codes, broken connections, delays, sequences [interfaces 11]", async () => {
     const name = await fresh();
     const ask = (path: string) => api.call("dan", "GET", `/_s/${name}${path}`);

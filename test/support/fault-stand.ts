@@ -48,7 +48,7 @@ export function factsOf(operation_id: string, sent: Sent = {}): FaultFacts {
         ? undefined
         : { user_id: user, key_id: key, organization_id: organization, credential: "api_key" as const },
     organization,
-    authenticated: true,
+    refusal: undefined,
     world: undefined as never,
     rate: undefined,
     body: undefined as unknown,

@@ -8,7 +8,7 @@ import { durationProblem } from "./effects/delay.ts";
 import { documentedCodes, isCatalogueCode, nearestCode, parseCode } from "./effects/error.ts";
 import { checkEffect, WIRE_EFFECTS } from "./effects/index.ts";
 import { isDeliveryMatch, matchingOperations, type Serves, servedBy } from "./match.ts";
-import type { MatchDocument, RuleDocument } from "./rule-document.ts";
+import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 
@@ -42,6 +42,12 @@ function checkSchedule(rule: RuleDocument, report: Report): void {
 }
 
 function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report): void {
+  for (const [index, entry] of sequence?.entries() ?? []) {
+    if (typeof entry !== "object") continue;
+    checkEffect(entry, (path, message, hint) =>
+      report(["sequence", index, ...path], `\`${path.join(".")}\` ${message}`, { hint }),
+    );
+  }
   if (Object.keys(effect).length === 0) {
     if (sequence === undefined) report([], "the rule needs an `effect`, or a `sequence` of answers");
     return;
@@ -89,6 +95,8 @@ function checkRequests(
   if (effect?.error !== undefined) check(effect.error, ["effect", "error"]);
   for (const [index, entry] of sequence.entries()) {
     if (typeof entry === "string" && entry !== "pass") check(entry, ["sequence", index], ["pass"]);
+    if (typeof entry === "object" && entry.error !== undefined)
+      check(entry.error, ["sequence", index, "error"]);
   }
 }
 
@@ -126,9 +134,11 @@ function checkDelivery(
   }
   if (phase === "after") report(["phase"], "a delivery has one phase; `after` is about requests");
   for (const [index, entry] of sequence.entries()) {
-    if (typeof entry !== "string" || entry === "pass") continue;
+    const isStatus = Object.keys(toEntryEffect(entry) ?? {}).every((key) => key === "status");
+    if (isStatus) continue;
     const message = "a receiver answers with a status; codes are the API's";
-    report(["sequence", index], message, { hint: nearest(entry, ["pass"]) });
+    const hint = typeof entry === "string" ? nearest(entry, ["pass"]) : undefined;
+    report(["sequence", index], message, { hint });
   }
   const names = events.map(({ name }) => name);
   const problem = match.event === undefined ? undefined : patternProblem(match.event, "event", names);

@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { AnyOperation } from "../contract/operation.ts";
 import { glob, isGlob } from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
-import type { MatchDocument, RuleDocument } from "./rule-document.ts";
+import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 /** One condition of a rule other than the operation, by which rules are indexed. */
 export interface Criterion {
@@ -105,8 +105,10 @@ export type Serves = "content" | "failure" | undefined;
 
 export function servedBy({ match = {}, effect = {}, sequence, phase }: RuleDocument): Serves {
   if (match.path === undefined || match.operation !== undefined || phase === "after") return undefined;
-  const statuses = [effect.status, ...(sequence ?? [])].filter((one) => typeof one === "number");
-  return effect.body !== undefined || statuses.some((one) => one < 400) ? "content" : "failure";
+  const serves = [effect, ...(sequence ?? []).map(toEntryEffect)].some(
+    (one) => one?.body !== undefined || (one?.status ?? 400) < 400,
+  );
+  return serves ? "content" : "failure";
 }
 
 /** Whether a rule with that match applies to paths that no operation has. */
@@ -117,10 +119,10 @@ export function reachesUndeclared(rule: RuleDocument, operations: readonly AnyOp
   return isGlob(path!) || matchingOperations({ path }, operations).length === 0;
 }
 
-/** Callers without valid credentials get 401 where the rule serves a path of its own, unless it is `public`. */
-export const NOT_AUTHENTICATED: Criterion = {
-  miss: "the caller has no valid credentials",
-  fits: ({ operation, authenticated }) => operation !== UNDECLARED_OPERATION || authenticated,
+/** A rule that serves a path of its own refuses callers as an operation does, unless it is `public`. */
+export const NOT_ADMITTED: Criterion = {
+  miss: "the caller has no valid credentials, or no membership of the path's organization",
+  fits: ({ operation, refusal }) => operation !== UNDECLARED_OPERATION || refusal === undefined,
 };
 
 function fitsTemplate(template: string, path: string): boolean {

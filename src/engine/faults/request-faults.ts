@@ -1,7 +1,7 @@
 import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
-import { containsValue, NOT_AUTHENTICATED } from "./match.ts";
+import { containsValue, NOT_ADMITTED } from "./match.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
 import { ArmedRule, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
@@ -210,7 +210,7 @@ class Evaluation {
   }
 
   private missed(armed: ArmedRule, nearness: number, why: string): void {
-    if (why === NOT_AUTHENTICATED.miss) this.asksForCaller = true;
+    if (why === NOT_ADMITTED.miss) this.asksForCaller = true;
     this.context.observer.onEvaluated?.(armed, false, why);
     if (nearness <= this.nearness) return;
     this.nearness = nearness;

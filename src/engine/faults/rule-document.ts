@@ -54,6 +54,15 @@ const EffectSchema = Type.Unsafe<EffectDocument<WireName>>({
   additionalProperties: false,
 });
 
+const { error, details, status, body, headers } = EFFECT_KEYS;
+/** The answer of one entry of a sequence. */
+const EntryEffect = Type.Unsafe<EffectDocument>({
+  type: "object",
+  properties: { error, details, status, body, headers },
+  additionalProperties: false,
+  minProperties: 1,
+});
+
 /** One rule as a scenario or a call writes it (interfaces 6). */
 export const RuleDocument = ClosedObject({
   id: Type.Optional(
@@ -63,15 +72,18 @@ export const RuleDocument = ClosedObject({
   match: Type.Optional(Match),
   public: Type.Optional(
     Type.Boolean({
-      description: "On a path that the API lacks: callers without credentials are answered too",
+      description: "On a path that the API lacks: callers without credentials or membership are answered too",
     }),
   ),
   sequence: Type.Optional(
     Type.Array(
-      typed(
-        'number | "pass" | AnyCode',
-        TextOrNumber("integer", { minimum: 200, maximum: 599, title: "a status, a code, or pass" }),
-      ),
+      Type.Union([
+        typed(
+          'number | "pass" | AnyCode',
+          TextOrNumber("integer", { minimum: 200, maximum: 599, title: "a status, a code, or pass" }),
+        ),
+        EntryEffect,
+      ]),
       { minItems: 1, maxItems: 1000 },
     ),
   ),
@@ -96,6 +108,13 @@ export const RuleDocument = ClosedObject({
   ),
 });
 export type RuleDocument = Static<typeof RuleDocument>;
+
+/** An entry of a sequence as the effect that it is short for; undefined: it passes. */
+export function toEntryEffect(entry: string | number | EffectDocument): EffectDocument | undefined {
+  if (entry === "pass") return undefined;
+  if (typeof entry === "object") return entry;
+  return typeof entry === "string" ? { error: entry } : { status: entry };
+}
 
 /**
  * Requests that the application must have sent, or must not, by the end of a suite's run; checked against the journal.

@@ -2,22 +2,21 @@ import { parseDuration } from "../contract/duration.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { glob } from "../documents/glob.ts";
 import { Random } from "../state/random.ts";
-import { toHeaders } from "./effects/answer.ts";
 import { drawDelay } from "./effects/delay.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
-import { documentedCodes, toCodeAnswer } from "./effects/error.ts";
+import { documentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";
 import {
   type Criterion,
   isDeliveryMatch,
   matchingOperations,
-  NOT_AUTHENTICATED,
+  NOT_ADMITTED,
   reachesUndeclared,
   servedBy,
   toCriteria,
   UNDECLARED_OPERATION,
 } from "./match.ts";
-import type { RuleDocument } from "./rule-document.ts";
+import { type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
 /** When a matching rule is triggered; a sequence's `undefined` is `pass`. */
 type Schedule =
@@ -70,7 +69,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
           ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION] : []),
         ]),
     principal: match.principal,
-    criteria: delivery ? [] : [...toCriteria(match), ...(asksForCaller ? [NOT_AUTHENTICATED] : [])],
+    criteria: delivery ? [] : [...toCriteria(match), ...(asksForCaller ? [NOT_ADMITTED] : [])],
     body: match.body,
     delivers: delivery ? matchDeliveries(match.event, match.webhook) : () => false,
   };
@@ -82,18 +81,16 @@ export function answers(operation: AnyOperation, answer: AnswerPlan | undefined)
   return documentedCodes(operation).has(answer.code);
 }
 
-function toSchedule({ sequence, times, every, probability, effect }: RuleDocument): Schedule {
+function toSchedule({ sequence, times, every, probability }: RuleDocument): Schedule {
   if (times !== undefined) return { kind: "times", times };
   if (every !== undefined) return { kind: "every", every };
   if (probability !== undefined) return { kind: "probability", probability };
   if (sequence === undefined) return { kind: "always" };
-  const headers = toHeaders(effect?.headers);
-  const entries = sequence.map((entry): AnswerPlan | undefined => {
-    if (entry === "pass") return undefined;
-    if (typeof entry === "string") return toCodeAnswer(entry, { headers });
-    return { kind: "status", status: entry, headers, body: undefined };
-  });
-  return { kind: "sequence", words: sequence.map(String), entries };
+  const entries = sequence.map((entry) => readEffect(toEntryEffect(entry) ?? {}).answer);
+  const words = sequence.map((entry) =>
+    String(typeof entry === "object" ? (entry.error ?? entry.status ?? 200) : entry),
+  );
+  return { kind: "sequence", words, entries };
 }
 
 function matchDeliveries(event: string | undefined, webhook: string | undefined): Rule["delivers"] {

@@ -19,6 +19,8 @@ export interface EngineParts {
   explainCredentials: (tx: Transaction, headers: RequestHeaders) => Promise<string>;
   /** Section 8's hierarchy, for billable operations. @throws ApiError SPENDING_LIMIT_EXCEEDED */
   requireBudget: (tx: Transaction, principal: Call["principal"]) => void;
+  /** @throws ApiError ORGANIZATION_NOT_FOUND, ORGANIZATION_ACCESS_DENIED */
+  requireMember: (caller: Pick<Call, "principal" | "world">, organization_id: string) => void;
   /** interfaces 7: the answer if a shared server's sandbox would grow too large. */
   refuseGrowth: ((world: World, tx: Transaction) => Answer | undefined) | undefined;
   services: (sandbox: Sandbox, by: ChangeSource) => Services;

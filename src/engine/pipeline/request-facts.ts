@@ -1,4 +1,5 @@
 import { fromUtf8 } from "../bytes.ts";
+import { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -7,6 +8,27 @@ import { ClientGone } from "./plain-http.ts";
 import { secondsUntil } from "./response-headers.ts";
 
 const MINUTE_MS = 60_000;
+
+export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
+
+/** Outside the contract, any segment of the path may be the organization's id. */
+export function findInPath(path: string): string | undefined {
+  return path.split("/").find((segment) => ORGANIZATION.test(segment));
+}
+
+/** Why the caller may not call a path that a rule serves: no valid credentials, or a foreign organization. */
+export function refuseCaller({ engine, sandbox, identity, path }: Exchange): ApiError | undefined {
+  if (identity === undefined || identity.refused) return new ApiError("AUTHENTICATION_REQUIRED");
+  const organization = findInPath(path);
+  if (organization === undefined) return undefined;
+  const { principal } = identity;
+  try {
+    engine.requireMember({ principal, world: sandbox.world.read() }, organization);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
 
 /** A request as fault rules see it; costly parts are computed when a rule needs them. */
 export class RequestFacts implements FaultFacts {
@@ -51,9 +73,8 @@ export class RequestFacts implements FaultFacts {
     return this.exchange.identity?.principal;
   }
 
-  get authenticated(): boolean {
-    const { identity } = this.exchange;
-    return identity !== undefined && !identity.refused;
+  get refusal(): ApiError | undefined {
+    return refuseCaller(this.exchange);
   }
 
   get organization(): string | undefined {

@@ -9,6 +9,7 @@ import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
 import { parseJson } from "./read-body.ts";
+import { findInPath, ORGANIZATION, refuseCaller } from "./request-facts.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
 import { validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
@@ -56,15 +57,10 @@ function setIdentity(exchange: Exchange, identity: Identity | undefined): void {
 
 /** G32: the organization of the path, else the key's current one. Invalid ids are ignored. */
 function findOrganization({ operation, params, path, identity }: Exchange): string | undefined {
-  // Outside the contract, any segment of the path may be the organization's id.
-  const named =
-    operation === undefined
-      ? path.split("/").find((segment) => ORGANIZATION.test(segment))
-      : (params["organization_id"] ?? params["org_id"]);
-  if (named !== undefined && ORGANIZATION.test(named)) return named;
-  return identity?.principal.organization_id;
+  if (operation === undefined) return findInPath(path) ?? identity?.principal.organization_id;
+  const named = params["organization_id"] ?? params["org_id"];
+  return named !== undefined && ORGANIZATION.test(named) ? named : identity?.principal.organization_id;
 }
-const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 function isFaulty({ sandbox, request }: Exchange): boolean {
   return sandbox.faults.armed || hasOverride(request.headers);
@@ -74,13 +70,19 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   if (exchange.unmatched !== undefined || isFaulty(exchange)) return injectFault(exchange, "before");
 }
 
-/** @throws ApiError of `route`; AUTHENTICATION_REQUIRED if a rule serves the path to callers with credentials */
+/** @throws ApiError of `route`; why the caller is refused if a rule serves the path to others */
 function requireOperation(exchange: Exchange): void {
-  const { unmatched, verdict } = exchange;
+  const { unmatched, verdict, identity } = exchange;
   if (unmatched === undefined) return;
-  if (!verdict?.asksForCaller) throw unmatched;
+  const refusal = verdict?.asksForCaller ? refuseCaller(exchange) : undefined;
+  if (refusal === undefined) throw unmatched;
   exchange.stage = "auth";
-  throw new ApiError("AUTHENTICATION_REQUIRED");
+  if (refusal.code !== "AUTHENTICATION_REQUIRED") {
+    exchange.stage = "rate-limit";
+    countAgainstRate(exchange, identity!);
+    exchange.stage = "access";
+  }
+  throw refusal;
 }
 
 /** @throws ApiError AUTHENTICATION_REQUIRED (section 5) */

@@ -1,3 +1,4 @@
+import type { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
 
@@ -12,8 +13,8 @@ export interface FaultFacts {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Identified, not yet authorized. */
   readonly principal: Principal | undefined;
-  /** Whether the credentials of the principal are valid. */
-  readonly authenticated: boolean;
+  /** Why the caller may not call a path that a rule serves. */
+  readonly refusal: ApiError | undefined;
   /** The organization of the path, else the key's current one. */
   readonly organization: string | undefined;
   /** The current world. */
@@ -93,7 +94,7 @@ export interface Injection {
 
 /** The decision of the sandbox's faults on one request. */
 export interface Verdict {
-  /** A rule serves the path, but not a caller without valid credentials. */
+  /** A rule serves the path, but not this caller. */
   readonly asksForCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */

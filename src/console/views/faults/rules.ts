@@ -185,10 +185,15 @@ function describeTarget(rule: Rule): string {
     .join(" ");
 }
 
+/** The status or code of an entry of a sequence. */
+export function readEntry(entry: NonNullable<Rule["sequence"]>[number]): string | number {
+  return typeof entry === "object" ? (entry.error ?? entry.status ?? 200) : entry;
+}
+
 function describeEffects({ effect = {}, sequence }: Rule): string[] {
   const { error, status, body, delay, wire } = effect;
   const words: string[] = [];
-  if (sequence !== undefined) words.push(`sequence ${sequence.join(", ")}`);
+  if (sequence !== undefined) words.push(`sequence ${sequence.map(readEntry).join(", ")}`);
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));
   else if (body !== undefined) words.push("a custom body");

@@ -11,6 +11,7 @@ import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, containsWords } from "../../components/text.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { RuleLine } from "./armed-rules.tsx";
+import { readEntry } from "./rules.ts";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
 type Group = Kind | "in-force" | "own" | "broken";
@@ -186,7 +187,9 @@ function ruleKinds(
 ): Kind[] {
   if (match?.event !== undefined || match?.webhook !== undefined) return ["webhooks"];
   if (effect?.wire !== undefined) return ["wire"];
-  const answers = [effect?.error, effect?.status, ...sequence].filter((one) => one !== undefined);
+  const answers = [effect?.error, effect?.status, ...sequence.map(readEntry)].filter(
+    (one) => one !== undefined,
+  );
   const kinds = answers.flatMap((one) => answerKind(one, statuses));
   return kinds.length === 0 && effect?.delay !== undefined ? ["slow"] : kinds;
 }
