@@ -22,6 +22,6 @@ export default defineConfig({
     setupFiles: ["./test/support/property-seed.ts", "./src/hosts/node/platform.ts"],
     // A focused test would leave the others out.
     allowOnly: false,
-    env: { TZ: "UTC", NODE_ENV: "test", UNDERSTUDY_JUDGE_ANSWERS: "1" },
+    env: { TZ: "UTC", NODE_ENV: "test", UNDERSTUDY_VALIDATE_ANSWERS: "1" },
   },
 });

@@ -70,6 +70,16 @@ function isRead(file) {
   return /\.(ts|tsx|md|mjs|js|yaml)$/.test(path) && !LEFT_OUT.includes(path);
 }
 
+/** A test's title that begins without the thing it is about. */
+const VAGUE_TITLE = /^(what|who|whoever|whose|ones? (that|which)) /i;
+
+/** The title of a test; a long one is alone on its line. */
+function testTitle(line) {
+  const [, , inCall, , alone] =
+    /(?:\b(?:it|test|describe)[.\w]*|\]\))\((["'`])(.*?)\1,|^\s*(["'`])(.*)\3,$/.exec(line) ?? [];
+  return inCall ?? alone ?? "";
+}
+
 /** The linted part of a line: of black-box tests the title, of documents in YAML comments and descriptions. */
 function lintedPart(path, line) {
   if (path.startsWith("test/")) return /\((["'`])(.*?)\1, (async|function|\()/.exec(line)?.[2] ?? "";
@@ -88,8 +98,9 @@ for (const place of places.length > 0 ? places : PLACES) {
       // The table of CONTRIBUTING.md lists the words themselves.
       if (path === "CONTRIBUTING.md" && line.startsWith("|")) continue;
       const linted = lintedPart(path, line);
-      for (const [name, pattern] of Object.entries(PATTERNS)) {
-        if (!pattern.test(linted)) continue;
+      const patterns = Object.entries(PATTERNS).filter(([, pattern]) => pattern.test(linted));
+      if (/\.test\.tsx?$/.test(path) && VAGUE_TITLE.test(testTitle(line))) patterns.push(["vague title"]);
+      for (const [name] of patterns) {
         if (name === "what as subject" && !/\.tsx?$/.test(path)) continue;
         const exception = exceptions.find(
           (one) => one.path === path && one.pattern === name && line.includes(one.part),

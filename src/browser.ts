@@ -80,7 +80,7 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     started: performance.now(),
     directory: new LocalDirectory(sandboxes),
     savingFailure: () => undefined,
-    judgesAnswers: false,
+    validatesAnswers: false,
   };
   const fetch = createFetch({
     api: engine.handle,

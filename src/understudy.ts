@@ -109,7 +109,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     durability: durable,
     directory: fleet ?? new LocalDirectory(sandboxes),
     savingFailure: () => (fleet ?? persistence)?.failure,
-    judgesAnswers: options.judgeAnswers ?? process.env["UNDERSTUDY_JUDGE_ANSWERS"] === "1",
+    validatesAnswers: options.validateAnswers ?? process.env["UNDERSTUDY_VALIDATE_ANSWERS"] === "1",
   };
   const fetch = createFetch({
     api: engine.handle,
@@ -134,10 +134,10 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const createDefault = () => sandboxes.create({ name: "default", scenarios: firstScenarios });
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
-    const { createSavedValidator } = await import("./control/judge-saved.ts");
+    const { createSavedValidator } = await import("./control/validate-saved.ts");
     const collections = RESOURCES.flatMap((resource) => resource.collections);
-    const judge = createSavedValidator(RESOURCES);
-    const parts = { sandboxes, fixtures, collections, uploads, judge, wallClock, log };
+    const validator = createSavedValidator(RESOURCES);
+    const parts = { sandboxes, fixtures, collections, uploads, validator, wallClock, log };
     await persistence?.open(parts);
     const limit = limits?.sandboxes ?? Number.POSITIVE_INFINITY;
     await fleet?.open({ ...parts, limit, createDefault, version, token: shared?.token ?? "" });

@@ -4,7 +4,7 @@ import { onPipeClosed, print, printJsonLine, printLines } from "./process.ts";
 
 /** Options of `journal` and `history`. */
 export const LOG_OPTIONS = {
-  since: text("From this time of the sandbox on"),
+  since: text("Only from this time of the sandbox"),
   limit: number("Only the newest N"),
   follow: flag("Continue with new entries, until Ctrl-C"),
 };

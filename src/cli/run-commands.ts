@@ -170,7 +170,7 @@ function explained(
 
 /** A command that has actions lists them in its help: `understudy clock advance <by>`. */
 function unknownAction([command, given = "-"]: readonly string[], help: string): string | undefined {
-  // Not the examples below them.
+  // Reads only the list of commands: the examples of the help name actions too.
   const [, listed = ""] = /^Commands:\n(.*?)\n\n/ms.exec(help) ?? [];
   const actions = [...listed.matchAll(/^ +understudy (\S+) (\S+)/gm)].flatMap(([, of, name]) =>
     of === command ? [name!] : [],

@@ -26,13 +26,16 @@ export const START_FLAGS = {
   },
   store: { type: "string", describe: "With --shared: Redis of a fleet, such as redis://10.0.0.9:6379" },
   "node-url": { type: "string", describe: "With --store: address at which the other nodes reach this one" },
-  shared: { type: "boolean", describe: "For a team: any address to bind, a control token, limits" },
+  shared: {
+    type: "boolean",
+    describe: "For a team: accepts any --host, requires a control token, sets limits",
+  },
   "max-sandboxes": {
     type: "number",
     minimum: 1,
     describe: "With --shared: maximum number of sandboxes, for a fleet of all its nodes [default: 1000]",
   },
-  https: { type: "boolean", describe: "Speak HTTPS, with a certificate for localhost that is made once" },
+  https: { type: "boolean", describe: "Serve HTTPS, with a generated certificate for localhost" },
   cert: { type: "string", describe: "With --https: certificate (PEM) to use instead" },
   key: { type: "string", describe: "With --https: its private key (PEM)" },
   "public-url": {
@@ -42,7 +45,7 @@ export const START_FLAGS = {
   "trust-proxy": {
     type: "string",
     array: true,
-    describe: "Address or CIDR of a proxy, whose Forwarded and X-Forwarded-* these URLs follow",
+    describe: "Address or CIDR of a proxy; URLs in answers follow its Forwarded or X-Forwarded-* headers",
   },
   "allow-host": {
     type: "string",

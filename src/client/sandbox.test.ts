@@ -128,7 +128,7 @@ describe("the library gives and takes what the control API declares [interfaces 
   });
 });
 
-it("what prints a ControlError says its hint once [interfaces 11]", async () => {
+it("a printed ControlError shows its hint once [interfaces 11]", async () => {
   const error = await refusal(sandbox.events.trigger("user.creatd" as never));
   expect(error.problem.hint).toBe("user.created");
   expect(inspect(error).split('Did you mean "user.created"?')).toHaveLength(2);

@@ -18,9 +18,9 @@ const declared = (more: Partial<AnyDeclaration>): AnyDeclaration => ({
   success: { status: 200, schema: Body },
   ...more,
 });
-const judge = new AnswerValidator();
+const validator = new AnswerValidator();
 const answered = (value: unknown, more: Partial<AnyDeclaration> = {}) =>
-  judge.answer(declared(more), { kind: "round" }, value);
+  validator.answer(declared(more), { kind: "round" }, value);
 
 describe("every answer of the control API is held to its declaration", () => {
   it("lets through what fits [interfaces 11]", () => {
@@ -70,7 +70,7 @@ describe("every answer of the control API is held to its declaration", () => {
   });
 
   it("takes a refusal that is not declared for a defect [interfaces 11]", () => {
-    const refusal = (error: unknown) => judge.refusal(declared({}), error);
+    const refusal = (error: unknown) => validator.refusal(declared({}), error);
     expect(refusal(new Problem("unknown-record", { detail: "There is none." }))).toBeUndefined();
     expect(refusal(new ApiError("INVALID_INPUT", { details: { field: "a", value: 1 } }))).toBeUndefined();
     expect(refusal(new Problem("name-in-use", { detail: "It is taken." }))).toBeInstanceOf(UndeclaredAnswer);

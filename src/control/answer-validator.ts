@@ -12,7 +12,7 @@ export class UndeclaredAnswer extends Error {
 
 /**
  * Validates every answer of the control API, refusals included, against its declaration. It runs in tests
- * (`UNDERSTUDY_JUDGE_ANSWERS`) and answers 500 for a mismatch. It is off for users: a call's changes cannot be undone by then.
+ * (`UNDERSTUDY_VALIDATE_ANSWERS`) and answers 500 for a mismatch. It is off for users: a call's changes cannot be undone by then.
  */
 export class AnswerValidator {
   /** Returns the value itself, or a stream that is validated event by event. @throws UndeclaredAnswer */

@@ -68,7 +68,7 @@ export const ClockBody = ClosedObject(
   { $id: "Clock", examples: [{ mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 }] },
 );
 
-export function presentClock(world: World): Static<typeof ClockBody> {
+export function renderClock(world: World): Static<typeof ClockBody> {
   const { mode, rate } = world.clock;
   return { mode, now: new Date(world.epochNow()).toISOString(), rate };
 }

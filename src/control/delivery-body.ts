@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ClosedObject, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
-import { presentDelivery } from "../engine/resources/webhooks/operations.ts";
+import { renderDelivery } from "../engine/resources/webhooks/operations.ts";
 import {
   type Delivery,
   DeliveryBody,
@@ -70,12 +70,12 @@ export const DeliveryDetail = ClosedObject(
   },
 );
 
-export function presentListed(delivery: Delivery, world: Transaction): ListedDelivery {
+export function renderListed(delivery: Delivery, world: Transaction): ListedDelivery {
   const { webhook_id, created_at, attempt_log, response_code, status } = delivery;
   const webhook = world.get(webhooks, webhook_id)!;
   const last = attempt_log.at(-1) ?? { response_code };
   return {
-    ...presentDelivery(delivery, world),
+    ...renderDelivery(delivery, world),
     webhook_id,
     created_at: world.iso(created_at),
     url: webhook.url,
@@ -97,7 +97,7 @@ export function toDeliveryDetail(
 ): Static<typeof DeliveryDetail> {
   const body = toBody(delivery, world);
   return {
-    ...presentListed(delivery, world),
+    ...renderListed(delivery, world),
     body,
     log: delivery.attempt_log.map(({ at, kind, url, response_code, duration_ms, error, fault }) => ({
       at: world.iso(at),

@@ -52,7 +52,7 @@ export const RuleBody = ClosedObject(
   },
 );
 
-export function presentRule(armed: ArmedRule): Static<typeof RuleBody> {
+export function renderRule(armed: ArmedRule): Static<typeof RuleBody> {
   const { rule, progress } = armed;
   const { id: _id, lease, ...document } = rule.document;
   return {
@@ -111,12 +111,12 @@ export const ScenarioBody = ClosedObject(
   },
 );
 
-export function presentScenario(
+export function renderScenario(
   { name, file, origin, scenario, problem }: ListedScenario,
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
   const armed = faults.findRules(name);
-  const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(presentRule);
+  const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,
     description: scenario?.description ?? "",

@@ -34,7 +34,7 @@ const local = createGuard({
 const source = (headers: Record<string, string>, url?: string, guard: Guard = local) =>
   refusal(() => guard.requireAllowedSource(request(headers, url)));
 
-describe("who may talk to the control API", () => {
+describe("access to the control API", () => {
   it.each([
     ["127.0.0.1:4747", undefined],
     ["127.255.255.255", undefined],
@@ -212,7 +212,7 @@ describe("the login of a shared server's console", () => {
   });
 });
 
-describe("what a page on loopback may send", () => {
+describe("requests from a page on loopback", () => {
   const answered = (method: string, headers: Record<string, string>) => {
     const said: unknown[] = [];
     const response = {

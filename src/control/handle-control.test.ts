@@ -30,7 +30,12 @@ it.each(["journal", "history"])(
         asked.push([sandbox?.name, mark, reads]) === 1 ? undefined : saved,
     };
     const { sandboxes } = api.understudy;
-    const control = createControl({ sandboxes, durability, operations: [], judgesAnswers: false } as never);
+    const control = createControl({
+      sandboxes,
+      durability,
+      operations: [],
+      validatesAnswers: false,
+    } as never);
     const server = createServer(async (request, response) =>
       sendAnswer(request, response, (await control(new NodeRequest(request, response)))!),
     );

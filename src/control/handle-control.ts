@@ -24,7 +24,7 @@ import { Problem, unknownName, unprocessable } from "./problem.ts";
 /** One call of the control API; the steps fill it in, and its handler reads it. */
 export class ControlExchange implements ControlCall, StepExchange {
   readonly server: ControlServer;
-  readonly judge: AnswerValidator | undefined;
+  readonly validator: AnswerValidator | undefined;
   readonly request: PlainRequest;
   readonly path: string;
   /** Without its question mark. */
@@ -43,10 +43,10 @@ export class ControlExchange implements ControlCall, StepExchange {
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
 
-  constructor(server: ControlServer, judge: AnswerValidator | undefined, request: PlainRequest) {
+  constructor(server: ControlServer, validator: AnswerValidator | undefined, request: PlainRequest) {
     const { path, query } = splitTarget(request.target);
     this.server = server;
-    this.judge = judge;
+    this.validator = validator;
     this.request = request;
     this.path = path;
     this.search = query;
@@ -79,14 +79,14 @@ export type HandleControl = (request: PlainRequest) => Promise<Answer | undefine
 
 /** The control API, for any host. */
 export function createControl(server: ControlServer): HandleControl {
-  const judge = server.judgesAnswers ? new AnswerValidator() : undefined;
+  const validator = server.validatesAnswers ? new AnswerValidator() : undefined;
   return async (request) => {
-    const exchange = new ControlExchange(server, judge, request);
+    const exchange = new ControlExchange(server, validator, request);
     try {
       await runSteps(CONTROL_STEPS, exchange);
     } catch (error) {
       if (error instanceof ClientGone) return undefined;
-      throw (exchange.stage !== "route" && judge?.refusal(exchange.operation, error)) || error;
+      throw (exchange.stage !== "route" && validator?.refusal(exchange.operation, error)) || error;
     }
     return holdStream(exchange);
   };
@@ -166,7 +166,7 @@ async function readBody(exchange: ControlExchange): Promise<void> {
   // Checked even if the operation takes no body: a form of a foreign page must not be accepted as a call.
   const body = readJson(request, bytes, spec?.limit === undefined ? MAX_VALUES : MAX_VALUES_OF_LARGE);
   if (spec === undefined) return;
-  checkInput(spec.judged === "by handler" ? AnyObject : spec.schema, body);
+  checkInput(spec.validated === "by handler" ? AnyObject : spec.schema, body);
   exchange.body = body;
 }
 
@@ -205,8 +205,8 @@ async function handle(exchange: ControlExchange): Promise<void> {
 }
 
 function render(exchange: ControlExchange): void {
-  const { operation, params, judge, value } = exchange;
-  exchange.answer = toAnswer(operation, judge ? judge.answer(operation, params, value) : value);
+  const { operation, params, validator, value } = exchange;
+  exchange.answer = toAnswer(operation, validator ? validator.answer(operation, params, value) : value);
 }
 
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */

@@ -54,7 +54,7 @@ export interface ControlServer {
   /** Initial states and changing calls of all sandboxes, for bundles. */
   recordings: Recordings;
   /** Whether every answer is validated against its declaration, as in tests (answer-validator.ts). */
-  judgesAnswers: boolean;
+  validatesAnswers: boolean;
 }
 
 export interface Limits {

@@ -6,7 +6,7 @@ import type { WireAnswer, WireRequest } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { ControlCall, ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
-import { presentSandbox, type SandboxBody } from "./sandbox-body.ts";
+import { renderSandbox, type SandboxBody } from "./sandbox-body.ts";
 
 /** Maximum number of sandboxes that are taken over at once. */
 const MAX_TAKEOVERS = 16;
@@ -20,19 +20,19 @@ export async function listSandboxes({
   site,
   headers,
 }: Pick<ControlCall, "server" | "site" | "headers">): Promise<Static<typeof SandboxBody>[]> {
-  const presentOwn = () => [...sandboxes.all()].map((sandbox) => presentSandbox(sandbox, site));
-  if (directory.isForwarded(headers)) return presentOwn();
+  const listOwn = () => [...sandboxes.all()].map((sandbox) => renderSandbox(sandbox, site));
+  if (directory.isForwarded(headers)) return listOwn();
   const [names, others] = await Promise.all([
     directory.names(),
     directory.askOtherNodes("/_control/sandboxes", headers),
   ]);
   const remote = others.flatMap((answer) => (answer as { items: Static<typeof SandboxBody>[] }).items);
-  const known = new Map([...remote, ...presentOwn()].map((body) => [body.name, body]));
+  const known = new Map([...remote, ...listOwn()].map((body) => [body.name, body]));
   const free = names.filter((name) => !known.has(name));
   for (let from = 0; from < free.length; from += MAX_TAKEOVERS) {
     const batch = free.slice(from, from + MAX_TAKEOVERS);
     const taken = await Promise.all(batch.map((name) => directory.find(name)));
-    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, presentSandbox(sandbox, site));
+    for (const sandbox of taken) if (sandbox) known.set(sandbox.name, renderSandbox(sandbox, site));
   }
   return names.flatMap((name) => known.get(name) ?? []);
 }

@@ -6,7 +6,7 @@ import { randomHex } from "../engine/platform.ts";
 import { SANDBOX_NAME } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Root } from "../engine/state/tables.ts";
-import { ClockBody, presentClock } from "./clock-input.ts";
+import { ClockBody, renderClock } from "./clock-input.ts";
 import { requireRoom, requireRoomForRecords } from "./limits.ts";
 import { type ControlContext, type ControlServer, SandboxName } from "./operation.ts";
 import { conflict, NAME_ADVICE, Problem, unprocessable } from "./problem.ts";
@@ -54,7 +54,7 @@ export const SandboxBody = ClosedObject(
   },
 );
 
-export function presentSandbox(sandbox: Sandbox, site: Site): Static<typeof SandboxBody> {
+export function renderSandbox(sandbox: Sandbox, site: Site): Static<typeof SandboxBody> {
   const { name, fixture, seed, settings, world, faults } = sandbox;
   world.catchUp();
   return {
@@ -63,7 +63,7 @@ export function presentSandbox(sandbox: Sandbox, site: Site): Static<typeof Sand
     origin: site.findOrigin(name),
     fixture,
     seed,
-    clock: presentClock(world),
+    clock: renderClock(world),
     scenarios: [...faults.scenarios],
     settings,
     created_at: new Date(sandbox.created_at).toISOString(),
@@ -100,7 +100,7 @@ export async function createOrDiscard(
     if (server.limits !== undefined) requireRoom(server, "rules", server.faults.of(sandbox).rules.length);
     if (withOrigin) await openOrigin(server, sandbox);
     await server.directory.register(sandbox);
-    return presentSandbox(sandbox, site);
+    return renderSandbox(sandbox, site);
   } catch (error) {
     if (server.sandboxes.get(sandbox.name) === sandbox) server.sandboxes.delete(sandbox.name);
     throw error;

@@ -11,10 +11,10 @@ import {
 } from "../engine/sandbox/snapshots.ts";
 import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { checkInput } from "./check-input.ts";
-import { Epoch, judgeWorld, Records, Windows, worldFields } from "./judge-world.ts";
 import type { ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { stateCollections } from "./state/state-collection.ts";
+import { Epoch, Records, validateWorld, Windows, worldFields } from "./validate-world.ts";
 
 /** A snapshot as a file (interfaces 4). */
 export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
@@ -76,7 +76,7 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
     const { blobs } = server.sandboxes;
     const value = await decodeSnapshot(given, collections, blobs);
     try {
-      judgeWorld(server.resources, value.world);
+      validateWorld(server.resources, value.world);
     } catch (error) {
       blobs.release(value.blobs);
       throw error;

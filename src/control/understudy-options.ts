@@ -51,7 +51,7 @@ export interface UnderstudyOptions {
   refuseDefault?: boolean;
   log?: Log;
   /** Validates every answer of the control API against its declaration; for this project's own tests. */
-  judgeAnswers?: boolean;
+  validateAnswers?: boolean;
   replay?: ReplaySeams;
   /** Loads the handler of `/_control/mcp`, whose tools are a client of the server's own control API. */
   mcp?: (own: ServerAccess) => Promise<Mount["handle"]>;

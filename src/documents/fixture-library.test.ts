@@ -141,7 +141,7 @@ describe("extends", () => {
   });
 });
 
-describe("what a fixture may say", () => {
+describe("contents of a fixture", () => {
   it("names file, line and column of every problem, with the nearest right word [interfaces 2]", () => {
     const path = write(
       "bad.yaml",

@@ -89,7 +89,7 @@ describe("a fixture file that changes on disk", () => {
       renewed: ["fresh"],
       waiting: ["used"],
       message:
-        "fixture ./my.yaml was edited; now in force in fresh; after the next reset in used, which changed since they began",
+        "fixture ./my.yaml was edited; applied to fresh; at the next reset also to used, because of changes since the start",
     });
     expect(ids(fresh)).toEqual(["org_a", "org_b"]);
     expect(fresh.world.epochNow()).toBe(5000);

@@ -70,8 +70,8 @@ function sentence(fixture: string, { renewed, waiting }: Moved): string {
   const parts = [`fixture ${fixture} was edited`];
   if (renewed.length > 0) parts.push(`applied to ${some(renewed)}`);
   if (waiting.length > 0)
-    parts.push(`after the next reset in ${some(waiting)}, which changed since they began`);
-  if (parts.length === 1) parts.push("in force for new sandboxes");
+    parts.push(`at the next reset also to ${some(waiting)}, because of changes since the start`);
+  if (parts.length === 1) parts.push("applied to new sandboxes");
   return parts.join("; ");
 }
 

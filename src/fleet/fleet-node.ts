@@ -100,7 +100,7 @@ export class FleetNode {
     // Loads the control API, which a node that only forwards calls has not needed yet.
     const headers = { authorization: `Bearer ${this.parts.token}` };
     await this.router.proxy.ask(`${url}/_control/metrics`, headers).catch(() => {});
-    for (const _ of this.parts.judge.prepare()) await nextTurn();
+    for (const _ of this.parts.validator.prepare()) await nextTurn();
     const rows = await this.store.load("default");
     for (let time = 0; time < WARM_UP_ROUNDS && !this.router.isLeaving; time++) {
       await this.restorer.warmUp("default", rows);

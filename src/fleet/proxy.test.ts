@@ -124,7 +124,7 @@ describe("proxy a request on [interfaces 15]", () => {
     }
   });
 
-  it("what is not HTTP comes back as it is [interfaces 15]", async () => {
+  it("an answer that is not HTTP is returned unchanged [interfaces 15]", async () => {
     const { port } = await front(await owedBytes(["no answer of HTTP\r\n\r\n"], true));
     expect(await exchange(port, GET)).toBe("no answer of HTTP\r\n\r\n");
   });

@@ -106,7 +106,7 @@ describe("the document of --persist FILE.json", () => {
     expect((await file.read())?.get("a")?.get("records/notes")?.size).toBe(40);
   });
 
-  it("what cannot be written leaves everything as it was, and no draft [interfaces 2]", async () => {
+  it("a failed write leaves everything as it was, and no draft [interfaces 2]", async () => {
     await file.write(kept("1"));
     // In the way of the draft, then of the copy.
     for (const inTheWay of [`${path}.previous`, `${path}.previous.draft`]) {
@@ -145,7 +145,7 @@ describe("the document of --persist FILE.json", () => {
     expect(await readAs(edited)).toEqual(["2"]);
   });
 
-  it("one that cannot be read is kept under another name, and the one before is used [quality 2.7]", async () => {
+  it("an unreadable document is kept under another name, and the previous one is used [quality 2.7]", async () => {
     expect(await file.read()).toBeNull();
     await file.write(kept("1"));
     await file.write(kept("2"));
@@ -169,7 +169,7 @@ describe("the document of --persist FILE.json", () => {
     }
   });
 
-  it("what is written by hand and holds no sandboxes is empty [interfaces 2]", async () => {
+  it("a handwritten document without sandboxes is empty [interfaces 2]", async () => {
     for (const sandboxes of ["null", "5", '"text"']) {
       writeFileSync(path, toDocument(sandboxes));
       expect(await file.read()).toEqual(new Map());
@@ -194,7 +194,7 @@ describe("the document of --persist FILE.json", () => {
     );
   });
 
-  it("one that is none of ours, or of a newer version, is refused before it is touched [interfaces 2]", () => {
+  it("a foreign document, or one of a newer version, is refused and not changed [interfaces 2]", () => {
     const refused = (text: string) => {
       writeFileSync(path, text);
       try {
@@ -246,7 +246,7 @@ describe("the store over it", () => {
     await store.close();
   });
 
-  it("what cannot be locked is said, and why [interfaces 2]", async () => {
+  it("a document that cannot be locked is reported, with the reason [interfaces 2]", async () => {
     mkdirSync(`${path}.lock`);
     await expect(DocumentStore.open(path, () => {})).rejects.toThrow(/^--persist \S+ cannot be used: .+\.$/);
   });
@@ -351,7 +351,7 @@ describe("rows as an object that people read", () => {
     expect(sorted(rows)).toEqual(sorted(given));
   });
 
-  it("what is not an object where one belongs gives no rows [interfaces 2]", () => {
+  it("a section that is not an object gives no rows [interfaces 2]", () => {
     for (const nested of [null, 5, "text", [{ about: 1 }], undefined]) {
       expect([...nestedRows(nested)]).toEqual([]);
       expect([...nestedRows({ sandbox: nested, records: { notes: nested } })]).toEqual([]);

@@ -31,7 +31,7 @@ async function opened() {
       all: () => there.values(),
       get: (name: string) => there.get(name),
       delete: (name: string) => there.delete(name),
-      revive({ name }: { name: string }) {
+      restoreSaved({ name }: { name: string }) {
         const { plain } = plainSandbox(name);
         const faults = { ...plain.faults, restoreState: () => [] };
         const sandbox = Object.assign(plain, { faults }) as unknown as Sandbox;
@@ -48,7 +48,7 @@ async function opened() {
         sweeps += 1;
       },
     }),
-    judge: { shape: () => {}, world: () => {} },
+    validator: { shape: () => {}, world: () => {} },
     wallClock: () => 0,
     log: { warn: (words: string) => said.push(words), error: (words: string) => said.push(words) },
   };
@@ -67,7 +67,7 @@ async function keep(...names: string[]): Promise<DocumentStore> {
   return store;
 }
 
-describe("what is kept, at a start", () => {
+describe("stored sandboxes at a start", () => {
   it("comes back, and only bytes that nothing names are swept away [interfaces 2]", async () => {
     await (await keep("a", "b")).close();
     const { saver, there, said, places, sweeps } = await opened();
@@ -77,7 +77,7 @@ describe("what is kept, at a start", () => {
     expect(Object.keys(JSON.parse(readFileSync(file, "utf8")).sandboxes)).toEqual(["b"]);
   });
 
-  it("what cannot be brought back is set aside, alone and once, for people to read [interfaces 2]", async () => {
+  it("a sandbox that cannot be restored is set aside, alone and once, in a readable form [interfaces 2]", async () => {
     const store = await keep("good");
     await store.commit(pieces([put("bad", "elsewhere", "x", { a: 1 }), put("Not A Name", "world", "x", 1)]));
     await store.close();

@@ -164,7 +164,7 @@ describe("a connection to Redis", () => {
     expect(redis.of("EVAL")).toHaveLength(1);
   });
 
-  it("what is asked while there is no connection is refused at once, and it comes back by itself [interfaces 15]", async () => {
+  it("commands without a connection are refused at once, and the connection is restored by itself [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     const back: RedisFacts[] = [];
@@ -192,7 +192,7 @@ describe("a connection to Redis", () => {
     expect(back[2]).toEqual({ restarted: false });
   });
 
-  it("one that does not answer within two seconds is unreachable, and asked over a new connection [interfaces 15]", async () => {
+  it("a Redis that does not answer within two seconds is unreachable, and is asked over a new connection [interfaces 15]", async () => {
     const { redis, connect } = await stand();
     const connection = await connect();
     holdTime();

@@ -50,7 +50,7 @@ describe("the store of a fleet", () => {
     expect(await b.list()).toEqual(["one", "two", "zero"]);
   });
 
-  it("who takes a sandbox over fences its former owner; one of several claimants gets it [interfaces 15]", async () => {
+  it("a takeover fences the former owner; one of several claimants succeeds [interfaces 15]", async () => {
     const [a, b, c] = [await node("a"), await node("b"), await node("c")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     const seen = (await b.findLease("one"))!;
@@ -86,7 +86,7 @@ describe("the store of a fleet", () => {
     expect(b.held.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
-  it("one that Redis is behind wants all of it [interfaces 15]", async () => {
+  it("a sandbox whose state in Redis is too old is written in full [interfaces 15]", async () => {
     const a = await node("a");
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
@@ -127,7 +127,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("kept", "world", "x", 2)]));
   });
 
-  it("what is deleted is gone, its name is free, and its rest goes by itself [interfaces 15]", async () => {
+  it("a deleted sandbox is gone, its name is free, and its remaining keys expire [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
@@ -176,7 +176,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("two", "world", "x", 3)]));
   });
 
-  it("one that Redis has lost from the list is listed again, and no other is made older by it [interfaces 15]", async () => {
+  it("relisting adds a missing sandbox, and keeps the time of a listed one [interfaces 15]", async () => {
     const a = await node("a");
     await a.relist("one", 5);
     await a.relist("one", 9);
@@ -245,7 +245,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     expect(fake.of("ZADD")).toEqual([["understudy:sandboxes", "NX", expect.stringMatching(/^\d+$/), "one"]]);
   });
 
-  it("what Redis refuses is not brought again [interfaces 15]", async () => {
+  it("a write that Redis refuses is not repeated [interfaces 15]", async () => {
     const { fake, store, answers } = await stand();
     answers.push(() => new Error("OOM command not allowed"));
     await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });

@@ -79,7 +79,7 @@ describe("a sandbox's image", () => {
     expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([true, true]);
   });
 
-  it("what a store gave is not all that is to be saved, until it is said to be [interfaces 2]", () => {
+  it("state from a store counts as unsaved until it is marked as saved [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
     const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
     expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([false, false]);

@@ -11,15 +11,15 @@ import type { Row } from "./store.ts";
 function stand(wall = 0) {
   const made = plainSandbox();
   const { uploads, held } = plainUploads();
-  const revived: { name: string; fixture: LoadedFixture; revival: SavedState }[] = [];
+  const restoredSandboxes: { name: string; fixture: LoadedFixture; savedState: SavedState }[] = [];
   const deleted: string[] = [];
   const said: string[] = [];
   const from: unknown[] = [];
   const restored: unknown[] = [];
   const parts = {
     sandboxes: {
-      revive(options: { name: string }, fixture: LoadedFixture, revival: SavedState) {
-        revived.push({ ...options, fixture, revival });
+      restoreSaved(options: { name: string }, fixture: LoadedFixture, savedState: SavedState) {
+        restoredSandboxes.push({ ...options, fixture, savedState });
         const faults = {
           ...made.plain.faults,
           restoreState(state: unknown): readonly string[] {
@@ -40,7 +40,7 @@ function stand(wall = 0) {
         return `from ${JSON.stringify(files)}`;
       },
     }),
-    judge: { shape: (_: unknown) => {}, world: (..._: unknown[]) => {} },
+    validator: { shape: (_: unknown) => {}, world: (..._: unknown[]) => {} },
     wallClock: () => wall,
     log: { warn: (words: string) => said.push(words) },
   };
@@ -49,27 +49,27 @@ function stand(wall = 0) {
     [...rowsBetween(undefined, SandboxImage.of(made.sandbox, uploads))].filter(
       (change): change is Row & { sandbox: string } => "section" in change,
     );
-  return { ...made, ...{ held, revived, deleted, said, from, restored, parts, restorer, rows } };
+  return { ...made, ...{ held, restoredSandboxes, deleted, said, from, restored, parts, restorer, rows } };
 }
 
 describe("a sandbox that is brought back", () => {
   it("has everything that was written down of it [interfaces 2]", async () => {
-    const { restorer, rows, write, remove, plain, revived, from, said, restored, held } = stand();
+    const { restorer, rows, write, remove, plain, restoredSandboxes, from, said, restored, held } = stand();
     write("n2", "new");
     remove("n1");
     plain.windows.count("key", 10, 500);
     plain.created_at = 1;
     const image = await restorer.bringBack("default", rows(), "/folder");
-    const [{ name, revival, fixture }] = revived as [(typeof revived)[0]];
+    const [{ name, savedState, fixture }] = restoredSandboxes as [(typeof restoredSandboxes)[0]];
     expect([name, fixture, restored]).toEqual(["default", plain.source, [{ numbered: 0 }]]);
-    const { root } = revival.value.world;
+    const { root } = savedState.value.world;
     expect([...root.tables.get("notes")!.all()]).toEqual([{ id: "n2", text: "new" }]);
-    expect(revival).toMatchObject({
+    expect(savedState).toMatchObject({
       ...{ created_at: 1, resets: 0, start: 500, snapshots: new Map(), seed: 7 },
       value: { taken_at: 500, world: { requests: 0, secretKey: "key", origin: 0, seed: 7 } },
       history: { about: { next: 1 }, entries: [] },
     });
-    expect(revival.value.windows.toJSON()).toEqual([["key", { minute: 0, requests: 1, tokens: 0 }]]);
+    expect(savedState.value.windows.toJSON()).toEqual([["key", { minute: 0, requests: 1, tokens: 0 }]]);
     expect(from).toEqual([{ files: { of: "default's bytes" }, folder: "/folder" }]);
     expect(said).toEqual(["Sandbox default: its bytes are gone."]);
     // Those that were made for it are the sandbox's now; the image has its own hold of them.
@@ -79,7 +79,7 @@ describe("a sandbox that is brought back", () => {
 
   it("its frozen clock stands, one that moves has moved on, and none goes back [interfaces 2]", async () => {
     const clockAt = async (mode: "frozen" | "real" | "scaled", now: number) => {
-      const { restorer, rows, plain, revived } = stand(now);
+      const { restorer, rows, plain, restoredSandboxes } = stand(now);
       plain.world.clock = {
         mode,
         at: 500,
@@ -91,7 +91,7 @@ describe("a sandbox that is brought back", () => {
         world: { ...plain.world.value(), clock: plain.world.clock },
       });
       await restorer.bringBack("default", rows());
-      return revived[0]!.revival.value.world.clock;
+      return restoredSandboxes[0]!.savedState.value.world.clock;
     };
     expect(await clockAt("frozen", 3000)).toEqual({ mode: "frozen", rate: 0, wall: 3000, at: 500 });
     expect(await clockAt("real", 3000)).toEqual({ mode: "real", rate: 1, wall: 3000, at: 2500 });
@@ -100,7 +100,7 @@ describe("a sandbox that is brought back", () => {
   });
 
   it("keeps the order of its snapshots; those without one come last [interfaces 2]", async () => {
-    const { restorer, rows, plain, revived } = stand();
+    const { restorer, rows, plain, restoredSandboxes } = stand();
     for (const name of ["z", "m", "a"]) plain.snapshots.set(name, plain.value());
     const given = rows().map((row) =>
       row.id === "about" && row.section === "sandbox"
@@ -108,8 +108,8 @@ describe("a sandbox that is brought back", () => {
         : row,
     );
     await restorer.bringBack("default", given);
-    expect([...revived[0]!.revival.snapshots.keys()]).toEqual(["z", "a", "m"]);
-    expect(revived[0]!.revival.snapshots.get("m")).toMatchObject({ taken_at: 500 });
+    expect([...restoredSandboxes[0]!.savedState.snapshots.keys()]).toEqual(["z", "a", "m"]);
+    expect(restoredSandboxes[0]!.savedState.snapshots.get("m")).toMatchObject({ taken_at: 500 });
   });
 
   it("goes on with its fixture where that says what it said, else with what was kept [interfaces 2]", async () => {
@@ -121,35 +121,35 @@ describe("a sandbox that is brought back", () => {
       return present;
     };
     await edited.restorer.bringBack("default", edited.rows());
-    expect([loaded, edited.revived[0]!.fixture]).toEqual([["reference"], present]);
+    expect([loaded, edited.restoredSandboxes[0]!.fixture]).toEqual([["reference"], present]);
     const rows = edited.rows();
     present.document = () => ({ notes: ["another"] }) as never;
     await edited.restorer.bringBack("default", rows);
     expect(loaded.slice(1)).toEqual(["reference", { notes: [] }]);
-    expect(edited.revived[1]!.fixture.name).toBe("reference");
+    expect(edited.restoredSandboxes[1]!.fixture.name).toBe("reference");
     edited.parts.fixtures.load = (fixture) => {
       if (typeof fixture === "string") throw new Error("no such fixture");
       return present;
     };
     await edited.restorer.bringBack("default", rows);
-    expect(edited.revived[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
+    expect(edited.restoredSandboxes[2]!.fixture).toMatchObject({ name: "reference", root: present.root });
   });
 
   it("is none where its name, its rows or its world are unfit; nothing has changed then [interfaces 2]", async () => {
-    const { restorer, rows, parts, revived } = stand();
+    const { restorer, rows, parts, restoredSandboxes } = stand();
     for (const name of ["No", "a/b", "", "-"]) {
       await expect(restorer.bringBack(name, rows())).rejects.toThrow("no sandbox can have this name");
     }
-    parts.judge.shape = () => {
+    parts.validator.shape = () => {
       throw new Error("about is missing");
     };
     await expect(restorer.bringBack("default", rows())).rejects.toThrow("about is missing");
-    parts.judge.shape = () => {};
-    parts.judge.world = () => {
+    parts.validator.shape = () => {};
+    parts.validator.world = () => {
       throw new Error("a note is wrong");
     };
     await expect(restorer.bringBack("default", rows())).rejects.toThrow("a note is wrong");
-    expect(revived).toEqual([]);
+    expect(restoredSandboxes).toEqual([]);
     expect(restorer.idFieldOf("notes")).toBe("id");
     expect(restorer.idFieldOf("_timers")).toBe("id");
     expect(restorer.idFieldOf("none")).toBeUndefined();
@@ -157,10 +157,10 @@ describe("a sandbox that is brought back", () => {
 
   it("names missing scenarios; a failure releases the sandbox again [interfaces 6]", async () => {
     const { restorer, rows, parts, said, deleted, plain } = stand();
-    const { revive } = parts.sandboxes;
+    const { restoreSaved } = parts.sandboxes;
     const restore = (restoreState: () => readonly string[]) => {
-      parts.sandboxes.revive = (...given) => {
-        revive(...given);
+      parts.sandboxes.restoreSaved = (...given) => {
+        restoreSaved(...given);
         return { ...plain, faults: { ...plain.faults, restoreState } } as unknown as Sandbox;
       };
     };

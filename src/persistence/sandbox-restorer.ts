@@ -21,7 +21,7 @@ export interface RestorerParts {
   collections: readonly AnyCollection[];
   uploads: UploadStore;
   /** Stored documents are validated like requests. Both throw an error that names the place. */
-  judge: {
+  validator: {
     shape(saved: unknown): void;
     world(world: WorldValue, base: Root): void;
     /** Compiles the validators, one per step. */
@@ -49,7 +49,7 @@ export class SandboxRestorer {
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     const saved = parseSavedSandbox(this.idFieldOf, rows);
-    const { sandbox, value } = await this.revive(name, saved, folder);
+    const { sandbox, value } = await this.restoreSaved(name, saved, folder);
     return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
   }
 
@@ -59,7 +59,7 @@ export class SandboxRestorer {
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const saved = parseSavedSandbox(this.idFieldOf, rows);
-    this.parts.judge.shape(saved);
+    this.parts.validator.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
     for (const collection of this.parts.collections) {
@@ -71,14 +71,14 @@ export class SandboxRestorer {
   }
 
   /** Everything is built and validated before the sandbox is created. */
-  async revive(
+  async restoreSaved(
     name: string,
     saved: SavedSandbox,
     folder?: string,
   ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
-    const { judge, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
+    const { validator, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
     if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
-    judge.shape(saved);
+    validator.shape(saved);
     const { about, present, faults, history } = saved;
     const fixture = sameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
@@ -90,7 +90,7 @@ export class SandboxRestorer {
     const clock = goneOn(present.facts.clock, value.world.clock.at, wallClock());
     const now = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
-    const sandbox = sandboxes.revive({ name, seed, settings }, fixture, {
+    const sandbox = sandboxes.restoreSaved({ name, seed, settings }, fixture, {
       ...about,
       value: now,
       snapshots,
@@ -113,10 +113,10 @@ export class SandboxRestorer {
     saved: SavedWorld,
     { base, folder }: { base: Root; folder: string | undefined },
   ): Promise<SandboxValue> {
-    const { uploads, collections, judge, log } = this.parts;
+    const { uploads, collections, validator, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
     const world = decodeWorld({ ...facts, tables: saved.tables }, collections, { base });
-    judge.world(world, base);
+    validator.world(world, base);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };

@@ -21,7 +21,7 @@ function written(before: SandboxImage | undefined, after: SandboxImage): Record<
 const ALWAYS = ["sandbox/about", "sandbox/faults", "world/facts", "world/windows", "world/uploads"];
 const FIRST = ["clear ", "sandbox/fixture", ...ALWAYS];
 
-describe("what is written down of a sandbox", () => {
+describe("the rows of a sandbox", () => {
   it("at first everything, its records as their difference from the fixture [interfaces 2]", () => {
     const { sandbox, plain, write, remove, count } = plainSandbox(
       "default",

@@ -4,7 +4,7 @@ import { isSettled, saverStand } from "../../test/support/saver-stand.ts";
 import { PersistenceError, StoreRefusal } from "./store.ts";
 
 describe("the saver, when nothing can be saved [interfaces 2]", () => {
-  it("one that is too large does not keep the others from being saved", async () => {
+  it("a sandbox that is too large does not stop the others from being saved", async () => {
     const { saver, of, refuse, saved } = saverStand("a", "b", "c");
     await saver.saveAll();
     for (const name of ["a", "b", "c"]) of(name).write("n2", "new");
@@ -63,7 +63,7 @@ describe("the saver, when nothing can be saved [interfaces 2]", () => {
     await saver.begin();
   });
 
-  it("what leaves the server waits until it is saved, and while nothing can be, for the next attempt", async () => {
+  it("answers wait until their changes are saved, or for the next attempt if saving fails", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
     const { saver, of, refuse, saved } = saverStand("a", "b");

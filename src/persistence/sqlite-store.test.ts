@@ -135,7 +135,7 @@ describe("the database of --persist DIR", () => {
     rmSync(`${database}.previous.draft`, { recursive: true });
   });
 
-  it("what could not be copied is not a failure of the end where nothing is left [interfaces 2]", async () => {
+  it("a failed copy is no error at the stop if nothing is left to copy [interfaces 2]", async () => {
     const store = await start();
     await store.commit(pieces([put("a", "world", "x", 1)]));
     rmSync(folder, { recursive: true });
@@ -144,7 +144,7 @@ describe("the database of --persist DIR", () => {
     await expect(store.close()).resolves.toBeUndefined();
   });
 
-  it("what cannot be opened is one sentence [interfaces 2]", async () => {
+  it("a database that cannot be opened gives a one-sentence error [interfaces 2]", async () => {
     mkdirSync(database, { recursive: true });
     await expect(start()).rejects.toThrow(/^--persist: .+\.$/);
     rmSync(folder, { recursive: true });

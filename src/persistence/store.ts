@@ -25,9 +25,8 @@ export interface Store {
   /**
    * Stores all changes of a sandbox in their order, or none. They are produced in pieces, so that they do not block the
    * event loop. Resolves once they are stored durably.
-   * @throws StoreRefusal; of a sandbox whose changes were refused nothing has changed then. Where a store is one
-   * transaction (a file), that is so of all sandboxes; elsewhere others may have been taken, and taking the same
-   * again does no harm.
+   * @throws StoreRefusal; no change of the refused sandbox is stored then. A store in a file then stores no change of
+   * any sandbox; other stores may have stored those of other sandboxes. It is safe to repeat the call.
    */
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
   /** Releases everything; committed changes stay. */
@@ -38,15 +37,15 @@ export interface Store {
 export interface FolderStore extends Store {
   /** Folder for the bytes of uploads, which rows name by their file. */
   readonly uploads: string;
-  /** Folder for sandboxes that could not be brought back. */
+  /** Folder for sandboxes that could not be restored. */
   readonly aside: string;
 }
 
 /**
  * Those of a fleet's store: `unreachable`, no answer in time, so the outcome is unknown;
- * `behind`, it holds another state of the sandbox than the changes begin from, and wants all of it; `moved`,
- * another node owns the sandbox; `taken`, a sandbox of that name is there already; `limit`, the fleet has as many
- * sandboxes as it may.
+ * `behind`, its state of the sandbox is not the one before these changes, so the whole state must be sent; `moved`,
+ * another node owns the sandbox; `taken`, the name is already in use; `limit`, the fleet has its maximum number of
+ * sandboxes.
  */
 export type RefusalKind =
   | ("full" | "read-only" | "gone" | "failed")

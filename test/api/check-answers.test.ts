@@ -26,17 +26,17 @@ it("an answer of the control API that does not fit its schema is a 500 in every 
   const health = CONTROL_OPERATIONS.find(({ path }) => path === "/_control/health")!;
   const answering = vi.spyOn(health, "handle").mockImplementation(() => ({ status: "fine" }) as never);
   onTestFinished(() => answering.mockRestore());
-  for (const [judgeAnswers, status] of [
+  for (const [validateAnswers, status] of [
     [true, 500],
     [false, 200],
     [undefined, 500],
   ] as const) {
     const api = await startReference({
-      ...(judgeAnswers !== undefined && { judgeAnswers }),
+      ...(validateAnswers !== undefined && { validateAnswers }),
       log: standardLog("silent"),
     });
     const answer = await api.call(undefined, "GET", "/_control/health");
-    expect([judgeAnswers, answer.status]).toEqual([judgeAnswers, status]);
+    expect([validateAnswers, answer.status]).toEqual([validateAnswers, status]);
     await api.close();
   }
 });

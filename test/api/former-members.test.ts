@@ -64,7 +64,7 @@ describe("a former member", () => {
     await world.delete();
   });
 
-  it("what they made stays, under their name [G37]", async () => {
+  it("objects of a former member stay, under the member's name [G37]", async () => {
     const world = await FreshWorld.create(api);
     await world.control("DELETE", "/state/users/usr_dan?silent=true");
     const { body } = await world.control("GET", "/state/threads/thread_long");

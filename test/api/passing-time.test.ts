@@ -31,7 +31,7 @@ describe("transcriptions [G17]", () => {
   const sentences = (id = "trans_pending", who: Who = "dan") =>
     api.call(who, "GET", `/v1/audio/transcribe/${id}/sentences`);
 
-  it("one that is processing completes an hour after the fixture's epoch, and has its sentences [G17]", async () => {
+  it("a transcription in processing completes an hour after the fixture's epoch, with its sentences [G17]", async () => {
     await advance(HOUR - 1000);
     expect((await sentences()).status).toBe(422);
     const ran = await advance(1000);
@@ -233,7 +233,7 @@ describe("connector jobs [G34]", () => {
     return ended;
   };
 
-  it("one that fails keeps what it has synced, and says so [G34]", async () => {
+  it("a failed job keeps the records that it synced, and reports them [G34]", async () => {
     await restart({ connector_failure_rate: 1 });
     await connection("conn_flaky");
     await api.call("dan", "PATCH", "/v1/organizations/org_acme/knowledge/connectors/notifications", {
@@ -401,7 +401,7 @@ describe("invoicing [G36]", () => {
     expect(settled.sort()).toEqual(["failed", "paid", "paid"]);
   });
 
-  it("what a state call settles or deletes is not settled again [G36]", async () => {
+  it("an object that a state call completes or deletes is not completed again [G36]", async () => {
     await restart({ invoicing: "on" });
     await advance(17 * DAY);
     const [one, two] = (await invoices()).filter(

@@ -92,7 +92,7 @@ describe("browsers [G30]", () => {
     },
   );
 
-  it("what operations say in headers can be read by a page [G30]", async () => {
+  it("a page can read the response headers of operations [G30]", async () => {
     const { headers } = await configs({ origin: "http://localhost:5173" }, "ada");
     const exposed = headers.get("access-control-expose-headers")!.toLowerCase().split(", ");
     // The page may read this one without being allowed to (fetch, 2.2.6).

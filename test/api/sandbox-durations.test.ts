@@ -81,7 +81,7 @@ describe("state calls follow the sandbox's own settings", () => {
   });
 });
 
-describe("what a fixture has under way follows the sandbox's own settings", () => {
+describe("work that a fixture has in progress follows the sandbox's settings", () => {
   it("longer processing: the file of the fixture is less far, and ends later [G11]", async () => {
     const { ok, advance } = await sandbox({ processing_seconds: 270 });
     expect(await ok("GET", STATUS)).toMatchObject({ status: "processing", progress_percent: 10 });

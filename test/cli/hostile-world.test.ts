@@ -47,7 +47,7 @@ const COMMANDS = [
   ["suite", "calm.yaml", "--", "true"],
 ];
 
-describe("what listens at --url is not Understudy", () => {
+describe("the server at --url is not Understudy", () => {
   it.each([
     ["a page", PAGE, "it answered 200, text/html"],
     ["other JSON", http("application/json", '{"status":"fine"}'), "it answered 200, application/json"],
@@ -261,7 +261,7 @@ describe("files that the command writes", () => {
   });
 });
 
-describe("what the system refuses is a sentence and exit 2", () => {
+describe("an error of the operating system is one sentence and exit 2", () => {
   const expectRefusal = async (words: string[], cwd: string, message: string) => {
     const { code, stdout, stderr } = await runCommand(words, { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -5,7 +5,7 @@ import { type AnyOperation, listErrorCodes } from "../../src/engine/contract/ope
 import { API } from "../../src/engine/resources/index.ts";
 import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
-import { Judge } from "../support/openapi/judge.ts";
+import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 
 /**
  * Generated from the declarations: what every operation owes by being declared, whatever it does.
@@ -14,7 +14,7 @@ import { Judge } from "../support/openapi/judge.ts";
 const OPERATIONS = API.operations;
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
 const DOCUMENT = openApiDocument(API, "test") as any;
-const JUDGE = new Judge(DOCUMENT);
+const VALIDATOR = new AnswerValidator(DOCUMENT);
 
 let api: Api;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ function expectError(operation: AnyOperation, answer: Answered, code: ErrorCode)
   const { status } = CATALOGUE[code];
   expect(answer.status, answer.text).toBe(status);
   expect(listErrorCodes(operation)).toContain(code);
-  expect(JUDGE.problems(operation, answer)).toEqual([]);
+  expect(VALIDATOR.problems(operation, answer)).toEqual([]);
   const envelope = envelopeFor({ code, status }, operation.envelope ?? "A", "operation");
   if (envelope === "A") expect(answer.body.error.code).toBe(code);
   if (envelope === "B") expect(answer.body.error.code).toBe(codeInB(code, operation.spellings));

@@ -7,8 +7,8 @@ import { PROBLEM_TYPE, PROBLEMS } from "../../src/engine/contract/problems.ts";
 import { toValidator } from "../../src/engine/contract/validator.ts";
 import { controlApiDocument } from "../../src/tools/reports/control-openapi.ts";
 import { type Api, startReference } from "../support/harness.ts";
+import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 import { exampleOf, pathOf, refusalsOf, refusedWith, send } from "../support/openapi/control-calls.ts";
-import { Judge } from "../support/openapi/judge.ts";
 import { removeScratch, scratch } from "../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
  * Every call of the control API, sent as its declaration's examples say it, and refused in each way that it declares;
  * each answer is compared with the API's own document, in status, body and headers.
  */
-const JUDGE = new Judge(controlApiDocument(CONTROL_OPERATIONS, "test"));
+const VALIDATOR = new AnswerValidator(controlApiDocument(CONTROL_OPERATIONS, "test"));
 
 let api: Api;
 let full: Api;
@@ -48,7 +48,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
         const example = await exampleOf(api, operation);
         const answer = await send(api, example);
         expect(answer.status, answer.text).toBe(success!.status);
-        expect(JUDGE.problems(operation, answer)).toEqual([]);
+        expect(VALIDATOR.problems(operation, answer)).toEqual([]);
         await example.world.delete();
       });
 
@@ -59,7 +59,7 @@ describe.each(CONTROL_OPERATIONS.map((operation) => [operation.id, operation] as
         const answer = await refusedWith(kind, example, { api, full });
         expect(answer.body.type, answer.text).toBe(PROBLEM_TYPE + kind);
         expect([answer.status, answer.body.title]).toEqual([PROBLEMS[kind].status, PROBLEMS[kind].title]);
-        expect(JUDGE.problems(operation, answer)).toEqual([]);
+        expect(VALIDATOR.problems(operation, answer)).toEqual([]);
         await example.world.delete();
       },
     );
@@ -71,7 +71,7 @@ it("journal.stream answers with events of the shape that is documented [interfac
   const { world, params } = await exampleOf(api, operation);
   const response = await fetch(api.url + pathOf(operation, params), { headers: { "last-event-id": "0" } });
   const judged = { status: response.status, headers: response.headers, text: "events" };
-  expect(JUDGE.problems(operation, judged)).toEqual([]);
+  expect(VALIDATOR.problems(operation, judged)).toEqual([]);
   let text = "";
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;

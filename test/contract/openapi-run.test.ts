@@ -6,8 +6,8 @@ import { findRefusal } from "../../src/engine/contract/refusals.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type Answered, type Api, startReference } from "../support/harness.ts";
+import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
-import { Judge } from "../support/openapi/judge.ts";
 import { RECIPES } from "../support/openapi/recipes.ts";
 import { FORCED, refusalFor } from "../support/openapi/refusals.ts";
 
@@ -16,7 +16,7 @@ import { FORCED, refusalFor } from "../support/openapi/refusals.ts";
  * is reached over HTTP and compared with our own OpenAPI document, in status, body and headers.
  */
 const OPERATIONS = API.operations;
-const JUDGE = new Judge(openApiDocument(API, "test"));
+const VALIDATOR = new AnswerValidator(openApiDocument(API, "test"));
 
 let api: Api;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 function expectDocumented(operation: AnyOperation, answer: Answered): void {
-  expect(JUDGE.problems(operation, answer)).toEqual([]);
+  expect(VALIDATOR.problems(operation, answer)).toEqual([]);
 }
 
 function expectCode(operation: AnyOperation, answer: Answered, code: ErrorCode): void {
@@ -68,11 +68,11 @@ it("an error without the details that its operation declares is not as documente
   const good = await RECIPES[operation.id]![0]!.request(world);
   const spoiled = await refusalFor(operation, "RESOURCE_NOT_FOUND")!({ world, operation, good });
   const answer = await world.call(operation.path, operation.method, spoiled as Sent);
-  expect(JUDGE.problems(operation, answer)).toEqual([]);
+  expect(VALIDATOR.problems(operation, answer)).toEqual([]);
   const { error } = answer.body;
   for (const details of [{}, { dashboard_id: "dsh_other" }]) {
     const text = JSON.stringify({ success: false, error: { ...error, details } });
-    expect(JUDGE.problems(operation, { ...answer, text })).not.toEqual([]);
+    expect(VALIDATOR.problems(operation, { ...answer, text })).not.toEqual([]);
   }
   await world.delete();
 });

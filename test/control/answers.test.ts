@@ -174,7 +174,7 @@ it.each(Object.entries(CALLS))("%s [interfaces 4]", async (about, calls) => {
   await expect(paragraphs.join("\n")).toMatchFileSnapshot(file);
 });
 
-it("what was seen is covered, and counted in Prometheus' text format [interfaces 4]", async () => {
+it("outcomes that occurred are covered, and counted in Prometheus' text format [interfaces 4]", async () => {
   const own = await startReference();
   const call = (method: string, path: string) => own.call("dan", method, path);
   await call("GET", "/v1/models");

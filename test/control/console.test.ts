@@ -114,7 +114,7 @@ describe("console", () => {
     }
   });
 
-  it("what the first view needs is less than 250 KB compressed [interfaces 2]", () => {
+  it("the first view loads less than 250 KB compressed [interfaces 2]", () => {
     expect(firstViewBytes("timeline")).toBeLessThan(MAX_FIRST_VIEW_BYTES);
     expect(firstViewBytes("timeline")).toBeGreaterThan(50 * 1024);
   });

@@ -177,7 +177,7 @@ describe("faults/explain", () => {
     const path = "/v1/assistants/asst_helper/history?limit=100&action=nonsense";
     const { body } = await explain(name, { method: "get", path, principal: "usr_dan" });
     expect(body).toMatchObject({ operation: "assistants.list_history", decision: "validation", status: 422 });
-    expect(body.steps[4].says).toContain("the field action");
+    expect(body.steps[4].says).toContain("field action");
   });
 
   it.each([
@@ -286,7 +286,7 @@ describe("every refusal has its reasons in the journal", () => {
     await reasonOf(name, "/v1/auth/refresh", {}, "POST");
     const { body: journal } = await control("GET", `/${name}/journal?limit=1`);
     expect(journal.entries[0].reasons).toEqual([
-      "the body holds no refresh token that is neither spent nor expired",
+      "the body has no refresh token that is unused and not expired",
     ]);
   });
 
@@ -334,7 +334,7 @@ describe("every refusal has its reasons in the journal", () => {
       "No operation answers GET /v1/nowhere; `understudy openapi` lists those that do.",
     ],
     ["ada", "PUT", "/v1/models", "/v1/models does not answer PUT"],
-    ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /the field action/],
+    ["dan", "GET", "/v1/assistants/asst_helper/history?limit=100&action=nonsense", /field action/],
   ] as const)("%s %s %s has the reason %s [interfaces 11]", async (who, method, path, reason) => {
     const name = await fresh();
     const told = await reasonOf(name, path, { "api-key": KEYS[who] }, method);

@@ -121,7 +121,7 @@ async function state(): Promise<string> {
   return text + api.understudy.sandboxes.get("default")!.resets;
 }
 
-describe("who may talk to the control API and the console", () => {
+describe("access to the control API and the console", () => {
   const sources: { name: string; headers: string[]; absolute?: string }[] = [
     ...FOREIGN_HOSTS.map((host) => ({ name: `Host ${JSON.stringify(host)}`, headers: [`Host: ${host}`] })),
     ...FOREIGN_ORIGINS.map((origin) => ({

@@ -195,7 +195,7 @@ describe("rules on paths outside the contract", () => {
       { match: { path: "/v1/tools", operation: "models.list" }, effect: { status: 200 } },
       "is not a path of an operation",
     ],
-  ])("one that could never trigger is refused: %j [interfaces 11]", async (rule, sentence) => {
+  ])("a rule that could never trigger is refused: %j [interfaces 11]", async (rule, sentence) => {
     const { status, body } = await arm("default", rule);
     expect([status, body.detail]).toEqual([422, expect.stringContaining(sentence)]);
   });
@@ -235,7 +235,7 @@ describe("coverage adds up", () => {
   });
 });
 
-describe("what pages of other origins may send [G30]", () => {
+describe("requests from pages of other origins [G30]", () => {
   const origin = "https://app.example.test";
   const preflight = (name: string, asked: string) =>
     fetch(`${api.url}/_s/${name}/v1/models`, {

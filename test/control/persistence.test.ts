@@ -111,7 +111,7 @@ describe("--persist", () => {
     );
   });
 
-  it("what cannot be opened at all is one sentence, and is left where it is [interfaces 2]", async () => {
+  it("an unreadable file gives a one-sentence error, and stays where it is [interfaces 2]", async () => {
     mkdirSync(database(), { recursive: true });
     await expect(startReference({ persist: { folder, durable: false } })).rejects.toThrow(
       /^--persist: .*\.$/,

@@ -85,7 +85,7 @@ async function createUntilRefused(
   throw new Error("nothing was refused");
 }
 
-describe("what cannot be saved", () => {
+describe("changes that cannot be saved", () => {
   it("--durable: a full disk undoes the change, answers 507, and takes it when there is room [interfaces 2]", async (test) => {
     if (!isMounted) return test.skip("no file system of its own could be mounted");
     const api = await start(true);
@@ -99,7 +99,7 @@ describe("what cannot be saved", () => {
     expect(await has(api, "dept_before")).toBe(true);
     // interfaces 10: the history tells of it, and that it was undone.
     const [undoing, undone] = (await api.call(undefined, "GET", `${S}/history`)).body.entries;
-    expect(undoing).toMatchObject({ kind: "restore", title: "What could not be saved was undone." });
+    expect(undoing).toMatchObject({ kind: "restore", title: "Changes that could not be saved were undone." });
     expect(undone).toMatchObject({ kind: "control", subject: id, undone: true });
     // A sandbox that could not be saved was never there.
     const made = await api.call(undefined, "POST", "/_control/sandboxes", { name: "made" });
@@ -200,7 +200,7 @@ describe("what cannot be saved", () => {
   });
 });
 
-describe("what a store says is judged", () => {
+describe("answers of a store are validated", () => {
   /** By a process of its own: the engine lets go of a file when the process ends. */
   const update = (sql: string, ...values: string[]) => {
     const program = `const [file, sql, ...values] = process.argv.slice(1);

@@ -172,7 +172,7 @@ describe("a match that can match nothing is not a pass", () => {
     expect([status, body.detail]).toEqual([422, sentence]);
   });
 
-  it("what was called may be asked about, known or not; the list takes any path [interfaces 11]", async () => {
+  it("an expectation and a listing take any path, known or not [interfaces 11]", async () => {
     const name = await fresh();
     expect((await control("GET", `/${name}/journal?path=/v1/model`)).body.total).toBe(0);
     await api.call("ada", "GET", `/_s/${name}/v1/model`);

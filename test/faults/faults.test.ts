@@ -108,7 +108,7 @@ describe("overrides of one request", () => {
     expect(clock.body.now).toBe("2026-03-15T12:00:00.000Z");
   });
 
-  it("what decides an answer is named before a fault that only delayed it [interfaces 3]", async () => {
+  it("the deciding step is named before a fault that only delayed the answer [interfaces 3]", async () => {
     const answer = await api.call("dan", "DELETE", "/v1/threads/thread_none", undefined, {
       "x-sandbox-delay": "1ms",
     });

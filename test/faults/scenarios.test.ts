@@ -217,7 +217,7 @@ describe("editing a scenario's file", () => {
     expect(await listed()).toBeUndefined();
   });
 
-  it("what editors leave in the folder is not a scenario and breaks no list [interfaces 2]", async () => {
+  it("files that editors leave in the folder are not scenarios and break no list [interfaces 2]", async () => {
     symlinkSync("nowhere", join(folder, ".#mine.yaml"));
     symlinkSync("nowhere", join(folder, "dangling.yaml"));
     const { status, body } = await control("GET", "/scenarios");
@@ -368,7 +368,7 @@ describe("kept on disk", () => {
   });
 });
 
-describe("what the shipped scenarios do", () => {
+describe("effects of the built-in scenarios", () => {
   it("session-expired-mid-work refuses the fourth call alone [interfaces 6]", async () => {
     await activate(api, "session-expired-mid-work");
     const statuses = [];

@@ -51,7 +51,7 @@ describe("scenarios derived from the operations", () => {
     }
   });
 
-  it("what `scenario show` prints of each passes `scenario check` and says the same [interfaces 2]", () => {
+  it("the output of `scenario show` passes `scenario check` and means the same [interfaces 2]", () => {
     for (const { name, file, scenario } of DERIVED) {
       const copy = readScenario({ text: stringify(scenario!.document), shown: file, file }, API);
       expect(copy.document, name).toEqual(scenario!.document);

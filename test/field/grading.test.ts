@@ -160,7 +160,7 @@ describe("the receiver test accuses no sound receiver", () => {
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
   });
 
-  it("one that handles one request at a time and takes 400 ms for each, in less than a minute", async () => {
+  it("a receiver that handles one request at a time, in 400 ms each, is graded in less than a minute", async () => {
     const { url, probe, counts } = await receiver({ workMs: 400, isSerial: true });
     const report = await gradeReceiver(url, { secret: SECRET, probe });
     expect(report.checks.filter(({ outcome }) => outcome !== "passed")).toEqual([]);
@@ -210,7 +210,7 @@ describe("a slow receiver, which is sent fewer deliveries, still fails its check
   });
 });
 
-it("what a late side effect means for the run is said at once, and on stderr", async () => {
+it("a late side effect's meaning for the run is printed at once, on stderr", async () => {
   const { url, probe } = await receiver({ lateMs: 700 });
   const said: (string | number)[] = [];
   await grade(url, {

@@ -102,7 +102,7 @@ describe("a part of a form with a file name and no Content-Type", () => {
     expect((await sendForm(UNCROP, both)).status).toBe(200);
   });
 
-  it("what is not an image of a known format is refused by its bytes, not by a type that the client did not send", async () => {
+  it("bytes of no known image format are refused, even without a type from the client", async () => {
     const gif = await picture(20, 20).gif().toBuffer();
     const refused = await uncropRaw({ name: "image_file", filename: "a.png", content: gif });
     expect([refused.status, refused.body.error.details.value]).toEqual([415, "image/gif"]);
@@ -163,7 +163,7 @@ describe("a file of an unknown type is judged by its name", () => {
     expect(await process(parts)).toEqual(allAre(parts, "completed"));
   });
 
-  it("what is not a document still fails [G34]", async () => {
+  it("a file that is not a document still fails [G34]", async () => {
     const parts = ["movie.mp4", "a.zip", "a.unknown", "photo.jpeg"].map((filename) => ({
       filename,
       type: "binary/octet-stream",

@@ -90,7 +90,7 @@ describe("a command line with a mistake is wrong usage", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });
 
-  it("what follows two dashes is the command's own", async () => {
+  it("options after two dashes go to the command", async () => {
     const words = ["suite", "nowhere.yaml", "--", "true", "--jobs", "1", "--jobs", ""];
     expect((await runCommand(words)).stderr).toContain("nowhere.yaml");
   });

@@ -32,9 +32,9 @@ describe("a value that was sent twice", () => {
   it("in a query of the API is named so, for every parameter [G08]", () => {
     const all = listParameters(API.operations);
     expect(all.length).toBeGreaterThan(20);
-    const judging = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
+    const exchange = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
     for (const { operation, name } of all)
-      expect(() => validateQuery(operation as never, `${name}=5&${name}=6`, judging)).toThrow(
+      expect(() => validateQuery(operation as never, `${name}=5&${name}=6`, exchange)).toThrow(
         `${name} was sent twice`,
       );
   });
@@ -100,9 +100,9 @@ describe("a time whose plus was not escaped", () => {
 
   it("is refused with the forms that are taken and with %2B, for every parameter [G08]", () => {
     expect(dated.length).toBeGreaterThan(5);
-    const judging = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
+    const exchange = { sandbox: { settings: DEFAULT_SETTINGS }, warn: () => {} };
     for (const { operation, name } of dated) {
-      const read = (text: string) => () => validateQuery(operation, `${name}=${text}`, judging);
+      const read = (text: string) => () => validateQuery(operation, `${name}=${text}`, exchange);
       expect(read(UNESCAPED)).toThrow(
         `${name} must be a date such as 2026-03-15, or a time such as 2026-03-15T10:00:00Z or 2026-03-15T10:00:00+01:00; in a URL, its plus is %2B`,
       );

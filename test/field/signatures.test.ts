@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { explainSignature } from "../../src/engine/receivers/judge-signature.ts";
+import { explainSignature } from "../../src/engine/receivers/check-signature.ts";
 import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
 import { startWebhooks } from "../support/webhook-setup.ts";
 

@@ -17,7 +17,7 @@ const KINDS = [
   ],
 ];
 
-it("what an advance reports of seeded things has the kinds that are documented, and all of them occur [interfaces 4]", async () => {
+it("an advance reports seeded timers with the documented kinds, and every kind occurs [interfaces 4]", async () => {
   const control = async (method: string, path: string, body?: object) => {
     const answer = await api.call(undefined, method, `/_control/sandboxes${path}`, body);
     expect(answer.status, answer.text).toBeLessThan(300);

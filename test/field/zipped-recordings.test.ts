@@ -76,7 +76,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     ["without a .har", (bytes) => replaceAll(bytes, "har.har", "har.txt"), /it has no \.har file/],
     ["encrypted", (bytes) => setFlag(bytes), /it is encrypted/],
     ["damaged", (bytes) => bytes.fill(0xff, 60, 90), /cannot be unpacked/],
-  ])("one that is %s is refused with advice to unpack it", async (_what, change, says) => {
+  ])("an archive that is %s is refused with advice to unpack it", async (_what, change, says) => {
     zip ??= await record();
     const file = join(scratch(), "bad.zip");
     writeFileSync(file, change(Buffer.from(readFileSync(zip))));

@@ -69,7 +69,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await b.call("ada", "GET", "/v1/analytics/usage/limits/org_acme")).status).toBe(200);
   });
 
-  it("what is asked of a node while it ends goes to the next one, bodies included [interfaces 15]", async () => {
+  it("a request to a stopping node goes to the next one, body included [interfaces 15]", async () => {
     const [a, b] = [await start(), await start()];
     await a.control("POST", "/_control/sandboxes", { name: "ci" });
     // The other node believes to know who owns it.
@@ -405,7 +405,7 @@ describe("a fleet [interfaces 15]", () => {
     expect(await now(b)).toBeGreaterThanOrEqual(ahead);
   });
 
-  it("what an older version has written, which knew fewer settings, is taken over [interfaces 15]", async () => {
+  it("a sandbox saved by an older version with fewer settings is taken over [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci", settings: { processing_seconds: 7 } });
     await a.control("POST", DEPARTMENTS, department("dept_one"));

@@ -44,14 +44,14 @@ describe("a node that makes itself ready [interfaces 15]", () => {
     expect((await a.control("GET", ONE)).status).toBe(200);
 
     const compile = vi.spyOn(Ajv2020.prototype, "compile");
-    const reviverWarmUp = vi.spyOn(SandboxRestorer.prototype, "warmUp");
+    const restorerWarmUp = vi.spyOn(SandboxRestorer.prototype, "warmUp");
     const ask = vi.spyOn(NodeProxy.prototype, "ask");
     const b = await startNode(redis, { port });
     open.push(b);
     await until(
-      () => reviverWarmUp.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5,
+      () => restorerWarmUp.mock.settledResults.filter(({ type }) => type === "fulfilled").length === 5,
     );
-    expect(new Set(reviverWarmUp.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));
+    expect(new Set(restorerWarmUp.mock.calls.map(([name]) => name))).toEqual(new Set(["default"]));
     expect(ask).toHaveBeenCalledWith(`${b.url}/_control/metrics`, { authorization: `Bearer ${TOKEN}` });
     const { body } = await b.control("GET", "/_control/health");
     expect(body.fleet).toMatchObject({ owned: 0, taken_over: 0 });

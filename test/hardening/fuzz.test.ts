@@ -6,14 +6,14 @@ import { API } from "../../src/engine/resources/index.ts";
 import { openApiDocument } from "../../src/tools/reports/openapi.ts";
 import { type FuzzedRequest, type Prepared, requestsOf } from "../support/fuzz/requests.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { Judge, type Judged } from "../support/openapi/judge.ts";
+import { AnswerValidator, type CheckedAnswer } from "../support/openapi/answer-validator.ts";
 
 /** quality 2.3 asks for 10,000: `FUZZ_RUNS=10000 npx vitest run test/hardening/fuzz.test.ts`. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20260315);
 const OPERATIONS = API.operations;
 const DOCUMENT = openApiDocument(API, "test");
-const JUDGE = new Judge(DOCUMENT);
+const VALIDATOR = new AnswerValidator(DOCUMENT);
 const S = "/_control/sandboxes/default";
 
 let api: Api;
@@ -54,7 +54,7 @@ async function prepare(): Promise<Prepared> {
 
 const restore = () => api.call(undefined, "POST", `${S}/snapshots/prepared/restore`);
 
-function send({ method, target, headers, body }: FuzzedRequest): Promise<Judged> {
+function send({ method, target, headers, body }: FuzzedRequest): Promise<CheckedAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
     const length = body ? { "content-length": String(body.length) } : {};
@@ -67,7 +67,7 @@ function send({ method, target, headers, body }: FuzzedRequest): Promise<Judged>
   });
 }
 
-async function collect(response: IncomingMessage): Promise<Judged> {
+async function collect(response: IncomingMessage): Promise<CheckedAnswer> {
   const chunks: Buffer[] = [];
   const headers = new Headers();
   for (const [name, value] of Object.entries(response.headers)) headers.set(name, String(value));
@@ -91,13 +91,15 @@ function operationOf({ method, target }: FuzzedRequest): AnyOperation | undefine
   return fits.sort((one, other) => one.path.split("{").length - other.path.split("{").length)[0];
 }
 
-function problemsOf(sent: FuzzedRequest, answer: Judged): string[] {
+function problemsOf(sent: FuzzedRequest, answer: CheckedAnswer): string[] {
   if (answer.status >= 500) return [`answered ${answer.status}: ${answer.text}`];
   const operation = operationOf(sent);
   // Refused by its head, before any operation was looked for.
   if (answer.status === 417) return "expect" in sent.headers ? [] : ["417 without an Expect header"];
   if (answer.headers.get("x-sandbox-decision") !== "route") {
-    return operation ? JUDGE.problems(operation, answer) : [`nothing should have answered: ${answer.status}`];
+    return operation
+      ? VALIDATOR.problems(operation, answer)
+      : [`nothing should have answered: ${answer.status}`];
   }
   if (sent.method === "HEAD") return [404, 405].includes(answer.status) ? [] : [`HEAD gave ${answer.status}`];
   const { error } = JSON.parse(answer.text);

@@ -187,7 +187,7 @@ describe("hostile HTTP", () => {
     await expectAlive();
   });
 
-  it("what was smuggled behind a refused body is never run [G09]", async () => {
+  it("a request smuggled behind a refused body never runs [G09]", async () => {
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default/state/threads/thread_ada");
     expect(body.id).toBe("thread_ada");
   });

@@ -107,7 +107,7 @@ describe("causes [interfaces 10]", () => {
     expect(step!.advanced_by).toBe(set.id);
   });
 
-  it("what a running timer emits comes from that timer [interfaces 10]", async () => {
+  it("an event that a running timer emits has that timer as its cause [interfaces 10]", async () => {
     const { url } = await api.receiver();
     await api.webhook(url, ["file.processed"]);
     await api.call("dan", "POST", "/v1/organizations/org_acme/stores/vs_empty/files", {
@@ -147,7 +147,7 @@ describe("causes [interfaces 10]", () => {
     expect(own.journal_position).toBe((await sequenceOf(idOf(deleted))) - 1);
   });
 
-  it("what is triggered is a control call, and the attempts come from it [interfaces 10]", async () => {
+  it("a trigger is a control call, and is the cause of its delivery attempts [interfaces 10]", async () => {
     const { url } = await api.receiver();
     await api.webhook(url, ["user.created"]);
     const [first] = await api.trigger();

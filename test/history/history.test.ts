@@ -35,7 +35,7 @@ it("a request is an entry with what it changed, and names its journal entry [int
   ]);
 });
 
-it("what changed nothing is in the journal alone [interfaces 10]", async () => {
+it("a request that changed nothing is only in the journal [interfaces 10]", async () => {
   const { headers } = await api.call("dan", "GET", "/v1/models");
   await api.call("dan", "DELETE", "/v1/threads/thread_nowhere");
   expect((await control("GET", "/history")).total).toBe(0);

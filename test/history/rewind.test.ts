@@ -79,7 +79,7 @@ describe("rewind [interfaces 10]", () => {
     expect((await history.entries()).map(({ undone }) => undone)).toEqual([false, false, true, false]);
   });
 
-  it("what was refused leaves no entry, though it would have been a restore [interfaces 10]", async () => {
+  it("a refused restore leaves no entry [interfaces 10]", async () => {
     expect((await history.control("POST", "/snapshots/nowhere/restore")).status).toBe(404);
     expect((await history.control("POST", "/history/h_9/rewind")).status).toBe(404);
     expect((await history.control("POST", "/clock/advance", { to: "2020-01-01T00:00:00Z" })).status).toBe(

@@ -151,7 +151,7 @@ describe("record passes everything on [interfaces 12]", () => {
     expect(last(entries).response.content.text).toBe("data: 1\n\n");
   });
 
-  it("what the target breaks off is broken off, and is not an answer [interfaces 12]", async () => {
+  it("an answer that the target breaks off is broken off for the client, and is not recorded as an answer [interfaces 12]", async () => {
     const { url, entries } = await recorder(
       await target((incoming, answer) => {
         if (incoming.url === "/half") answer.writeHead(200, { "Content-Length": "10" }).write("half");
@@ -182,7 +182,7 @@ describe("record passes everything on [interfaces 12]", () => {
   });
 });
 
-describe("what the archive holds [interfaces 12]", () => {
+describe("contents of the archive [interfaces 12]", () => {
   it("secrets are masked as in the journal [interfaces 12]", async () => {
     const { url, entries } = await recorder(api.url);
     const canary = "ak_canaryCanaryCanary00000000000000000000000";

@@ -11,7 +11,7 @@ afterEach(() => api.close());
 
 const minutes = (n: number) => new Date(Date.UTC(2026, 2, 15, 12, n)).toISOString();
 
-describe("what is sent [6.2, 6.3]", () => {
+describe("contents of a delivery [6.2, 6.3]", () => {
   it("a real receiver gets the payload, the headers and a signature over exactly these bytes [6.3, 6.2]", async () => {
     const heard: { headers: Record<string, unknown>; body: Buffer; raw: string[]; method?: string }[] = [];
     const receiver = await startReceiver((request, body, respond) => {
@@ -179,7 +179,7 @@ describe("the schedule [6.4, G24]", () => {
   });
 });
 
-describe("what ends it early [G24]", () => {
+describe("events that end the retries early [G24]", () => {
   it("410 disables the webhook and cancels its pending retries, of that instant too [G24, 6.4]", async () => {
     const receiver = await api.receiver([500, 500, 500, 410]);
     const { webhook_id } = await api.webhook(receiver.url);

@@ -116,7 +116,7 @@ describe("data of events [G25]", () => {
     }
   });
 
-  describe("what is triggered about nothing fits together [G25]", () => {
+  describe("an event triggered without an object has consistent data [G25]", () => {
     const sample = async (event: string) => {
       emitted.length = 0;
       await api.trigger({ event, organization: "org_acme" });

@@ -97,7 +97,7 @@ describe("deliveries are answered over a connection that the receiver's side ope
     expect(await log()).toMatchObject({ status: "failed" });
   });
 
-  it("what is not signed for a webhook of the sandbox goes nowhere [interfaces 11]", async () => {
+  it("a delivery without a signature of one of the sandbox's webhooks is not forwarded [interfaces 11]", async () => {
     const { follow, url, answer } = await forwarding();
     const { events, delivery } = await follow();
     const stranger = await fetch(url, { method: "POST", body: "{}" });

@@ -92,7 +92,7 @@ function busyWith(status: number, workMs: number): Partial<Steps> {
 
 describe("a sound receiver does not fail", () => {
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "one that works long after its answer, seen through $form [interfaces 2]",
+    "a receiver that works long after its answer, seen through $form [interfaces 2]",
     async ({ form }) => {
       const { url, probe } = await running(queueing(20));
       const seen = form === "ids" ? probe : await countOf(probe);
@@ -101,7 +101,7 @@ describe("a sound receiver does not fail", () => {
   );
 
   it.each([409, 503])(
-    "one that answers %i to a copy of what it is working on [interfaces 2]",
+    "a receiver that answers %i to a copy of a delivery in progress [interfaces 2]",
     async (status) => {
       const { url, probe } = await running(busyWith(status, 40));
       expect(failures(await grade({ url, probe, patienceMs: 5000 }))).toEqual([]);
@@ -139,7 +139,7 @@ describe("a sound receiver does not fail", () => {
   });
 
   it.each([{ form: "ids" }, { form: "a count" }])(
-    "one that has no use for what comes after a user's creation, seen through $form [interfaces 2]",
+    "a receiver that ignores the events after a user's creation, seen through $form [interfaces 2]",
     async ({ form }) => {
       const { url, probe } = await running({
         process: (context, payload) =>

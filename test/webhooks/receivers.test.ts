@@ -189,7 +189,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect((await api.control("GET", `/receivers/${id}/requests`)).status).toBe(404);
   });
 
-  it("what is kept of requests is bounded in number, the oldest going first [interfaces 7]", async () => {
+  it("the number of stored requests is bounded, and the oldest go first [interfaces 7]", async () => {
     const { id } = await api.receiver();
     const { world } = api.understudy.sandboxes.get("default")!;
     const entry = {
@@ -213,7 +213,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect([kept.length, kept[0], kept.at(-1)]).toEqual([10_000, "50", "10049"]);
   });
 
-  it("what is kept of requests is bounded in bytes, headers and paths included [interfaces 7]", async () => {
+  it("the bytes of stored requests are bounded, headers and paths included [interfaces 7]", async () => {
     const { url, id } = (await api.control("POST", "/receivers")).body;
     for (const far of ["", "a".repeat(14_000)]) {
       for (let i = 0; i < 1_500; i += 50) {

@@ -23,7 +23,7 @@ const setup = command({
 
 export const agentCommand = group(
   "agent",
-  "Tell coding agents about Understudy",
+  "Set up coding agents to use Understudy",
   [setup],
   ["$0 agent setup", "Writes a skill page into the project"],
 );

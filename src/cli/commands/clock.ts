@@ -159,7 +159,7 @@ const set = sandboxCommand({
 
 const freeze = sandboxCommand({
   command: "freeze",
-  describe: "Stop the clock at its present time",
+  describe: "Stop the clock at its current time",
   async run(_given, { clock }) {
     const state = await clock.freeze();
     return { value: state, text: clockText(state) };
@@ -173,7 +173,7 @@ function toClockChange(rate = "x1"): ClockChange {
 
 const run = sandboxCommand({
   command: "run [rate]",
-  describe: "Let the clock run from its present time (x1, x60, x3600), or follow the wall clock: real",
+  describe: "Run the clock from its current time (x1, x60, x3600), or set it to the real time: real",
   check: ({ rate }) => void toClockChange(rate),
   async run({ rate }, { clock }) {
     const state = await clock.set(toClockChange(rate));

@@ -8,15 +8,15 @@ import { writeNewFile } from "../write-files.ts";
 
 export const coverageCommand = serverCommand({
   command: "coverage",
-  describe: "Show which documented outcomes a sandbox, or a command's sandboxes, have answered",
+  describe: "Show which documented outcomes occurred in a sandbox, or while a command ran",
   options: {
-    all: flag("Of all sandboxes, including deleted ones"),
+    all: flag("Count all sandboxes, including deleted ones"),
     "fail-under": number("Exit 1 below this percentage"),
     html: text("Write the heat map to this file"),
     scenarios: text("With a command: folder of your own scenarios [default: ./scenarios]"),
   },
   examples: [
-    ["$0 coverage --fail-under 40 -- npx vitest run", "Of all sandboxes of a test run"],
+    ["$0 coverage --fail-under 40 -- npx vitest run", "Coverage of a test run"],
     ["$0 coverage --fail-under 80 --html coverage.html", "For CI"],
   ],
   check({ "fail-under": least, scenarios, "--": command = [] }) {

@@ -34,7 +34,7 @@ const show = sandboxCommand({
 
 const redeliver = sandboxCommand({
   command: "redeliver [ids..]",
-  describe: "Make one attempt of failed deliveries now; exit 1 if one fails again",
+  describe: "Retry failed deliveries now, once; exit 1 if one fails again",
   args: { ids: "The deliveries' ids" },
   options: {
     "all-failed": flag("All that failed"),

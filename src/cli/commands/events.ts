@@ -9,7 +9,7 @@ export const eventsCommand = command({
   args: { name: "One event" },
   options: {
     schema: flag("JSON Schema of the payload"),
-    sample: flag("A payload, the same one each time"),
+    sample: flag("A sample payload, always the same"),
     types: choice(["ts", "py"], "Types of the payloads, in TypeScript or Python"),
   },
   examples: [

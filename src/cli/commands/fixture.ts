@@ -14,7 +14,7 @@ const check = command({
 
 const generate = command({
   command: "generate",
-  describe: "Write a fixture with every record written out, from a seed",
+  describe: "Generate a fixture file with all of its records, from a seed",
   options: {
     from: text("Fixture to start from"),
     seed: number("Seed of generated values", { default: 1 }),
@@ -48,7 +48,7 @@ const schema = command({
 export const fixtureCommand = group(
   "fixture",
   "Check, write and describe fixtures, without a server",
-  [check, generate, fromHar("fixture", "Write the records that a recording shows as a fixture"), schema],
+  [check, generate, fromHar("fixture", "Create a fixture from the records in a recording"), schema],
   ["$0 fixture check ./my.yaml", "Every problem with its line"],
 );
 

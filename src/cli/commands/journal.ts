@@ -7,10 +7,10 @@ const FILTERS = {
   operation: text("An operation id, or a glob of ids"),
   status: text("A status such as 404, or a class such as 4xx"),
   code: text("An error code of the catalogue"),
-  method: text("In any case"),
+  method: text("An HTTP method"),
   path: text("A glob of paths, without sandbox prefix and query"),
-  event: text("Of deliveries: an event's name, or a glob of names"),
-  webhook: text("Of deliveries: the webhook's id"),
+  event: text("Only deliveries of this event: a name, or a glob of names"),
+  webhook: text("Only deliveries to this webhook, by id"),
 };
 
 export const journalCommand = sandboxCommand({

@@ -32,7 +32,7 @@ export const receiverTestCommand = command({
     event: text("Event of most deliveries, if the receiver ignores the default", { default: "user.created" }),
     ...REPORT,
     timeout: number("Seconds that the receiver may take", { default: 30 }),
-    patience: number("Seconds until a side effect is visible, and until the receiver is up", { default: 3 }),
+    patience: number("Seconds to wait for the receiver to start, and for each side effect", { default: 3 }),
     memory: number("Seconds after which the first delivery is sent again", { default: 12 }),
     ca: text("Certificate file (PEM) to trust, for a receiver with a certificate of your own"),
     "service-name": text("Name in the User-Agent of deliveries", { default: "Service" }),

@@ -6,7 +6,7 @@ export const recordCommand = command({
   describe: "Forward requests to a service, and record them as an HTTP Archive",
   options: {
     target: text("Base URL of the service, without the version", { demandOption: true }),
-    out: text("The archive to write; it is complete at any moment", { demandOption: true }),
+    out: text("The archive to write; it can be read at any time", { demandOption: true }),
     port: number("Port; 0 picks a free one", { default: 4749 }),
     host: text("Address to bind", { default: "127.0.0.1" }),
     ...FORCE,
@@ -14,7 +14,7 @@ export const recordCommand = command({
   examples: [
     [
       "$0 record --target https://api.example.com --out traffic.har",
-      "Call http://127.0.0.1:4749 instead, then: $0 verify --har traffic.har",
+      "Then send requests to http://127.0.0.1:4749 instead",
     ],
   ],
   async run(options) {

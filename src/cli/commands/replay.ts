@@ -7,7 +7,7 @@ import { isInteractive, untilStopped } from "../process.ts";
 export const replayCommand = command({
   command: "replay <bundle>",
   describe: "Replay a bundle, and compare every answer byte for byte",
-  args: { bundle: "A file of `understudy bundle`, or of POST S/bundle" },
+  args: { bundle: "A file that `understudy bundle` or the console wrote" },
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
   async run({ bundle: file, json }) {
     const text = readBundleFile(file);

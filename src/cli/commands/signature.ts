@@ -6,7 +6,7 @@ const EXAMPLE = ["$0 signature explain --secret whsec_… --body delivery.json -
 
 const explain = command({
   command: "explain",
-  describe: "Explain from what a receiver's own digest was probably computed",
+  describe: "Explain why a receiver's own digest differs",
   options: {
     secret: text("The webhook's signing secret (whsec_…)", { demandOption: true }),
     body: text("File with the body's bytes as they were sent; - reads standard input", {
@@ -17,7 +17,7 @@ const explain = command({
   },
   examples: [EXAMPLE],
   async run({ secret, body, mine, timestamp }) {
-    const { explainSignature } = await import("../../engine/receivers/judge-signature.ts");
+    const { explainSignature } = await import("../../engine/receivers/check-signature.ts");
     const bytes = readFileSync(body === "-" ? process.stdin.fd : body);
     const found = explainSignature({ secret, body: bytes, mine, timestamp });
     const isRight = found.verdict === "valid";

@@ -35,7 +35,7 @@ const list = sandboxCommand({
 
 const diff = sandboxCommand({
   command: "diff <before> [after]",
-  describe: "Compare two snapshots; `now` is the present state",
+  describe: "Compare two snapshots; `now` is the current state",
   async run({ before, after = "now" }, { snapshots }) {
     const difference = await snapshots.diff(before, after);
     return { value: difference, text: differenceText(difference) };

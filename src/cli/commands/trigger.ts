@@ -13,7 +13,7 @@ export const triggerCommand = sandboxCommand({
   describe: "Emit a webhook event as a real change would",
   args: { event: "An event name such as user.created" },
   options: {
-    for: text("Id of the object that fills the data"),
+    for: text("Id of the object that the event is about"),
     set: texts("path=value, overrides a field of the data"),
     organization: text("The organization whose webhooks receive it, by id"),
     count: number("How many events", { default: 1 }),

@@ -158,7 +158,7 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   const { tests } = result;
   const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
   result.rules = await sandboxes.hits();
-  for (const expectation of scenario.expect) result.expectations.push(await sandboxes.judge(expectation));
+  for (const expectation of scenario.expect) result.expectations.push(await sandboxes.evaluate(expectation));
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.journal(tests);
   result.requests = requests;

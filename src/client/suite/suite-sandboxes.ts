@@ -42,7 +42,7 @@ export class SuiteSandboxes {
     }));
   }
 
-  async judge({ match, count, description }: ExpectDocument): Promise<ExpectationOutcome> {
+  async evaluate({ match, count, description }: ExpectDocument): Promise<ExpectationOutcome> {
     const wanted: CountExpectation["count"] = count ?? { min: 1 };
     const many = countText(wanted);
     const what =

@@ -4,7 +4,7 @@ import { ClosedObject, Timestamp, typed, Words } from "../../engine/contract/sch
 import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
-import { ClockBody, ClockInput, clockSetting, instantInput, presentClock } from "../clock-input.ts";
+import { ClockBody, ClockInput, clockSetting, instantInput, renderClock } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
 
@@ -69,7 +69,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/clock",
     summary: "Show the sandbox's time",
     success: { status: 200, schema: ClockBody },
-    handle: ({ sandbox }) => presentClock(sandbox.world),
+    handle: ({ sandbox }) => renderClock(sandbox.world),
   }),
   operation({
     id: "clock.set",
@@ -93,7 +93,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       const ran = await forwardOnly(world, { field, value: body[field] }, () =>
         world.setClock(mode, now, rate),
       );
-      return { ...presentClock(world), ran };
+      return { ...renderClock(world), ran };
     },
   }),
   operation({
@@ -113,7 +113,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       const field = given[0]!;
       const target = readTarget(body);
       const ran = await forwardOnly(world, { field, value: body[field] }, () => world.advance(target));
-      return { now: presentClock(world).now, ran };
+      return { now: renderClock(world).now, ran };
     },
   }),
   operation({
@@ -157,7 +157,7 @@ async function forwardOnly(
     return await move();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    const { now } = presentClock(world);
+    const { now } = renderClock(world);
     throw unprocessable(
       asked.field,
       asked.value,

@@ -5,7 +5,7 @@ import { type Delivery, deliveries, webhooks } from "../../engine/resources/webh
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
-import { DeliveryDetail, ListedDelivery, presentListed, toDeliveryDetail } from "../delivery-body.ts";
+import { DeliveryDetail, ListedDelivery, renderListed, toDeliveryDetail } from "../delivery-body.ts";
 import { parseSince } from "../entry-log.ts";
 import { DELIVERED_EVENTS, Text } from "../journal/match-entry.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
@@ -157,7 +157,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       world.catchUp();
       const present = world.read();
       const found = matching(present, filter);
-      return { items: found.slice(0, limit).map((one) => presentListed(one, present)), total: found.length };
+      return { items: found.slice(0, limit).map((one) => renderListed(one, present)), total: found.length };
     },
   }),
   operation({
@@ -188,7 +188,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       const present = world.read();
       const items = chosen.flatMap(({ delivery_id }) => {
         const delivery = present.get(deliveries, delivery_id);
-        return delivery === undefined ? [] : [presentListed(delivery, present)];
+        return delivery === undefined ? [] : [renderListed(delivery, present)];
       });
       return toList(items);
     },

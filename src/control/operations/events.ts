@@ -7,7 +7,7 @@ import { EVENT_NAMES, type EventName, eventNamed } from "../../engine/resources/
 import { organizations } from "../../engine/resources/organizations/schema.ts";
 import { enqueuedIn } from "../../engine/resources/webhooks/deliveries.ts";
 import { defaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
-import { presentDelivery } from "../../engine/resources/webhooks/operations.ts";
+import { renderDelivery } from "../../engine/resources/webhooks/operations.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { attemptsEnded } from "../../engine/webhooks/outgoing.ts";
@@ -88,7 +88,7 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
         deliveries: ids.flatMap((id) => {
           const delivery = present.get(deliveries, id);
           // A webhook that was disabled or deleted meanwhile gets no first attempt, and has no such delivery.
-          return delivery ? [{ ...presentDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
+          return delivery ? [{ ...renderDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
         }),
       };
     },

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { noContent } from "../../engine/contract/reply.ts";
 import { ListOf } from "../../engine/contract/schema.ts";
 import { RuleExists } from "../../engine/faults/sandbox-faults.ts";
-import { presentRule, RuleBody, RuleInput } from "../faults-body.ts";
+import { RuleBody, RuleInput, renderRule } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName } from "../problem.ts";
@@ -19,14 +19,14 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(RuleBody) },
     handle({ sandbox, server }) {
       sandbox.world.catchUp();
-      return toList(server.faults.of(sandbox).inlineRules.map(presentRule));
+      return toList(server.faults.of(sandbox).inlineRules.map(renderRule));
     },
   }),
   operation({
     id: "faults.add",
     route: "POST S/faults",
     summary: "Arm a rule",
-    body: { kind: "json", schema: RuleInput, judged: "by handler" },
+    body: { kind: "json", schema: RuleInput, validated: "by handler" },
     kind: "scenario",
     describeChange: (_call, answer) => {
       const { id } = (answer ?? {}) as { id?: string };
@@ -38,7 +38,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
       const faults = server.faults.of(sandbox);
       requireRoom(server, "rules", faults.rules.length + 1);
       try {
-        return presentRule(faults.add(body));
+        return renderRule(faults.add(body));
       } catch (error) {
         if (!(error instanceof RuleExists)) throw error;
         throw conflict(
@@ -60,7 +60,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
       sandbox.world.catchUp();
       const { inlineRules } = server.faults.of(sandbox);
       const found = inlineRules.find(({ rule }) => rule.id === id);
-      if (found !== undefined) return presentRule(found);
+      if (found !== undefined) return renderRule(found);
       throw unknownRule(id, inlineRules);
     },
   }),

@@ -15,7 +15,7 @@ import {
   freeName,
   generatedName,
   NewName,
-  presentSandbox,
+  renderSandbox,
   SandboxBody,
 } from "../sandbox-body.ts";
 
@@ -90,7 +90,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const states = requireStates(entry, "rewound to");
       const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
-      return { ...presentSandbox(sandbox, site), restarted_uploads };
+      return { ...renderSandbox(sandbox, site), restarted_uploads };
     },
   }),
   operation({

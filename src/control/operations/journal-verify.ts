@@ -67,7 +67,7 @@ export const checkJournal = operation({
   description:
     "A match that nothing can satisfy is 422: an unknown operation, event or code, an impossible path, and, while the journal is whole, a path, user or webhook that it has not seen. Once entries were lost, any other match is 409, since what it is about may have been lost.",
   reads: true,
-  body: { kind: "json", schema: Expectation, judged: "by handler" },
+  body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],
   success: { status: 200, schema: VerificationBody },
   async handle({ body, sandbox, server, signal }) {

@@ -100,7 +100,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
         requireRoomAfter(call.server, world, tx);
         return made;
       });
-      return present(call, receiver);
+      return renderReceiver(call, receiver);
     },
   }),
   operation({
@@ -110,7 +110,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(ReceiverBody) },
     handle(call) {
       const all = call.sandbox.world.read().index(receivers, "newest", "");
-      return { items: [...all].map((receiver) => present(call, receiver)), total: all.size };
+      return { items: [...all].map((receiver) => renderReceiver(call, receiver)), total: all.size };
     },
   }),
   operation({
@@ -120,7 +120,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
     params: OfReceiver,
     errors: ["unknown-receiver"],
     success: { status: 200, schema: ReceiverBody },
-    handle: (call) => present(call, requireReceiver(call, call.sandbox.world.read())),
+    handle: (call) => renderReceiver(call, requireReceiver(call, call.sandbox.world.read())),
   }),
   operation({
     id: "receivers.update",
@@ -143,7 +143,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
           ...(leased === undefined ? {} : { leased }),
         });
       });
-      return present(call, changed);
+      return renderReceiver(call, changed);
     },
   }),
   operation({
@@ -224,7 +224,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** A secret is never shown again; only whether the receiver has one of its own. */
-function present(
+function renderReceiver(
   { sandbox, site }: Pick<ControlContext, "sandbox" | "site">,
   receiver: Receiver,
 ): Static<typeof ReceiverBody> {

@@ -16,7 +16,7 @@ import {
   freeName,
   generatedName,
   NewName,
-  presentSandbox,
+  renderSandbox,
   SandboxBody,
 } from "../sandbox-body.ts";
 
@@ -111,7 +111,15 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
       requireRoom(server, "sandboxes", server.sandboxes.size + 1);
       const settings = body.settings && checkSettings(body.settings);
       const clock = body.clock && clockSetting(body.clock, "clock");
-      const first = { name, fixture, seed, clock, scenarios, settings, judge: createJudge(server) };
+      const first = {
+        name,
+        fixture,
+        seed,
+        clock,
+        scenarios,
+        settings,
+        checkFixture: createFixtureCheck(server),
+      };
       return createOrDiscard(
         { server, site },
         () => {
@@ -133,7 +141,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S",
     summary: "Show a sandbox",
     success: { status: 200, schema: SandboxBody },
-    handle: ({ sandbox, site }) => presentSandbox(sandbox, site),
+    handle: ({ sandbox, site }) => renderSandbox(sandbox, site),
   }),
   operation({
     id: "sandboxes.update",
@@ -152,7 +160,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SandboxBody },
     handle({ body, sandbox, site }) {
       sandbox.configure(checkSettings(body.settings));
-      return presentSandbox(sandbox, site);
+      return renderSandbox(sandbox, site);
     },
   }),
   operation({
@@ -176,8 +184,8 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
     handle({ body = {}, sandbox, server, site }) {
       requireNoPath(body.fixture);
       const admit = (root: Root) => requireRoomForRecords(server, root);
-      fixtureErrors(() => sandbox.reset({ ...body, judge: createJudge(server), admit }));
-      return presentSandbox(sandbox, site);
+      fixtureErrors(() => sandbox.reset({ ...body, checkFixture: createFixtureCheck(server), admit }));
+      return renderSandbox(sandbox, site);
     },
   }),
   operation({
@@ -199,7 +207,7 @@ export const SANDBOX_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function createJudge(server: ControlServer) {
+function createFixtureCheck(server: ControlServer) {
   return (fixture: LoadedFixture) => requireRoomForFixture(server, fixture);
 }
 

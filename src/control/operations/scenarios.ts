@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
-import { presentScenario, ScenarioBody } from "../faults-body.ts";
+import { renderScenario, ScenarioBody } from "../faults-body.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, type ControlServer, operation, toList } from "../operation.ts";
 import { scenarioAt } from "../problem.ts";
@@ -60,5 +60,5 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 
 function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  return toList(scenarios.list().map((listed) => presentScenario(listed, faults.of(sandbox))));
+  return toList(scenarios.list().map((listed) => renderScenario(listed, faults.of(sandbox))));
 }

@@ -9,7 +9,7 @@ import { metricsText } from "../metrics.ts";
 import { type ControlOperation, operation, toList } from "../operation.ts";
 
 /** Absent for a server without a store. A server that cannot save still answers. */
-function presentSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
+function renderSaving(failure: SavingFailure | null | undefined): { saving?: Static<typeof Saving> } {
   if (failure === undefined) return {};
   if (failure === null) return { saving: { state: "ok" } };
   const { since, refusal } = failure;
@@ -118,7 +118,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
         version: server.version,
         uptime_seconds: Math.floor((performance.now() - server.started) / 1000),
         sandboxes: await server.directory.count(),
-        ...presentSaving(server.savingFailure()),
+        ...renderSaving(server.savingFailure()),
         ...(fleet && { fleet }),
       };
     },

@@ -10,7 +10,7 @@ import { requireRoomForRecords, requireRoomForUploads } from "../limits.ts";
 import { type ControlOperation, OptionalText, operation, sandboxParams, toList } from "../operation.ts";
 import { conflict, unknownName, unprocessable } from "../problem.ts";
 import { findNamedSandbox, RemoteSandbox } from "../remote-sandbox.ts";
-import { presentSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
+import { renderSandbox, SandboxBody, totalRecords } from "../sandbox-body.ts";
 import { DifferenceBody, worldDifference } from "../snapshot-diff.ts";
 import { readSnapshot, SnapshotFile } from "../snapshot-input.ts";
 
@@ -54,7 +54,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     summary: "List snapshots in the order in which they were saved",
     success: { status: 200, schema: ListOf(SnapshotBody) },
     handle({ sandbox }) {
-      return toList([...sandbox.snapshots].map(([name, value]) => presentSnapshot(name, value)));
+      return toList([...sandbox.snapshots].map(([name, value]) => renderSnapshot(name, value)));
     },
   }),
   operation({
@@ -87,7 +87,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
           "delete it first, or choose another name",
         );
       }
-      return presentSnapshot(name, sandbox.saveSnapshot(name));
+      return renderSnapshot(name, sandbox.saveSnapshot(name));
     },
   }),
   operation({
@@ -104,7 +104,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: SandboxBody },
     handle({ params: { snap }, sandbox, site }) {
       sandbox.restore(requireSnapshot(sandbox, snap));
-      return presentSandbox(sandbox, site);
+      return renderSandbox(sandbox, site);
     },
   }),
   operation({
@@ -132,7 +132,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     route: "PUT S/snapshots/{snap}",
     summary: "Upload a snapshot that was downloaded from this sandbox or another",
     params: OfSnapshot,
-    body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, judged: "by handler" },
+    body: { kind: "json", schema: SnapshotFile, limit: MAX_UPLOAD_BYTES, validated: "by handler" },
     errors: ["limit-reached", "snapshot-too-new"],
     success: [
       { status: 201, schema: SnapshotBody },
@@ -149,7 +149,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
         throw error;
       }
       const existed = sandbox.snapshots.has(snap);
-      return new Reply(existed ? 200 : 201, presentSnapshot(snap, sandbox.saveSnapshot(snap, value)));
+      return new Reply(existed ? 200 : 201, renderSnapshot(snap, sandbox.saveSnapshot(snap, value)));
     },
   }),
   operation({
@@ -185,7 +185,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function presentSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
+function renderSnapshot(name: string, { taken_at, world }: SandboxValue): Static<typeof SnapshotBody> {
   return { name, taken_at: new Date(taken_at).toISOString(), records: totalRecords(world.root) };
 }
 

@@ -103,7 +103,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     summary: "List the collections with their sizes",
     success: { status: 200, schema: ListOf(CollectionBody) },
     handle({ sandbox, server }) {
-      const tx = present(sandbox.world);
+      const tx = readNow(sandbox.world);
       const items = [...stateCollections(server.resources).values()].map(({ collection }) => ({
         name: collection.name,
         id_field: collection.idField,
@@ -141,7 +141,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     handle({ params, query, sandbox, server }) {
       const { limit, offset, ...filters } = query;
       const state = stateCollection(server.resources, params.collection);
-      const tx = present(sandbox.world);
+      const tx = readNow(sandbox.world);
       const all = tx.all(state.collection);
       const matches = matcherFor(state, filters as Record<string, string>, tx);
       if (matches === undefined) {
@@ -188,7 +188,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     handle(call) {
       const { sandbox, server } = call;
       const state = stateCollection(server.resources, call.params.collection);
-      const tx = present(sandbox.world);
+      const tx = readNow(sandbox.world);
       return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
     },
   }),
@@ -231,7 +231,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-function present(world: { catchUp(): void; read(): Transaction }): Transaction {
+function readNow(world: { catchUp(): void; read(): Transaction }): Transaction {
   world.catchUp();
   return world.read();
 }

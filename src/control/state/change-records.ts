@@ -57,7 +57,7 @@ export function updateRecord({ state, sandbox, actor, admit }: Target, id: strin
     const after = { ...before, ...fields };
     const updated = rules.update ? rules.update(tx, before, after, actor) : tx.put(collection, after);
     admit(tx);
-    return present(state, tx, updated);
+    return renderRecord(state, tx, updated);
   });
 }
 
@@ -83,7 +83,7 @@ export function requireRecord(tx: Transaction, collection: AnyCollection, id: st
 }
 
 /** The record after the change, including the additions of the rules. */
-function present(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
+function renderRecord(state: StateCollection, tx: Transaction, record: StoredRecord): Fields {
   const { collection } = state;
   return state.toPublic(tx.get(collection, collection.idOf(record)) ?? record, tx);
 }

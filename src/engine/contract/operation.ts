@@ -80,7 +80,7 @@ export type BodySpec<B extends TSchema = TSchema> =
       /** Largest size in bytes, where the API has another bound than usual. */
       limit?: number;
       /** The schema documents it; the handler judges, because it can say more than a schema. */
-      judged?: "by handler";
+      validated?: "by handler";
     }
   | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
   | { kind: "stream" };

@@ -35,17 +35,17 @@ export const PROBLEMS = {
   "unknown-receiver": type(404, "Unknown receiver", "The sandbox has no receiver of this id"),
   "nothing-waits": type(
     404,
-    "Nothing waits for this answer",
-    "The forwarded delivery was answered before, or its sender has given up",
+    "No delivery waits for this answer",
+    "The forwarded delivery already has an answer, or its sender no longer waits for one",
   ),
   "method-not-allowed": type(405, "Method Not Allowed", "The path has other methods; `Allow` lists them"),
   "name-in-use": type(409, "Conflict", "There is a sandbox or snapshot of this name already"),
   "id-in-use": type(409, "Conflict", "There is a record or rule of this id already"),
-  "journal-incomplete": type(409, "Conflict", "The journal has lost entries to its bound"),
+  "journal-incomplete": type(409, "Conflict", "The journal has evicted entries"),
   "state-evicted": type(
     409,
     "Conflict",
-    "The history has evicted the entry's states to stay within its bounds",
+    "The history has evicted the entry's states to stay within its limits",
   ),
   "not-repeatable": type(
     409,
@@ -53,13 +53,13 @@ export const PROBLEMS = {
     "The entry is not a request, or the journal no longer has what was sent",
   ),
   "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
-  "limit-reached": type(409, "A limit is reached", "A bound of the server or of the sandbox"),
+  "limit-reached": type(409, "A limit is reached", "The server or the sandbox has reached a limit"),
   misdirected: type(
     421,
     "Misdirected Request",
     "A port that serves one sandbox was asked for something else",
   ),
-  "payload-too-large": type(413, "The request body is too large.", "The body exceeds its bound"),
+  "payload-too-large": type(413, "The request body is too large.", "The body exceeds the limit"),
   "unsupported-media-type": type(
     415,
     "The content type is not supported.",
@@ -74,7 +74,7 @@ export const PROBLEMS = {
   "invalid-document": type(
     422,
     "The document is invalid",
-    "A fixture, scenario or rule; `problems` lists what is wrong where",
+    "A fixture, scenario or rule; `problems` lists each mistake with its place",
   ),
   "snapshot-too-new": type(422, "The snapshot is too new", "A newer release wrote the uploaded snapshot"),
   "not-saved": type(

@@ -13,8 +13,8 @@ const Crate = Type.Object({
 const world = { iso: (instant: number) => new Date(instant).toISOString() };
 const record = { id: "crate_a", shelf_id: "shelf_a", packed_at: 1000, opened_at: null, weight: 7 };
 
-describe("what is shown of a stored record", () => {
-  const { schema, present } = publicView(Crate, { $id: "Crate", omit: ["shelf_id"] });
+describe("the public view of a stored record", () => {
+  const { schema, render } = publicView(Crate, { $id: "Crate", omit: ["shelf_id"] });
 
   it("is its fields with timestamps, without what is left out or the server's own [2.2]", () => {
     expect(JSON.parse(JSON.stringify(schema))).toEqual(
@@ -31,18 +31,18 @@ describe("what is shown of a stored record", () => {
         ),
       ),
     );
-    expect(present(record, world)).toEqual({
+    expect(render(record, world)).toEqual({
       id: "crate_a",
       packed_at: "1970-01-01T00:00:01.000Z",
       opened_at: null,
     });
-    expect(present({ ...record, opened_at: 0 }, world).opened_at).toBe("1970-01-01T00:00:00.000Z");
+    expect(render({ ...record, opened_at: 0 }, world).opened_at).toBe("1970-01-01T00:00:00.000Z");
     expect(record.packed_at).toBe(1000);
   });
 
   it("keeps the order of the stored fields, whatever that of the record is [2.2]", () => {
     const shuffled = { weight: 7, opened_at: null, packed_at: 1000, shelf_id: "shelf_a", id: "crate_a" };
-    expect(Object.keys(present(shuffled, world))).toEqual(["id", "packed_at", "opened_at"]);
+    expect(Object.keys(render(shuffled, world))).toEqual(["id", "packed_at", "opened_at"]);
   });
 
   it("a schema without fields of the server's own is itself [interfaces 4]", () => {

@@ -45,14 +45,14 @@ interface PublicViewOptions<P, Omitted extends keyof P> {
 export interface PublicView<P extends TProperties, Omitted extends keyof P> {
   schema: TObject<ShownFields<P, Omitted>>;
   /** The record as this body: instants become timestamps, other values stay. */
-  present(
+  render(
     record: Static<TObject<P>>,
     ...rest: WorldArgument<P, Omitted>
   ): Static<TObject<ShownFields<P, Omitted>>>;
 }
 
 /**
- * The API's view of a stored record, and the function that presents one. Both follow from the stored schema, so that a
+ * The API's view of a stored record, and the function that renders one. Both follow from the stored schema, so that a
  * new field is added in one place.
  */
 export function publicView<P extends TProperties, const Omitted extends keyof P & string = never>(
@@ -65,7 +65,7 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
   const instants = names.filter((name) => isInstant(stored.properties[name]!));
   const fields = Object.fromEntries(names.map((name) => [name, shownField(stored.properties[name]!)]));
   type Fields = Record<string, unknown>;
-  const present = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
+  const render = (record: Fields, world: Pick<WorldReader, "iso">): Fields => {
     // Copying the whole record is much faster than copying field by field.
     const body: Fields = hidden.size === 0 ? { ...record } : picked(record, names);
     for (const name of instants) {
@@ -74,7 +74,7 @@ export function publicView<P extends TProperties, const Omitted extends keyof P 
     }
     return body;
   };
-  return { schema: Type.Object(fields, { $id, ...options }), present } as unknown as PublicView<P, Omitted>;
+  return { schema: Type.Object(fields, { $id, ...options }), render } as unknown as PublicView<P, Omitted>;
 }
 
 /** A stored schema without its internal fields. */

@@ -47,7 +47,7 @@ it("one entry that was lost is one, and what was not lost is none", () => {
 const HOSTILE = "a\u001b[2J\u009b31m\u0007\r\u202eb\u2066\u061c\u200e\u200f\u2028\u007f";
 const SHOWN = "a\\u001b[2J\\u009b31m\\u0007\\u000d\\u202eb\\u2066\\u061c\\u200e\\u200f\\u2028\\u007f";
 
-describe("what reaches a terminal [interfaces 2]", () => {
+describe("text for a terminal [interfaces 2]", () => {
   it("nothing in a name steers the terminal, and all of it can be read [interfaces 2]", () => {
     expect(printable(HOSTILE)).toBe(SHOWN);
     expect(printable("one\ntwo\tthree")).toBe("one\\u000atwo\\u0009three");

@@ -15,7 +15,7 @@ function listProblems(text: string): string[] {
 
 const rule = (text: string) => listProblems(`rules:\n  - ${text}\n`);
 
-describe("what a scenario is refused for", () => {
+describe("reasons to refuse a scenario", () => {
   it("the example of the reference is accepted, key by key [interfaces 6]", () => {
     const text = `name: flaky-uploads
 description: The first two registrations fail after the file was stored; uploads crawl.
@@ -91,11 +91,7 @@ rules:
     ["no effect", "{ match: { operation: threads.delete } }", "needs an `effect`"],
     ["an empty effect", "{ effect: {} }", "needs an `effect`"],
     ["error and status", "{ effect: { error: RATE_LIMIT_EXCEEDED, status: 500 } }", "cannot go with `error`"],
-    [
-      "sequence and status",
-      "{ sequence: [503], effect: { status: 500 } }",
-      "what the entries of the sequence give",
-    ],
+    ["sequence and status", "{ sequence: [503], effect: { status: 500 } }", "is already set by the entries"],
     ["headers without an answer", "{ effect: { headers: { a: b }, delay: 1s } }", "goes with an answer only"],
     [
       "framing headers",

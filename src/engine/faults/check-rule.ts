@@ -58,7 +58,7 @@ function checkRuleEffect({ effect = {}, sequence }: RuleDocument, report: Report
   if (sequence === undefined) return;
   for (const key of ["error", "status", "body", "details"] as const) {
     if (effect[key] !== undefined)
-      reportKey([key], "is what the entries of the sequence give; remove one of them");
+      reportKey([key], "is already set by the entries of `sequence`; remove one of them");
   }
 }
 

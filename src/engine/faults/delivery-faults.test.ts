@@ -12,7 +12,7 @@ function faultFrom(...effects: NonNullable<RuleDocument["effect"]>[]) {
   return faults.delivery(ATTEMPT);
 }
 
-describe("what rules do to an attempt to deliver [interfaces 6]", () => {
+describe("effects of rules on a delivery attempt [interfaces 6]", () => {
   it.each(["reset", "empty", "truncate", "garbage"] as const)(
     "wire %s gives response_code 0, whatever status the rule has [interfaces 6]",
     (wire) => {

@@ -96,7 +96,7 @@ describe("matching", () => {
   });
 });
 
-describe("what a rule answers", () => {
+describe("answers of a rule", () => {
   const effectFor = async (effect: object, sent: object = {}, operation = "threads.delete") => {
     const faults = faultsWithSeed(1);
     faults.add({ id: "f", match: { operation }, effect });

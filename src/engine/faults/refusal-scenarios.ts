@@ -17,7 +17,7 @@ const WORDS: Partial<Record<ErrorCode, readonly [suffix: string, reason: string]
     "foreign-session",
     "the meeting session belongs to an organization the caller is not in",
   ],
-  RESOURCE_NOT_FOUND: ["not-found", "what the request names does not exist, or not for this caller"],
+  RESOURCE_NOT_FOUND: ["not-found", "the requested object does not exist, or the caller may not see it"],
   ORGANIZATION_NOT_FOUND: ["unknown-organization", "there is no such organization"],
   SESSION_NOT_FOUND: ["unknown-session", "there is no such meeting session"],
   FILE_NOT_IN_STORE: ["not-in-store", "the file was never put into this store"],

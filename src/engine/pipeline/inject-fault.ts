@@ -98,7 +98,7 @@ function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
   if (sandbox.held >= MAX_HELD_REQUESTS) throw tooManyHeld();
 }
 
-/** Understudy's own refusal, as for a full sandbox; here waiting helps. */
+/** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */
 function tooManyHeld(): EarlyResponse {
   const { title } = PROBLEMS["limit-reached"];
   const detail = `${MAX_HELD_REQUESTS} requests of this sandbox are already delayed or hang, by X-Sandbox-Delay or a fault. Send it again when some of them have ended.`;
@@ -163,7 +163,7 @@ function faultAnswer(exchange: Exchange, effect: AnswerEffect): Answer {
   });
 }
 
-/** A refusal after the check of credentials has rate headers (G07); that of a fault does not count the request. */
+/** A refusal after authentication has rate headers (G07). The refusal of a fault does not count the request. */
 function showRate(exchange: Exchange, code: string, status: number): void {
   const { identity, operation, sandbox, at } = exchange;
   if (identity === undefined || exchange.rate !== undefined) return;

@@ -19,8 +19,8 @@ export function refusalReason(error: ApiError, { method, path, stage }: Exchange
   // The value is in the entry's request, with secrets masked by their field.
   const { field } = details;
   if (typeof field === "string") {
-    const missing = details["value"] === null ? ", and was not sent or is null" : "";
-    return `${error.message.replace(/\.$/, "")} (the field ${field}${missing})`;
+    const missing = details["value"] === null ? ", not sent or null" : "";
+    return `${error.message.replace(/\.$/, "")} (field ${field}${missing})`;
   }
   const facts = wanted.map(([name, one]) => `${name} ${toText(one)}`).join(", ");
   return facts === "" ? system_message : `${system_message} (${facts})`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readQuery } from "./read-query.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
-describe("what a contract does not know", () => {
+describe("fields that a contract does not declare", () => {
   const schema = Type.Object({
     known: Type.Union([Type.Object({ inner: Type.String() }), Type.Null()]),
     free: Type.Unsafe<object>({ type: "object" }),

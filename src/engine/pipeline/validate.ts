@@ -28,23 +28,23 @@ const NO_QUERY: TObject = { type: "object", properties: {} } as unknown as TObje
 export function validateQuery(
   operation: AnyOperation,
   search: string,
-  judging: ValidatedExchange,
+  exchange: ValidatedExchange,
 ): Record<string, unknown> {
   if (search === "" && operation.query === undefined) return {};
   const schema: TObject = operation.query ?? NO_QUERY;
-  if (search === "") return completed(schema, {}, { judging, sent: () => null });
-  const { unknown_fields, out_of_range_limits: outOfRange } = judging.sandbox.settings;
+  if (search === "") return completed(schema, {}, { exchange, sent: () => null });
+  const { unknown_fields, out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
   if (unknown.length > 0) {
     if (unknown_fields === "reject") throw unknownInput(unknown[0]!, sentText(texts, unknown[0]!));
-    judging.warn(ignoredWarning("query parameter", unknown));
+    exchange.warn(ignoredWarning("query parameter", unknown));
   }
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   const twice = findRepeated(values);
   if (twice !== undefined) throw invalidInput(twice, sentText(texts, twice), `${twice} was sent twice`);
   return completed(schema, values, {
-    judging,
+    exchange,
     sent: ({ pointer }) => sentText(texts, pointer.split("/")[1]!),
   });
 }
@@ -59,7 +59,7 @@ function sentText(texts: URLSearchParams, name: string): string | string[] | nul
 export function validateJson(
   schema: TSchema,
   { value, text }: { value: unknown; text: string },
-  judging: ValidatedExchange,
+  exchange: ValidatedExchange,
 ): unknown {
   const beyond = findInexactNumber(text);
   if (beyond !== undefined) {
@@ -67,32 +67,32 @@ export function validateJson(
   }
   const sent: Sent = (place) =>
     (typeof place.value === "number" ? findWrittenNumber(text, place.pointer) : undefined) ?? place.value;
-  return knownOnly(schema, value, { judging, sent });
+  return knownOnly(schema, value, { exchange, sent });
 }
 
 /** The text fields of a form, typed, beside the texts that were sent. @throws ApiError INVALID_INPUT */
 export function validateForm(
   schema: TSchema,
   { fields, texts }: { fields: Record<string, unknown>; texts: Readonly<Record<string, string>> },
-  judging: ValidatedExchange,
+  exchange: ValidatedExchange,
 ): unknown {
   const sent: Sent = ({ pointer, value }) => texts[pointer.slice(1)] ?? value;
-  return knownOnly(schema, fields, { judging, sent });
+  return knownOnly(schema, fields, { exchange, sent });
 }
 
-interface Judged {
-  judging: ValidatedExchange;
+interface ValidationContext {
+  exchange: ValidatedExchange;
   sent: Sent;
 }
 
-function knownOnly(schema: TSchema, body: unknown, { judging, sent }: Judged): unknown {
-  const checked = completed(schema, body, { judging, sent });
+function knownOnly(schema: TSchema, body: unknown, { exchange, sent }: ValidationContext): unknown {
+  const checked = completed(schema, body, { exchange, sent });
   const unknown = unknownFields(schema, body);
   const [first] = unknown;
   if (first === undefined) return checked;
-  if (judging.sandbox.settings.unknown_fields === "reject") throw unknownInput(first.field, sent(first));
+  if (exchange.sandbox.settings.unknown_fields === "reject") throw unknownInput(first.field, sent(first));
   const fields = unknown.map(({ field }) => field);
-  judging.warn(ignoredWarning("body field", fields));
+  exchange.warn(ignoredWarning("body field", fields));
   return checked;
 }
 
@@ -100,8 +100,8 @@ function unknownInput(field: string, value: unknown): Error {
   return invalidInput(field, value, `${field} is not known`);
 }
 
-function completed<T>(schema: TSchema, value: T, { judging, sent }: Judged): T {
-  const result = withDefaults(schema, value, judging.sandbox.settings.out_of_range_limits);
+function completed<T>(schema: TSchema, value: T, { exchange, sent }: ValidationContext): T {
+  const result = withDefaults(schema, value, exchange.sandbox.settings.out_of_range_limits);
   requireValid(schema, result, sent);
   return result;
 }

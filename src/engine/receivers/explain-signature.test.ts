@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { sign } from "../webhooks/sign.ts";
-import { explainSignature, judgeSignature } from "./judge-signature.ts";
+import { checkSignature, explainSignature } from "./check-signature.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BARE = SECRET.slice(6);
@@ -13,7 +13,7 @@ const hex = (key: string | Uint8Array, bytes: string | Uint8Array = BODY, algori
 const explain = (mine: string, given: { secret?: string; timestamp?: string } = {}) =>
   explainSignature({ secret: SECRET, body: BODY, mine, ...given });
 
-describe("what a receiver's own digest was made of [6.3]", () => {
+describe("the inputs of a receiver's own digest [6.3]", () => {
   it("a valid signature is valid, and the expected one is reported [6.3]", () => {
     expect(explain(sign(SECRET, BODY))).toMatchObject({
       verdict: "valid",
@@ -44,7 +44,7 @@ describe("what a receiver's own digest was made of [6.3]", () => {
   it.each(keys)("listen says the same of a secret %s [interfaces 14]", (_name, key) => {
     const header = `sha256=${hex(key)}`;
     const { reason, code } = explain(header);
-    expect(judgeSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
+    expect(checkSignature({ secret: SECRET, header, body: BODY })).toMatchObject({ reason, code });
   });
 
   it("a secret whose part after the prefix is hex, decoded [6.3]", () => {

@@ -35,7 +35,7 @@ export const FIXES: Readonly<Record<VerdictCode, string>> = {
   "no-header": "Send the signature in the X-Service-Signature header.",
   "empty-header": "Send the signature in the X-Service-Signature header.",
   "repeated-header": "Send one X-Service-Signature header with one value.",
-  "no-secret": "Say which secret to judge the signature with.",
+  "no-secret": "Say which secret to check the signature with.",
   "surrounding-space": FORM,
   "no-prefix": FORM,
   "wrong-prefix": FORM,

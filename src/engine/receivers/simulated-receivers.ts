@@ -5,8 +5,8 @@ import { ClosedObject, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import { SIGNATURE_HEADER } from "../webhooks/sign.ts";
+import { checkSignature } from "./check-signature.ts";
 import { Forwarding } from "./forwarding.ts";
-import { judgeSignature } from "./judge-signature.ts";
 import {
   answerTo,
   describeAnswer,
@@ -132,7 +132,7 @@ export class SimulatedReceivers {
   ): ReceivedRequest {
     const present = world.read();
     const body = fromUtf8(bytes);
-    const { verdict, reason } = judgeSignature({
+    const { verdict, reason } = checkSignature({
       secret: receiver.secret ?? this.secretFor(present, body),
       header: valuesOfHeader(request.rawHeaders, SIGNATURE_HEADER),
       body: bytes,

@@ -29,7 +29,7 @@ export const AuthConfig = Type.Object({
 });
 export type AuthConfig = Static<typeof AuthConfig>;
 
-export const { schema: AuthConfigBody, present: presentAuthConfig } = publicView(AuthConfig, {
+export const { schema: AuthConfigBody, render: renderAuthConfig } = publicView(AuthConfig, {
   $id: "AuthConfig",
   omit: ["organization_id"],
 });
@@ -121,7 +121,7 @@ const listAuthConfigs = operation({
   },
   handle({ principal, world }) {
     const found = world.index(authConfigs, "by_organization", principal.organization_id);
-    const auth_configs = [...found].map((config) => presentAuthConfig(config, world));
+    const auth_configs = [...found].map((config) => renderAuthConfig(config, world));
     return { auth_configs, total: found.size };
   },
 });

@@ -18,7 +18,7 @@ describe("records", () => {
       for (const made of Object.keys(factories)) expect(NAMES, `${name} makes ${made}`).toContain(made);
   });
 
-  it("what they refer to are collections that there are [interfaces 5]", () => {
+  it("references name existing collections [interfaces 5]", () => {
     let references = 0;
     for (const { collection } of COLLECTIONS) {
       for (const reference of referencesIn(collection.schema)) {

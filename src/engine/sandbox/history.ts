@@ -56,7 +56,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   /** The beginning of the ids since the last reset. */
   private prefix = "h_";
   /** The newest entry that an earlier server saved. */
-  private revived = 0;
+  private restoredUpTo = 0;
   private stateBytes = 0;
   private isNotifying = false;
   private readonly journal: Pick<Journal, "lastSequence">;
@@ -156,8 +156,8 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 
   /** The same among the entries of an earlier server, whose records are other objects now. */
-  findRevivedMaker(key: string): string | null {
-    return this.revived === 0 ? null : this.findMakerUpTo(this.revived, key);
+  findSavedMaker(key: string): string | null {
+    return this.restoredUpTo === 0 ? null : this.findMakerUpTo(this.restoredUpTo, key);
   }
 
   private findMakerUpTo(newest: number, key: string): string | null {
@@ -184,10 +184,10 @@ export class History extends TimelinePart<"change", HistoryEntry> {
   }
 
   /** Continues a saved history, which has no states. */
-  revive({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
+  restoreSaved({ about: { next, base, dropped }, entries }: StoredHistory, resets: number): void {
     this.prefix = prefixFor(resets);
     this.base = base;
-    this.revived = next - 1;
+    this.restoredUpTo = next - 1;
     this.lastSequence = next - 1;
     this.clear(dropped);
     const bySequence = new Map(entries.map((entry) => [entry.sequence, entry]));

@@ -62,9 +62,9 @@ export interface JournaledAttempt {
 export interface EntryHead {
   /** Its number; grows, and is never reused, not even after a rewind or a reset. */
   readonly seq: number;
-  /** The request or delivery, which the journal lists; undefined once the journal's bounds have dropped it. */
+  /** The request or delivery, which the journal lists; undefined after the journal has evicted it. */
   exchange: JournalEntry | undefined;
-  /** The change, which the history lists; undefined once the history's bound has dropped it. */
+  /** The change, which the history lists; undefined after the history has evicted it. */
   readonly change: object | undefined;
   /** Whether a rewind has undone the change. */
   isUndone: boolean;

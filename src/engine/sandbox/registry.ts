@@ -16,7 +16,7 @@ export interface NewSandbox extends SandboxOptions {
   fixture?: string | object;
   scenarios?: readonly string[];
   /** Called with the fixture before a world is built from it; may throw to refuse it. */
-  judge?: (fixture: LoadedFixture) => void;
+  checkFixture?: (fixture: LoadedFixture) => void;
 }
 
 /** All sandboxes of a server. */
@@ -62,7 +62,7 @@ export class SandboxRegistry {
   create(options: NewSandbox): Sandbox {
     const { fixtures, defaults } = this.parts;
     const fixture = fixtures.load(options.fixture ?? defaults.fixture);
-    options.judge?.(fixture);
+    options.checkFixture?.(fixture);
     return this.add(options, fixture);
   }
 
@@ -82,10 +82,10 @@ export class SandboxRegistry {
   }
 
   /** A saved sandbox; replaces an existing one of that name. */
-  revive(options: NewSandbox, fixture: LoadedFixture, revival: SavedState): Sandbox {
+  restoreSaved(options: NewSandbox, fixture: LoadedFixture, savedState: SavedState): Sandbox {
     this.sandboxes.get(options.name)?.close();
     const sandbox = this.add(options, fixture);
-    sandbox.revive(revival);
+    sandbox.restoreSaved(savedState);
     return sandbox;
   }
 

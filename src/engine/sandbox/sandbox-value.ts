@@ -35,7 +35,7 @@ export interface SandboxReset {
   /** The number of resets after this one; one more than before unless given. */
   resets?: number;
   /** Called with the fixture before a world is built from it; may throw to refuse it. */
-  judge?: (fixture: LoadedFixture) => void;
+  checkFixture?: (fixture: LoadedFixture) => void;
   /** Called with the new world; may throw to refuse it. */
   admit?: (root: Root) => void;
 }

@@ -34,7 +34,7 @@ export interface SavedSandbox {
   history: HistorySnapshot;
 }
 
-/** Why the sandbox has another world. */
+/** The reason why a sandbox's world was replaced. */
 export type SandboxChange = "created" | "reset" | "restored";
 
 /** The parts that all sandboxes of a server share. */
@@ -48,7 +48,7 @@ export interface SandboxParts {
   followSettings: (tx: Transaction, settings: Settings) => void;
   /** The world was replaced as a whole, or the sandbox was deleted: discards its uploads and queues. */
   onDiscard: (sandbox: Sandbox) => void;
-  /** Called when the sandbox has another world; `worldParts().onCommit` is called for changes of its records. */
+  /** Called when the sandbox's world was replaced; `worldParts().onCommit` is called for changes of its records. */
   onChange: (sandbox: Sandbox, change: SandboxChange) => void;
   blobs: BlobStore;
   /** Counts the requests of all sandboxes. */
@@ -77,7 +77,7 @@ export class Sandbox {
   readonly history: History;
   readonly recorder: TimelineRecorder;
   windows = new RateWindows();
-  /** The number of requests that are being delayed by their own header, or hang. */
+  /** The number of requests that hang, or wait because of their own delay header. */
   held = 0;
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
@@ -111,7 +111,7 @@ export class Sandbox {
    */
   reset(change: SandboxReset = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
-    change.judge?.(source);
+    change.checkFixture?.(source);
     const seed = change.seed ?? this.seed;
     // Built before the old world is discarded, in case the fixture cannot be built, or is too large for this server.
     const root = source.root(seed, this.settings);
@@ -225,13 +225,13 @@ export class Sandbox {
     return gone;
   }
 
-  revive({ created_at, resets, start, value, snapshots, history }: SavedState): void {
+  restoreSaved({ created_at, resets, start, value, snapshots, history }: SavedState): void {
     this.created_at = created_at;
     this.resets = resets;
     this.start = start;
     for (const [name, snapshot] of snapshots) this.snapshots.set(name, snapshot);
     if (history === undefined) this.history.begin(resets);
-    else this.history.revive(history, resets);
+    else this.history.restoreSaved(history, resets);
     this.restore(value);
   }
 
@@ -249,7 +249,7 @@ export class Sandbox {
       world: { ...value.world, clock: moveClock(clock, readClock(clock, wall), wall) },
     });
     this.faults.restoreState(faults);
-    const title = "What could not be saved was undone.";
+    const title = "Changes that could not be saved were undone.";
     this.recorder.recordRewind({ kind: "restore", title, subject: undefined, began }, history.about.next - 1);
     this.snapshots.clear();
     for (const [name, snapshot] of snapshots) {

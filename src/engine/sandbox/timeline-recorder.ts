@@ -102,7 +102,7 @@ export class TimelineRecorder {
     const { world, windows } = this.sandbox;
     return {
       version: this.history.versions.getVersion(world.root),
-      environment: this.presentEnvironment(),
+      environment: this.renderEnvironment(),
       now,
       requests: world.requests,
       windows: windows.counted,
@@ -110,7 +110,7 @@ export class TimelineRecorder {
     };
   }
 
-  private presentEnvironment(): Environment {
+  private renderEnvironment(): Environment {
     const { clock, origin, seed, secretKey } = this.sandbox.world;
     const uploads = this.sandbox.peekUploads();
     const latest = this.environment;
@@ -146,7 +146,7 @@ export class TimelineRecorder {
   }
 
   private recordTimer(commit: RecordedCommit, timer: Timer, advance: Change | undefined): void {
-    const maker = this.makers.get(timer) ?? this.findRevived(`${timers.name}\0${timer.id}`);
+    const maker = this.makers.get(timer) ?? this.findSaved(`${timers.name}\0${timer.id}`);
     const { origin, steppedFrom } = this.sandbox.world;
     const now = Math.min(steppedFrom, origin + timer.due - 1);
     const advanced_by = advance === undefined ? null : this.ensureEntry(advance, commit.from).id;
@@ -205,11 +205,11 @@ export class TimelineRecorder {
 
   private findProvenance({ work }: Change): Provenance {
     if (work === undefined) return UNKNOWN;
-    return this.makers.get(work.record) ?? this.findRevived(work.key);
+    return this.makers.get(work.record) ?? this.findSaved(work.key);
   }
 
-  private findRevived(key: string): Provenance {
-    const cause = this.history.findRevivedMaker(key);
+  private findSaved(key: string): Provenance {
+    const cause = this.history.findSavedMaker(key);
     return cause === null ? UNKNOWN : { cause, advanced_by: null };
   }
 

@@ -6,8 +6,8 @@ export type StoredRecord = object;
 
 export interface IndexSpec<R> {
   /**
-   * The lists that contain a record; several where a list can be narrowed by equality filters. The name of a field
-   * means one list for each of its values, such as the messages of each thread; a null is in no list.
+   * The lists that contain a record: several if a list has equality filters. A field's name means one list for each
+   * of its values, such as the messages of each thread; a record with null is in no list.
    */
   groups: (keyof R & string) | ((record: R) => readonly string[]);
   /** Ascending; ties are broken by id ascending (G28). Newest first: the negated instant. */
@@ -18,7 +18,7 @@ export interface IndexSpec<R> {
 export interface Index<R> {
   groups: (record: R) => readonly string[];
   order: IndexSpec<R>["order"];
-  /** The field whose values name the lists: the records that belong to another are found by it without a scan. */
+  /** The field whose values name the lists. It finds the records that belong to another without a scan. */
   field: string | undefined;
   /** Its position among the indexes of its collection. */
   at: number;
@@ -31,7 +31,7 @@ export interface CollectionSpec<
 > {
   /** The name under which the control API's state calls reach it (interfaces 4). */
   name: N;
-  /** The identifier prefix of section 2.1, such as `dept_`. Default: what the id's pattern begins with, if anything. */
+  /** The identifier prefix of section 2.1, such as `dept_`. Default: the beginning of the id's pattern, if it has one. */
   prefix?: string;
   /** The field that contains the public id. Default: `id`. */
   idField?: keyof R & string;
@@ -44,7 +44,7 @@ export interface CollectionSpec<
   internal?: boolean;
   /** Internal, but counted as a record of the sandbox where records are limited: clients can make any number of them. */
   counted?: boolean;
-  /** Its records are work still to be done: the change that stores one is the cause of that work (interfaces 10). */
+  /** Its records are pending work: the change that stores one is the cause of that work (interfaces 10). */
   work?: boolean;
 }
 

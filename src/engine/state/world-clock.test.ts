@@ -181,7 +181,7 @@ describe("the clock [interfaces 4]", () => {
     expect(world.epochNow()).toBe(START);
   });
 
-  it("what is due at this very instant runs on a frozen clock too", () => {
+  it("a timer that is due now runs on a frozen clock too", () => {
     const { world } = makeWorld({
       timerHandlers: { expiry: (tx) => void tx.put(ticks, { id: "tick_1", at: 0, text: "" }) },
     });

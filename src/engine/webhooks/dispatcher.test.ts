@@ -52,7 +52,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(514)).toEqual(several("new", 4));
   });
 
-  it("what is called off while it waits is never sent, what is under way is cut off and leaves no trace [G24]", async () => {
+  it("a cancelled attempt is never sent if it waits; one in progress is cut off and leaves no trace [G24]", async () => {
     const { left, ids, recorded, made, errors, sandbox } = senderStand();
     const { world, queue, remove, attempt } = sandbox();
     await queue(["a", "b", "c"]);
@@ -93,7 +93,7 @@ describe("the sender of deliveries", () => {
     expect(ids().slice(2)).toEqual(["z", "a", "m"]);
   });
 
-  it("what a restore has overtaken is not recorded, even where the same attempt is queued again [interfaces 4]", async () => {
+  it("an attempt from before a restore is not recorded, even if the same attempt is queued again [interfaces 4]", async () => {
     const { left, ids, recorded, made, sandbox } = senderStand();
     const { world, queue, waiting } = sandbox();
     await queue(["a", "b"]);

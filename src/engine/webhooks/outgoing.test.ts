@@ -46,15 +46,15 @@ describe("the queue of outgoing attempts", () => {
     expect(of("by_delivery", "z").map(({ id }) => id)).toEqual(["other", "z"]);
   });
 
-  it("what a store or a snapshot says of an attempt is judged [interfaces 4]", () => {
+  it("an attempt from a store or a snapshot is validated [interfaces 4]", () => {
     const row = { ...{ id: "a", kind: "first", webhook_id: "wh_1", delivery_id: "a" }, position: 1 };
-    const judge = toValidator(outgoing.schema!);
+    const validate = toValidator(outgoing.schema!);
     for (const kind of ["first", "retry", "redelivery"]) {
-      expect(judge({ ...row, kind, cancelled: false, again: true })).toBe(true);
+      expect(validate({ ...row, kind, cancelled: false, again: true })).toBe(true);
     }
-    expect(judge({ ...row, cancelled: false, kind: "other" })).toBe(false);
-    expect(judge({ ...row, cancelled: false, position: 0 })).toBe(false);
-    expect(judge(row)).toBe(false);
+    expect(validate({ ...row, cancelled: false, kind: "other" })).toBe(false);
+    expect(validate({ ...row, cancelled: false, position: 0 })).toBe(false);
+    expect(validate(row)).toBe(false);
   });
 
   it("waits until the outcome of each attempt is recorded, whichever is first [interfaces 4]", async () => {

@@ -6,7 +6,7 @@ export function createRequestOwn(address: () => { host: string; port: number }):
   return async ({ method, target, headers, body }, signal) => {
     const { host, port } = address();
     const flat = headers.flatMap(([name, value]) => [name!, value!]);
-    // A client of HTTP/1.0 may have sent none; this request is of 1.1, which needs one.
+    // An HTTP/1.0 client may omit Host, but this request uses HTTP/1.1, which requires it.
     if (!headers.some(([name]) => name!.toLowerCase() === "host")) flat.push("Host", `127.0.0.1:${port}`);
     if (body !== undefined) flat.push("Content-Length", String(body.length));
     const options = { host, port, method, path: target, headers: flat as never };

@@ -145,8 +145,8 @@ function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
 }
 
 /** The finding for a delivery that should have been accepted, and was not. */
-export async function judgeNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
-  if (isDeferred(attempt)) return judgeDeferred(session, attempt, label);
+export async function checkNotAccepted(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+  if (isDeferred(attempt)) return checkDeferred(session, attempt, label);
   return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
 }
 
@@ -155,7 +155,7 @@ export async function expectAccepted(session: Session, cases: readonly Case[]): 
   const staged = stage(session, cases);
   const attempts = await deliverAll(session, staged);
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (refused >= 0) return judgeNotAccepted(session, attempts[refused]!, staged[refused]!.label);
+  if (refused >= 0) return checkNotAccepted(session, attempts[refused]!, staged[refused]!.label);
   const last = attempts.at(-1) ?? null;
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
@@ -236,7 +236,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
     const attempt: Attempt = await session.deliver(delivery);
     if (isAccepted(attempt)) continue;
     const again = deliveries.indexOf(delivery) < index ? " (a repetition)" : "";
-    return judgeNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
+    return checkNotAccepted(session, attempt, `delivery ${index + 1}${again}`);
   }
   return null;
 }
@@ -245,7 +245,7 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
 const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
 /** Compares the probe's reading with the expected side effects, for a check whose answers were already right. */
-export async function judgeEffects(
+export async function checkEffects(
   session: Session,
   observed: {
     before: ProbeReading | null;
@@ -284,7 +284,7 @@ function deliverAnother(session: Session): Promise<Attempt> {
  * The finding for a lasting 429, or a 503. If the receiver defers every delivery, nothing is shown; if it accepts
  * another one meanwhile, "later" is its answer to this one.
  */
-export async function judgeDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
+export async function checkDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
   return compareDeferred(attempt, { label, other: await deliverAnother(session) });
 }
 

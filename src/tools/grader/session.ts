@@ -18,12 +18,12 @@ export interface Attempt {
   request: RawRequest;
   /** Null for a request that is not a delivery. */
   delivery: TestDelivery | null;
-  /** The signature fits the body: the real service could have sent it. */
+  /** Whether the signature fits the body, as in a delivery of the real service. */
   genuine: boolean;
   result: OutboundResult;
 }
 
-/** Whether no answer came although one was waited for. */
+/** Whether the receiver gave no answer in time. */
 export const isSilence = ({ error }: OutboundResult): boolean => error !== undefined && error.kind !== "left";
 
 /** 410 to a genuine delivery disables the webhook (3.3): the service would send nothing more. */
@@ -43,13 +43,13 @@ export interface SessionOptions extends SendLimits, DeliverySource {
   probe: Probe | null;
   /** How long a receiver may be busy with the same delivery, and a side effect may follow its answer; milliseconds. */
   patienceMs: number;
-  /** How many other deliveries come between a delivery and its repetition, and how long that waits. */
+  /** How many other deliveries are sent before a delivery is repeated, and how long the repetition waits. */
   memoryDeliveries: number;
   memoryMs: number;
   onNotice?: ((notice: string) => void) | undefined;
 }
 
-/** How often one request is repeated after a 429, and how long a run waits for that; then 429 is its answer. */
+/** How often a request is repeated after a 429, and how long a run waits for it. After that, the 429 counts. */
 const MAX_RATE_LIMIT_RETRIES = 5;
 const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 const MAX_RATE_LIMIT_WAITS_MS = 300_000;
@@ -61,23 +61,23 @@ const SLOW_MS = 250;
 export class Session {
   readonly attempts: Attempt[] = [];
   options: SessionOptions;
-  /** Whether genuine deliveries share connections, as the service's do; off once that was seen to fail. */
+  /** Whether genuine deliveries share connections, as those of the service do; false after that has failed. */
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
   first: { delivery: TestDelivery; at: number } | null = null;
   /** The probe's last settled reading, as long as nothing was sent since. */
   private settled: ProbeReading | null = null;
   private last: ProbeReading | null = null;
-  /** Accepted since the last reading, by id: their side effects may still be to come. */
+  /** Deliveries accepted since the last reading, by id: their side effects may still follow. */
   private readonly pending = new Map<string, TestDelivery>();
-  /** Events that have no side effect in this receiver: nothing is waited for after them. */
+  /** Events without a side effect in this receiver; the run does not wait for one. */
   private readonly unusedEvents = new Set<string>();
   /** The ids of deliveries that were accepted. */
   readonly accepted = new Set<string>();
   /** The shortest time in which a genuine delivery was answered, in milliseconds. */
   fastestMs = Number.POSITIVE_INFINITY;
   private rateLimitWaitMs = 0;
-  /** How long the first side effect was waited for in vain, in milliseconds. */
+  /** How long the run waited for the first side effect without seeing it, in milliseconds. */
   waitedMs: number | undefined;
 
   constructor(options: SessionOptions) {
@@ -89,8 +89,8 @@ export class Session {
   }
 
   /**
-   * Sends a delivery. A genuine one in the service's own form goes over a kept connection where the receiver
-   * offers one, and again over a new one where that breaks: an idle connection may close at any moment.
+   * Sends a delivery. A genuine one in the service's own form uses an idle connection if the receiver keeps one
+   * open. If that one breaks, it is sent again over a new one: an idle connection may close at any time.
    * @throws WebhookGone when a genuine delivery is answered 410.
    */
   async deliver(delivery: TestDelivery, transport?: Transport): Promise<Attempt> {
@@ -103,7 +103,7 @@ export class Session {
     return this.record({ request: again, delivery, genuine, result: await this.sendPatiently(again) });
   }
 
-  /** Sends a delivery a single time, also when the connection breaks, and accepts a 429 as its answer. */
+  /** Sends a delivery only once, even if the connection breaks or the answer is 429. */
   async deliverOnce(delivery: TestDelivery, { reuse }: { reuse: boolean }): Promise<Attempt> {
     this.settled = null;
     const request = { ...toRequest(this.options, delivery), reuse };
@@ -162,7 +162,7 @@ export class Session {
     return effects;
   }
 
-  /** Whether every further delivery takes the run noticeably longer: then checks send fewer. */
+  /** Whether each delivery takes noticeably long; checks then send fewer. */
   get isSlow(): boolean {
     return this.fastestMs > SLOW_MS && this.fastestMs < Number.POSITIVE_INFINITY;
   }
@@ -173,25 +173,25 @@ export class Session {
     return this.isSlow && longest > (sent.length - 0.5) * this.fastestMs;
   }
 
-  /** How many requests can be under way without one waiting for another beyond the deadline. */
+  /** How many requests can be sent at once so that none misses the deadline by waiting for another. */
   concurrency(): number {
     const slots = this.options.timeoutMs / 2 / Math.max(this.fastestMs, 1);
     return Math.min(Math.max(Math.floor(slots), 1), MAX_CONCURRENCY);
   }
 
-  /** Waits for later side effects half as long again as this lateness. */
+  /** Makes the run wait for later side effects one and a half times as long as this delay. */
   allowFor(latenessMs: number): void {
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
     this.options.probe?.allowFor(latenessMs);
   }
 
-  /** The first side effect did not come in this time: later ones are not waited for as long, so that the run ends. */
+  /** Shortens the wait for later side effects, because the first did not come in this time. */
   stopWaitingForEffects(waitedMs: number): void {
     this.waitedMs = waitedMs;
     this.options.probe?.hurry();
   }
 
-  /** Whether something accepts connections, tried until `patienceMs` have passed; null or the reason. */
+  /** Tries to connect to the receiver for `patienceMs`. Returns null if it accepts, otherwise the reason. */
   async connectionProblem(patienceMs: number): Promise<string | null> {
     const { signal, url, locate, timeoutMs } = this.options;
     const giveUp = performance.now() + patienceMs;
@@ -230,7 +230,7 @@ export class Session {
     if (!this.unusedEvents.has(delivery.event)) this.pending.set(delivery.id, delivery);
   }
 
-  /** 429 says "later" and nothing about the request: it is sent again after the time that the answer names. */
+  /** A 429 only asks to wait, so the request is sent again after the time in the answer. */
   private async sendPatiently(request: RawRequest): Promise<OutboundResult> {
     this.settled = null;
     for (let retries = 0; ; retries += 1) {

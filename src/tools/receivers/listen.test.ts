@@ -70,15 +70,15 @@ describe("understudy listen [interfaces 2]", () => {
   });
 
   it("a missing signature is distinguished from one without a secret to verify it [6.3]", async () => {
-    const judged = await listen({ secret: "whsec_right" });
-    await fetch(judged.listener.url, { method: "POST", body: "{}" });
-    expect(judged.heard[0]!.text).toContain("signature MISSING");
-    const unjudged = await listen();
-    await unjudged.send("{}");
-    expect(unjudged.heard[0]!.text).toContain("not checked (no --secret)");
+    const checked = await listen({ secret: "whsec_right" });
+    await fetch(checked.listener.url, { method: "POST", body: "{}" });
+    expect(checked.heard[0]!.text).toContain("signature MISSING");
+    const unchecked = await listen();
+    await unchecked.send("{}");
+    expect(unchecked.heard[0]!.text).toContain("not checked (no --secret)");
   });
 
-  it("what a stranger sends cannot steer the terminal [interfaces 2]", async () => {
+  it("a delivery's text cannot control the terminal [interfaces 2]", async () => {
     const { heard, send } = await listen();
     await send("\u001b[2J\u009b\u202e");
     expect(heard[0]!.text).not.toContain("\u001b");

@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
 import { pluralize, printable } from "../../engine/contract/text.ts";
+import { checkSignature, type SignatureVerdict } from "../../engine/receivers/check-signature.ts";
 import type { ForwardedAnswer, ForwardedDelivery } from "../../engine/receivers/forwarding.ts";
-import { judgeSignature, type SignatureVerdict } from "../../engine/receivers/judge-signature.ts";
 import {
   answerTo,
   describeAnswer,
@@ -126,7 +126,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       path: request.path,
       headers: request.headers,
       body: Buffer.from(body),
-      judgement: judge(request, body, options.secret),
+      judgement: checkRequest(request, body, options.secret),
       answer: describeAnswer(answer),
     });
     return simulateAnswer(answer, request.signal);
@@ -151,9 +151,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   };
 }
 
-function judge({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {
+function checkRequest({ rawHeaders }: ReceiverRequest, body: Uint8Array, secret: string | undefined) {
   if (secret === undefined) return undefined;
-  return judgeSignature({ secret, header: valuesOfHeader(rawHeaders, SIGNATURE_HEADER), body });
+  return checkSignature({ secret, header: valuesOfHeader(rawHeaders, SIGNATURE_HEADER), body });
 }
 
 /** Counts the attempts of each delivery. */

@@ -1,7 +1,7 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
+import { checkSuccess, succeeded } from "./check-answer.ts";
 import type { Contract } from "./contract.ts";
 import type { Call } from "./exchange.ts";
-import { judgeSuccess, succeeded } from "./judge-answer.ts";
 import { describeMissing, type KnownObjects, type PathParams } from "./known-objects.ts";
 import type { CheckFamily, VerifyReport } from "./report.ts";
 import type { Exchange, Target } from "./target.ts";
@@ -43,9 +43,9 @@ export class Context implements RunParts {
   }
 
   /** Sends a request that must succeed; undefined where the answer is not success as declared. */
-  async sendAndJudge(operation: string, call: Call = {}): Promise<Exchange | undefined> {
+  async sendAndCheck(operation: string, call: Call = {}): Promise<Exchange | undefined> {
     const exchange = await this.send(operation, call);
-    return judgeSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;
+    return checkSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;
   }
 
   /** Known ids that go together; undefined, and reported as not observable, where one is missing. */
@@ -87,13 +87,13 @@ export class Context implements RunParts {
   }
 }
 
-/** A judgement of single answers, live and in a recording alike. */
+/** A check of single answers, live and in a recording alike. */
 export interface Observation {
   /** Whose answers; absent: every operation's. */
   operation?: string;
   /** Reads only the bodies of successes. */
   successes?: true;
-  /** A judge for one run, which may remember earlier answers. */
+  /** Starts a check for one run, which may remember earlier answers. */
   begin: () => (verdict: Verdict, exchange: Exchange) => void;
 }
 
@@ -107,23 +107,26 @@ export interface Check extends AnyCheck<Context, void> {
 }
 
 /** Observes the successes of one operation. */
-export function observeOperation(operation: string, judge: ReturnType<Observation["begin"]>): Observation {
-  return { operation, successes: true, begin: () => judge };
+export function observeOperation(
+  operation: string,
+  checkExchange: ReturnType<Observation["begin"]>,
+): Observation {
+  return { operation, successes: true, begin: () => checkExchange };
 }
 
 /** A check without requests of its own: live it judges the operation's first success. */
-export function judgeSuccesses(
+export function checkSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,
-  judge: ReturnType<Observation["begin"]>,
+  checkExchange: ReturnType<Observation["begin"]>,
 ): Check {
   return {
     ...about,
     family: "answers",
-    observe: observeOperation(operation, judge),
+    observe: observeOperation(operation, checkExchange),
     run(context) {
       const first = context.first(operation);
-      if (first !== undefined) judge(context.verdict, first.exchange);
+      if (first !== undefined) checkExchange(context.verdict, first.exchange);
     },
   };
 }

@@ -26,14 +26,14 @@ export interface Listing {
   orderGap?: Basis;
   /** The field that start_date and end_date filter. */
   time?: string;
-  judgeItem?: (verdict: Verdict, item: Item) => void;
+  checkItem?: (verdict: Verdict, item: Item) => void;
 }
 
 /** Section 2.6. */
 const logEntries = {
   id: ({ id }: Item) => id,
   ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", usual: 50 },
-  judgeItem(verdict: Verdict, { id, action, changes }: Item) {
+  checkItem(verdict: Verdict, { id, action, changes }: Item) {
     if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
   },
 };

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "understudy-verify-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("verdict", () => {
-  it("what was not observed never passes, and only the reference fails [interfaces 2]", () => {
+  it("an unobserved requirement never passes, and only the reference fails [interfaces 2]", () => {
     expect(new Verdict().outcome).toBe("not-observable");
     const verdict = new Verdict();
     verdict.expect(true, "", "G08");

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { sign } from "../../engine/webhooks/sign.ts";
+import { excerpt } from "./check-answer.ts";
 import { parseJson } from "./exchange.ts";
-import { excerpt } from "./judge-answer.ts";
 import type { Verdict } from "./verdict.ts";
 
 export interface Received {
@@ -31,7 +31,7 @@ export async function openReceiver(): Promise<{ url: string; received: Received[
 }
 
 /** 6.2 and 6.3: headers, signature and body of a delivery. */
-export function judgeReceived(
+export function checkReceived(
   verdict: Verdict,
   { headers, bytes }: Received,
   { webhook_id, secret }: { webhook_id: string; secret: string },

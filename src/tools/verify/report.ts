@@ -43,7 +43,7 @@ export interface CheckReport extends CheckResult<VerifyOutcome> {
 export interface AssumptionReport {
   id: string;
   topic: string;
-  /** How often a judgement that rests on it fitted. */
+  /** How often a verdict that rests on it fitted. */
   confirmed: number;
   differs: number;
 }

@@ -1,7 +1,7 @@
 import type { VerifyOutcome } from "./report.ts";
 import type { Exchange } from "./target.ts";
 
-/** The assumption that a judgement rests on; undefined where the reference itself says it. */
+/** The assumption that a verdict rests on; undefined where the reference itself says it. */
 export type Basis = string | undefined;
 
 /** Collects the findings of one check. Only departures from the reference fail; departures from assumptions differ. */

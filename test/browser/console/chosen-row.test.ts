@@ -19,7 +19,7 @@ beforeAll(async () => {
   names["record"] = items[0].id;
 });
 
-describe("what an address chooses", { timeout: 4 * PATIENCE_MS }, () => {
+describe("the row that an address selects", { timeout: 4 * PATIENCE_MS }, () => {
   it.each([
     ["timeline?entry={entry}", "treegrid"],
     ["world?collection=audit_logs&record={record}", "grid"],

@@ -13,7 +13,7 @@ import {
   HISTORY_ACTIONS,
   HistoryEntryBody,
   historyGroup,
-  presentHistoryEntry,
+  renderAuditEntry,
 } from "./schema.ts";
 
 export const listAssistantHistory = operation({
@@ -66,7 +66,7 @@ export const listAssistantHistory = operation({
       .index(assistantHistory, "newest", historyGroup(assistant_id, query))
       .between(-to, -from);
     return {
-      audit_logs: found.page(offset, limit).map((entry) => presentHistoryEntry(entry, world)),
+      audit_logs: found.page(offset, limit).map((entry) => renderAuditEntry(entry, world)),
       pagination: { total: found.size, limit, offset, has_more: offset + limit < found.size },
     };
   },

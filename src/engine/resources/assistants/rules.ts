@@ -15,7 +15,7 @@ export function listChanges(before: Assistant, after: Assistant): Change[] {
     .map((field) => ({ field, old_value: before[field], new_value: after[field] }));
 }
 
-/** Tells a deletion and a restoration from other updates, by `deleted_at`. */
+/** Distinguishes deletions and restorations from other updates by `deleted_at`. */
 export function classifyUpdate(before: Assistant, after: Assistant): "updated" | "deleted" | "restored" {
   if (before.deleted_at === null && after.deleted_at !== null) return "deleted";
   if (before.deleted_at !== null && after.deleted_at === null) return "restored";

@@ -60,7 +60,7 @@ export function generateLog(
   const gap = Math.max(1, Math.min(MAX_GAP_MS, Math.floor(span / count)));
   const instants = Array.from({ length: count }, (_, n) => -(n * gap + random.int(1, gap)));
   const free = instants.slice(given);
-  const proven = presentEvents(present, random, -(count + 1) * gap);
+  const proven = listFinalEvents(present, random, -(count + 1) * gap);
   const drawLife = lifeDrawer(present, context);
   const lives = interleave(Math.max(0, free.length - proven.length), ({ oldest, ...place }) =>
     drawLife(free[oldest]!, place),
@@ -102,7 +102,11 @@ export function logId(organization_id: string, n: number): string {
 }
 
 /** Lists the events since an instant that follow from the existing records, unordered. */
-function presentEvents({ people, departments, stores }: FinalState, random: Random, since: number): Event[] {
+function listFinalEvents(
+  { people, departments, stores }: FinalState,
+  random: Random,
+  since: number,
+): Event[] {
   const users = new Map(people.map((user) => [user.id, user]));
   const places = new Map(departments.map((department) => [department.id, department]));
   const lastActs = new Map<string, number>();

@@ -25,7 +25,7 @@ export const createToken = operation({
   path: "/v1/auth/token",
   summary: "Exchange an API key for a session token",
   description:
-    "The API key comes in the body or in one of the headers of section 5; where both are sent, the body decides, so that a client may ask for a new token while its old one still rides along.",
+    "The API key comes in the body or in one of the headers of section 5; if both are sent, the body decides, so that a client can ask for a new token while it still sends the old one.",
   credentials: false,
   envelope: "C",
   body: { kind: "json", optional: true, schema: Type.Object({ api_key: Type.Optional(Type.String()) }) },
@@ -36,7 +36,7 @@ export const createToken = operation({
       return (
         accepted(identifyKey(world, api_key)) ?? refuse(`the body's api_key is ${explainKey(world, api_key)}`)
       );
-    // A session token does not renew itself; that is what refresh tokens are for.
+    // Only a refresh token can renew a session token.
     if (principal?.credential === "token") return refuse("a session token does not renew itself");
     if (principal === undefined) return refuse();
     const key = world.get(apiKeys, principal.key_id);
@@ -52,7 +52,7 @@ export const refreshToken = operation({
   method: "POST",
   path: "/v1/auth/refresh",
   summary: "Exchange a refresh token for a new session token",
-  description: "The refresh token is spent; access tokens that were issued before live on until they expire.",
+  description: "The refresh token cannot be used again; earlier access tokens stay valid until they expire.",
   credentials: false,
   envelope: "C",
   body: {
@@ -88,7 +88,7 @@ function grant({ world, principal, settings }: Call): Reply {
   return new Reply(200, body, { "Cache-Control": "no-store" });
 }
 
-const NO_REFRESH_TOKEN = "the body holds no refresh token that is neither spent nor expired";
+const NO_REFRESH_TOKEN = "the body has no refresh token that is unused and not expired";
 
 /** @param reason a reason that the headers do not show, for the journal */
 function refuse(reason?: string): never {

@@ -10,8 +10,8 @@ import {
   ChangeLogBody,
   changeLogGroup,
   changeLogs,
-  presentChangeLog,
   RESOURCE_TYPES,
+  renderChangeLog,
 } from "./schema.ts";
 
 export const listChangeLogs = operation({
@@ -58,7 +58,7 @@ export const listChangeLogs = operation({
       .index(changeLogs, "newest", changeLogGroup(organization_id, body))
       .between(-to, -from);
     return {
-      logs: found.page(skip, take).map((entry) => presentChangeLog(entry, world)),
+      logs: found.page(skip, take).map((entry) => renderChangeLog(entry, world)),
       total_count: found.size,
       skip,
       take,

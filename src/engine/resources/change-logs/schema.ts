@@ -48,7 +48,7 @@ export const ChangeLog = Type.Object({
 export type ChangeLog = Static<typeof ChangeLog>;
 
 /** Section 2.6, without the metadata that only assistant history carries. */
-export const { schema: ChangeLogBody, present: presentChangeLog } = publicView(ChangeLog, {
+export const { schema: ChangeLogBody, render: renderChangeLog } = publicView(ChangeLog, {
   $id: "ChangeLog",
   omit: ["organization_id"],
 });

@@ -18,7 +18,7 @@ import {
   jobLength,
   plannedTotals,
   planTotals,
-  presentJob,
+  renderJob,
   runningJob,
   startJob,
 } from "./rules.ts";
@@ -87,7 +87,7 @@ export const listConnectorJobs = operation({
   handle({ params: { organization_id }, query, world }) {
     const { limit = 50, offset = 0, order_by = "-start_time", ...filter } = query;
     const found = selectJobs(world, jobGroup(organization_id, filter), order_by, dateSpan(query, world));
-    const jobs = found.page(offset, limit).map((job) => presentJob(job, world));
+    const jobs = found.page(offset, limit).map((job) => renderJob(job, world));
     return { jobs, total: found.size, limit, offset };
   },
 });
@@ -104,7 +104,7 @@ export const retrieveConnectorJob = operation({
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND"],
   success: { status: 200, schema: ConnectorJobBody },
   access: requireJob,
-  handle: ({ world }, job) => presentJob(job, world),
+  handle: ({ world }, job) => renderJob(job, world),
 });
 
 export const triggerConnectorJob = operation({
@@ -140,7 +140,7 @@ export const triggerConnectorJob = operation({
     const totals = planTotals(world, started, { now: world.now, totals: drawn });
     const length = jobLength(settings);
     const fails_after = failsAfter(world, started, { length, settings });
-    return presentJob(startJob(world, started, { length, totals, fails_after }), world);
+    return renderJob(startJob(world, started, { length, totals, fails_after }), world);
   },
 });
 

@@ -7,7 +7,7 @@ import type { Settings } from "../../contract/settings.ts";
 import { Random } from "../../state/random.ts";
 import type { Transaction, WorldReader } from "../../state/transaction.ts";
 import { connections } from "../connections.ts";
-import { type ConnectorJob, connectorJobs, jobGroup, presentFigures } from "./schema.ts";
+import { type ConnectorJob, connectorJobs, jobGroup, renderFigures } from "./schema.ts";
 
 /** G15: events for notification rules; webhooks of section 6.1 have no such events. */
 const job = {
@@ -108,8 +108,8 @@ export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...syncedAt(job, now) };
 }
 
-export function presentJob(job: ConnectorJob, world: WorldReader) {
-  return presentFigures(currentJob(job, world.now), world);
+export function renderJob(job: ConnectorJob, world: WorldReader) {
+  return renderFigures(currentJob(job, world.now), world);
 }
 
 /** The job of this connection and type that runs now; there is at most one. */

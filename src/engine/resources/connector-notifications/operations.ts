@@ -23,7 +23,7 @@ import {
   NotificationConfigBody,
   NotificationConfigInput,
   type NotificationRule,
-  presentConfig,
+  renderConfig,
 } from "./schema.ts";
 
 const BASE = "/v1/organizations/{organization_id}/knowledge/connectors/notifications";
@@ -51,7 +51,7 @@ export const retrieveNotifications = operation({
   path: BASE,
   summary: "Retrieve the notification rules of an organization's connectors",
   success: { status: 200, schema: NotificationConfigBody },
-  handle: ({ params, world }) => presentConfig(findConfig(world, params.organization_id), world),
+  handle: ({ params, world }) => renderConfig(findConfig(world, params.organization_id), world),
 });
 
 export const updateNotifications = operation({
@@ -67,7 +67,7 @@ export const updateNotifications = operation({
   handle({ params: { organization_id }, body, world }) {
     const notifications = soundRules(body.notifications);
     const config = { organization_id, notifications, updated_at: world.now };
-    return presentConfig(world.put(connectorNotifications, config), world);
+    return renderConfig(world.put(connectorNotifications, config), world);
   },
 });
 

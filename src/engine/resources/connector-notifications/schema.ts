@@ -38,7 +38,7 @@ export const NotificationConfig = Type.Object({
 });
 export type NotificationConfig = Static<typeof NotificationConfig>;
 
-export const { schema: NotificationConfigBody, present: presentConfig } = publicView(NotificationConfig, {
+export const { schema: NotificationConfigBody, render: renderConfig } = publicView(NotificationConfig, {
   $id: "NotificationConfig",
 });
 

@@ -127,7 +127,7 @@ function placed(entry: Entry, above: ReadonlyMap<string, Department>, base: Base
   return given.created_at === undefined ? noOlderThan(parent, made) : made;
 }
 
-/** A tree grows from its root. */
+/** A department is never older than its parent. */
 function noOlderThan(parent: Department | undefined, made: Department): Department {
   if (parent === undefined || made.created_at >= parent.created_at) return made;
   return { ...made, created_at: parent.created_at };

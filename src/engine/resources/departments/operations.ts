@@ -7,7 +7,7 @@ import { recordAudit } from "../audit-logs/rules.ts";
 import { ADMINISTRATOR_ERRORS, requireAdministrator } from "../organizations/access.ts";
 import { departmentsFixture, makeDepartment } from "./fixtures.ts";
 import { departmentState, moveDepartment, reparentedEntry, wouldCycle } from "./rules.ts";
-import { DepartmentBody, departments, presentDepartment } from "./schema.ts";
+import { DepartmentBody, departments, renderDepartment } from "./schema.ts";
 
 export const reparentDepartment = operation({
   id: "departments.reparent",
@@ -46,10 +46,10 @@ export const reparentDepartment = operation({
       throw new ApiError("DEPARTMENT_CYCLE_DETECTED", { details: { department_id, new_parent_id } });
     }
     // G31: a move to the current parent is not a change.
-    if (department.parent_id === new_parent_id) return presentDepartment(department, world);
+    if (department.parent_id === new_parent_id) return renderDepartment(department, world);
     const moved = moveDepartment(world, department, parent);
     recordAudit(world, reparentedEntry(department, parent), principal.user_id);
-    return presentDepartment(moved, world);
+    return renderDepartment(moved, world);
   },
 });
 

@@ -22,7 +22,7 @@ export const Department = Type.Object({
 });
 export type Department = Static<typeof Department>;
 
-export const { schema: DepartmentBody, present: presentDepartment } = publicView(Department, {
+export const { schema: DepartmentBody, render: renderDepartment } = publicView(Department, {
   $id: "Department",
 });
 

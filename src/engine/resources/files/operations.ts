@@ -15,7 +15,7 @@ import {
   files,
   fileTexts,
   MimeType,
-  presentFile,
+  renderFile,
   storagePath,
   uploads,
 } from "./schema.ts";
@@ -115,7 +115,7 @@ export const registerFile = operation({
   },
   handle({ params: { organization_id }, body, world, principal }, _organization, findings) {
     const upload = requireCompleted(world, organization_id, body);
-    if (upload.file_id !== null) return new Reply(200, presentFile(world.get(files, upload.file_id)!, world));
+    if (upload.file_id !== null) return new Reply(200, renderFile(world.get(files, upload.file_id)!, world));
     const file = insertFile(world, {
       filename: upload.filename,
       mime_type: upload.mime_type,
@@ -126,7 +126,7 @@ export const registerFile = operation({
       findings,
     });
     world.update(uploads, upload.id, { file_id: file.id });
-    return new Reply(201, presentFile(file, world));
+    return new Reply(201, renderFile(file, world));
   },
 });
 
@@ -166,7 +166,7 @@ export const uploadFile = operation({
       created_by: principal.user_id,
       findings,
     });
-    return presentFile(made, world);
+    return renderFile(made, world);
   },
 });
 

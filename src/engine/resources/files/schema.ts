@@ -47,7 +47,7 @@ export const FileObject = Type.Object({
 });
 export type FileObject = Static<typeof FileObject>;
 
-export const { schema: FileBody, present: presentFile } = publicView(FileObject, { $id: "UploadedFile" });
+export const { schema: FileBody, render: renderFile } = publicView(FileObject, { $id: "UploadedFile" });
 
 export const files = collection({
   name: "files",

@@ -30,7 +30,7 @@ const StoredObject = Type.Object(
 );
 
 /** The object of a complete upload. */
-function presentObject(upload: Upload, world: WorldReader) {
+function renderObject(upload: Upload, world: WorldReader) {
   const name = upload.gcs_path.slice(`gs://${BUCKET}/`.length);
   const at = upload.completed_at ?? upload.created_at;
   // The real storage counts generations in microseconds.
@@ -147,12 +147,12 @@ export const putUpload = operation({
     }
   },
   handle({ world }, upload, { received, is_probe, crc32c }) {
-    if (upload.status === "complete") return presentObject(upload, world);
+    if (upload.status === "complete") return renderObject(upload, world);
     // A probe does not complete an upload whose last byte is just being received.
     if (is_probe || received < upload.file_size) {
       return new Reply(308, undefined, received === 0 ? {} : { Range: `bytes=0-${received - 1}` });
     }
-    return presentObject(completeUpload(world, upload.id, crc32c), world);
+    return renderObject(completeUpload(world, upload.id, crc32c), world);
   },
 });
 

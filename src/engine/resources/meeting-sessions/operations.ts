@@ -27,8 +27,8 @@ import {
   meetingRecordings,
   meetingSessions,
   meetingTranscripts,
-  presentSession,
-  presentTranscript,
+  renderSession,
+  renderTranscript,
   type TranscriptEntry,
   TranscriptEntryBody,
 } from "./schema.ts";
@@ -45,7 +45,7 @@ const PLAIN_TEXT = "text/plain";
 const WRITERS: Record<ExportFormat, (entries: Iterable<TranscriptEntry>) => unknown> = {
   txt: (entries) => new RawBody(PLAIN_TEXT, toText(entries)),
   srt: (entries) => new RawBody(PLAIN_TEXT, toSrt(toCues(entries))),
-  json: (entries) => Array.from(entries, presentTranscript),
+  json: (entries) => Array.from(entries, renderTranscript),
 };
 
 export const exportTranscript = operation({
@@ -110,7 +110,7 @@ export const stopMeeting = operation({
   success: { status: 200, schema: MeetingSessionBody },
   access: requireManagedSession,
   handle(call, session) {
-    return presentSession(stopSession(call.world, session, findCaller(call).name), call.world);
+    return renderSession(stopSession(call.world, session, findCaller(call).name), call.world);
   },
 });
 

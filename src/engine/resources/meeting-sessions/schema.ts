@@ -21,7 +21,7 @@ export const MeetingSession = Type.Object({
 });
 export type MeetingSession = Static<typeof MeetingSession>;
 
-export const { schema: MeetingSessionBody, present: presentSession } = publicView(MeetingSession, {
+export const { schema: MeetingSessionBody, render: renderSession } = publicView(MeetingSession, {
   $id: "MeetingSession",
 });
 
@@ -52,7 +52,7 @@ export const TranscriptEntry = Type.Object({
 export type TranscriptEntry = Static<typeof TranscriptEntry>;
 
 /** The exported and streamed body; the path has the session. */
-export const { schema: TranscriptEntryBody, present: presentTranscript } = publicView(TranscriptEntry, {
+export const { schema: TranscriptEntryBody, render: renderTranscript } = publicView(TranscriptEntry, {
   $id: "TranscriptEntry",
   omit: ["session_id"],
 });
@@ -77,7 +77,7 @@ export const MeetingLog = Type.Object({
 export type MeetingLog = Static<typeof MeetingLog>;
 
 /** The streamed body. */
-export const { schema: MeetingLogBody, present: presentLog } = publicView(MeetingLog, {
+export const { schema: MeetingLogBody, render: renderLog } = publicView(MeetingLog, {
   $id: "MeetingLog",
   omit: ["id", "session_id"],
 });

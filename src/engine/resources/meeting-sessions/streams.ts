@@ -14,8 +14,8 @@ import {
   meetingLogs,
   meetingSessions,
   meetingTranscripts,
-  presentLog,
-  presentTranscript,
+  renderLog,
+  renderTranscript,
   SESSION_STATUSES,
   TranscriptEntryBody,
 } from "./schema.ts";
@@ -39,7 +39,7 @@ export const streamTranscripts = stream({
   summary: "Follow a meeting's transcript",
   each: "a transcript entry of section 2.4, in the order of arrival",
   events: TranscriptEntryBody,
-  since: arrivalsSince("transcript", meetingTranscripts, presentTranscript),
+  since: arrivalsSince("transcript", meetingTranscripts, renderTranscript),
 });
 
 export const streamStatus = stream({
@@ -62,7 +62,7 @@ export const streamLogs = stream({
   summary: "Follow a meeting's log",
   each: "`{at, level, message}`",
   events: MeetingLogBody,
-  since: arrivalsSince("log", meetingLogs, presentLog),
+  since: arrivalsSince("log", meetingLogs, renderLog),
 });
 
 interface StreamDeclaration {
@@ -106,14 +106,14 @@ function stream({ id, name, summary, each, events, since }: StreamDeclaration) {
 function arrivalsSince<R extends StoredRecord & { session_id: string }>(
   kind: Arrival["kind"],
   collection: Collection<R>,
-  present: (record: R, world: WorldReader) => object,
+  render: (record: R, world: WorldReader) => object,
 ): Since {
   return (world, { session_id }, position) => {
     const arrived = world.index(meetingArrivals, "by_stream", `${session_id}/${kind}`);
     function* events(): Generator<StreamedEvent> {
       for (const entry of arrived.between(position + 1, Number.POSITIVE_INFINITY)) {
         const record = entry.record_id === null ? undefined : world.get(collection, entry.record_id);
-        if (record !== undefined) yield { position: entry.position, data: present(record, world) };
+        if (record !== undefined) yield { position: entry.position, data: render(record, world) };
       }
     }
     return { events: events(), latest: arrived.size };

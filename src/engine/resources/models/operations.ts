@@ -12,14 +12,14 @@ import {
 } from "../organizations/access.ts";
 import { organizations } from "../organizations/schema.ts";
 import { makeModel, modelsFixture } from "./fixtures.ts";
-import { type Model, ModelBody, models, presentModel } from "./schema.ts";
+import { type Model, ModelBody, models, renderModel } from "./schema.ts";
 
 const listing = { models: Type.Array(ModelBody), total_count: Type.Integer() };
 
 /** All models are available to all organizations (G21). */
 function activeModels(world: WorldReader) {
   const active = world.index(models, "active", "");
-  return { models: Array.from(active, presentModel), total_count: active.size };
+  return { models: Array.from(active, renderModel), total_count: active.size };
 }
 
 export const listOrganizationModels = operation({

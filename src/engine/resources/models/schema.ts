@@ -27,7 +27,7 @@ export const Model = Type.Object({
 });
 export type Model = Static<typeof Model>;
 
-export const { schema: ModelBody, present: presentModel } = publicView(Model, {
+export const { schema: ModelBody, render: renderModel } = publicView(Model, {
   $id: "Model",
   omit: ["vision"],
 });

@@ -7,7 +7,7 @@ import { Id, PageNumber } from "../../contract/schema.ts";
 import type { Transaction } from "../../state/transaction.ts";
 import { isMember } from "../organizations/access.ts";
 import { makeMusicCollection, makeTrack, musicCollectionsFixture } from "./fixtures.ts";
-import { musicCollections, presentTrack, type Track, TrackBody, tracks } from "./schema.ts";
+import { musicCollections, renderTrack, type Track, TrackBody, tracks } from "./schema.ts";
 
 export const listTracks = operation({
   id: "music_collections.list_tracks",
@@ -39,7 +39,7 @@ export const listTracks = operation({
       found?.organization_id === organization_id &&
       found.owner_id === call.principal.user_id &&
       isMember(call, organization_id);
-    // G03: every reason is this 404, an unknown or foreign organization too.
+    // G03: every refusal is this 404, also for an unknown or foreign organization.
     if (!visible) throw resourceNotFound("collection_id", collection_id);
     return found;
   },
@@ -48,7 +48,7 @@ export const listTracks = operation({
     const items = world
       .index(tracks, "by_collection", id)
       .page(offset, limit)
-      .map((track) => presentTrack(track, world));
+      .map((track) => renderTrack(track, world));
     return { collection_id: id, items, limit, offset };
   },
 });

@@ -30,7 +30,7 @@ export const Track = Type.Object({
 export type Track = Static<typeof Track>;
 
 /** Section 2.3. */
-export const { schema: TrackBody, present: presentTrack } = publicView(Track, {
+export const { schema: TrackBody, render: renderTrack } = publicView(Track, {
   $id: "CollectionTrack",
   omit: ["id", "collection_id"],
 });

@@ -21,7 +21,7 @@ import {
 } from "./formats.ts";
 import { completeTranscription, sentenceState, transcriptionState } from "./rules.ts";
 import {
-  presentSentence,
+  renderSentence,
   type Sentence,
   sentences,
   TimedText,
@@ -95,7 +95,7 @@ export const listSentences = operation({
   handle(call, transcription) {
     const { limit, offset = 0 } = call.query;
     const all = requireSentences(call.world, transcription);
-    const content = all.page(offset, limit ?? all.size).map(presentSentence);
+    const content = all.page(offset, limit ?? all.size).map(renderSentence);
     const page = { offset, limit, total: all.size };
     return wrap(call, transcription, { name: "sentences", content, page });
   },

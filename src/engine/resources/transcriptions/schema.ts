@@ -45,7 +45,7 @@ export const Sentence = Type.Object({
 export type Sentence = Static<typeof Sentence>;
 
 /** The body of a sentence; a paragraph has the same fields. */
-export const { schema: TimedText, present: presentSentence } = publicView(Sentence, {
+export const { schema: TimedText, render: renderSentence } = publicView(Sentence, {
   $id: "TimedText",
   omit: ["id", "transcription_id"],
 });

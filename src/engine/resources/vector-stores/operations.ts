@@ -9,8 +9,8 @@ import { MEMBER_ERRORS, requireMember } from "../organizations/access.ts";
 import { makeStoreFile, makeVectorStore, vectorStoresFixture } from "./fixtures.ts";
 import {
   advanceFile,
-  presentStatus,
   processingMs,
+  renderStatus,
   scheduleStep,
   storeFileState,
   vectorStoreState,
@@ -41,7 +41,7 @@ export const retrieveFileStatus = operation({
     if (file === undefined) throw new ApiError("FILE_NOT_IN_STORE", { details: { file_id, store_id } });
     return file;
   },
-  handle: ({ world }, file) => presentStatus(file, world),
+  handle: ({ world }, file) => renderStatus(file, world),
 });
 
 export const attachFile = operation({
@@ -71,7 +71,7 @@ export const attachFile = operation({
   },
   handle({ params: { store_id }, body: { file_id }, world, settings }) {
     const present = world.get(storeFiles, storeFileId(store_id, file_id));
-    if (present !== undefined) return new Reply(200, presentStatus(present, world));
+    if (present !== undefined) return new Reply(200, renderStatus(present, world));
     const file = world.insert(storeFiles, {
       id: storeFileId(store_id, file_id),
       store_id,
@@ -85,7 +85,7 @@ export const attachFile = operation({
       processing_ms: processingMs(settings),
     });
     scheduleStep(world, file, world.now);
-    return new Reply(202, presentStatus(file, world));
+    return new Reply(202, renderStatus(file, world));
   },
 });
 

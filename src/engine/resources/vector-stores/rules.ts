@@ -12,7 +12,7 @@ import { makeFile } from "../files/fixtures.ts";
 import { fileEvent } from "../files/rules.ts";
 import { type FileObject, files, fileTexts, type ProcessingFailure } from "../files/schema.ts";
 import {
-  presentProcessing,
+  renderProcessing,
   type Step,
   type StoreFile,
   storeFiles,
@@ -70,8 +70,8 @@ export function currentStoreFile(file: StoreFile, now: number): StoreFile {
 }
 
 /** The answer of section 2.9. */
-export function presentStatus(file: StoreFile, world: WorldReader) {
-  return presentProcessing(currentStoreFile(file, world.now), world);
+export function renderStatus(file: StoreFile, world: WorldReader) {
+  return renderProcessing(currentStoreFile(file, world.now), world);
 }
 
 /** A file does not have its stores, so the emitter gives the store that the file was processed for. */

@@ -40,7 +40,7 @@ export const StoreFile = Type.Object({
 export type StoreFile = Static<typeof StoreFile>;
 
 /** The body of section 2.9. */
-export const { schema: ProcessingStatus, present: presentProcessing } = publicView(StoreFile, {
+export const { schema: ProcessingStatus, render: renderProcessing } = publicView(StoreFile, {
   $id: "ProcessingStatus",
   omit: ["id", "store_id", "file_id"],
 });

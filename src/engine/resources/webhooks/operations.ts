@@ -20,9 +20,9 @@ import {
   deliveries,
   EventList,
   ListedWebhookBody,
-  presentCreatedWebhook,
-  presentListedWebhook,
-  presentWebhook,
+  renderCreatedWebhook,
+  renderListedWebhook,
+  renderWebhook,
   requireCallable,
   switched,
   type Webhook,
@@ -128,7 +128,7 @@ export const createWebhook = operation({
       created_at: world.now,
       last_delivery: null,
     };
-    return enveloped(presentCreatedWebhook(world.insert(webhooks, webhook), world));
+    return enveloped(renderCreatedWebhook(world.insert(webhooks, webhook), world));
   },
 });
 
@@ -145,7 +145,7 @@ export const listWebhooks = operation({
   access: requireCurrentMember,
   handle({ world }, organization_id) {
     const all = world.index(webhooks, "newest", organization_id);
-    return enveloped([...all].map((webhook) => presentListedWebhook(webhook, world)));
+    return enveloped([...all].map((webhook) => renderListedWebhook(webhook, world)));
   },
 });
 
@@ -180,7 +180,7 @@ export const updateWebhook = operation({
     const because = "PUT /webhooks/{webhook_id} deactivated it";
     const changed = world.put(webhooks, switched(put, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
-    return enveloped(presentWebhook(changed, world));
+    return enveloped(renderWebhook(changed, world));
   },
 });
 
@@ -237,7 +237,7 @@ export const listDeliveries = operation({
   success: { status: 200, schema: Enveloped(Type.Array(DeliveryBody)) },
   handle({ world }, { webhook_id }) {
     const all = world.index(deliveries, "newest", webhook_id);
-    return enveloped([...all].map((delivery) => presentDelivery(delivery, world)));
+    return enveloped([...all].map((delivery) => renderDelivery(delivery, world)));
   },
 });
 
@@ -266,7 +266,7 @@ export const redeliver = operation({
     const { webhook_id, delivery_id } = delivery;
     const id = redeliveryId(delivery_id, request.id);
     queueAttempt(world, { id, kind: "redelivery", webhook_id, delivery_id });
-    return enveloped(presentDelivery(delivery, world));
+    return enveloped(renderDelivery(delivery, world));
   },
   finish: ({ params: { delivery_id }, request }, _answer, services) =>
     readOutcome(services, { delivery_id, attempt_id: redeliveryId(delivery_id, request.id) }),
@@ -286,7 +286,7 @@ async function readOutcome(services: Services, attempt: { delivery_id: string; a
   const delivery = present.get(deliveries, attempt.delivery_id);
   if (delivery === undefined) throw resourceNotFound("delivery_id", attempt.delivery_id);
   if (!made && delivery.status === "success") throw alreadyDelivered(delivery);
-  return enveloped(presentDelivery(delivery, present));
+  return enveloped(renderDelivery(delivery, present));
 }
 
 function alreadyDelivered({ status }: Delivery): ApiError {
@@ -294,7 +294,7 @@ function alreadyDelivered({ status }: Delivery): ApiError {
 }
 
 /** Section 2.12: the time of success, or those of the failure and the retry, never both (G23). */
-export function presentDelivery(delivery: Delivery, world: WorldReader) {
+export function renderDelivery(delivery: Delivery, world: WorldReader) {
   const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
   const times =
     status === "success"

@@ -56,15 +56,15 @@ export const Webhook = Type.Object({
 export type Webhook = Static<typeof Webhook>;
 
 /** The answered form: the secret only on creation, last_delivery only in lists. */
-export const { schema: WebhookBody, present: presentWebhook } = publicView(Webhook, {
+export const { schema: WebhookBody, render: renderWebhook } = publicView(Webhook, {
   $id: "Webhook",
   omit: ["secret", "last_delivery", "organization_id", "inactive_because", "receiver_id"],
 });
-export const { schema: CreatedWebhookBody, present: presentCreatedWebhook } = publicView(Webhook, {
+export const { schema: CreatedWebhookBody, render: renderCreatedWebhook } = publicView(Webhook, {
   $id: "CreatedWebhook",
   omit: ["last_delivery", "organization_id", "inactive_because", "receiver_id"],
 });
-export const { schema: ListedWebhookBody, present: presentListedWebhook } = publicView(Webhook, {
+export const { schema: ListedWebhookBody, render: renderListedWebhook } = publicView(Webhook, {
   $id: "ListedWebhook",
   omit: ["secret", "organization_id", "inactive_because", "receiver_id"],
 });

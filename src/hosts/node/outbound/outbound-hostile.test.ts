@@ -162,7 +162,7 @@ describe("hostile receivers", () => {
     expect(await message((await hostile("dribbled-body")).url)).toMatch(/body of the answer 200/);
   });
 
-  it("what a flood can make us read is bounded by kind: interim answers, pieces, bytes on the wire [6.4]", () => {
+  it("a flood of interim answers, chunks or bytes is read only up to a limit for each [6.4]", () => {
     expect(attempts.get("informational-flood")!.result.error?.message).toMatch(
       /more than 100 interim answers/,
     );

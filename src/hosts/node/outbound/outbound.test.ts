@@ -136,7 +136,7 @@ describe("requests", () => {
     expect(seen).toEqual(["GET x-SERVICE-event undefined ", "POST Transfer-Encoding chunked {}"]);
   });
 
-  it("what cannot be sent is a result as well, never an exception [G24, G23]", async () => {
+  it("an attempt that cannot be sent is a result, never an exception [G24, G23]", async () => {
     const getKind = async (url: string, changes: Partial<OutboundRequest> = {}) =>
       (await sender().send(posting(url, changes))).error?.kind;
     expect(await getKind("nonsense")).toBe("bad_url");

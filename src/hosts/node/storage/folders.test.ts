@@ -66,7 +66,7 @@ function left(change: { start?: string; pid?: number; began?: string }): string 
 /** An id that a process had which was deleted now. */
 const deadPid = () => spawnSync(process.execPath, ["-e", ""]).pid;
 
-describe("what a killed server leaves behind", () => {
+describe("files that a killed server leaves behind", () => {
   it("7 the folder of a process that is gone is removed with its uploads", async () => {
     const name = left({ pid: deadPid(), began: "12345" });
     expect(await sweepOrphanedFolders()).toEqual([name]);

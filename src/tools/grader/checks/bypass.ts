@@ -4,10 +4,10 @@ import { sign } from "../../../engine/webhooks/sign.ts";
 import {
   type Case,
   type Check,
+  checkNotAccepted,
   combine,
   expectRefused,
   isAccepted,
-  judgeNotAccepted,
   refuses,
 } from "../check.ts";
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
@@ -213,7 +213,7 @@ export const bodyChanged: Check = {
   async run(session) {
     const original = session.makeDelivery();
     const first = await session.deliver(original);
-    if (!isAccepted(first)) return judgeNotAccepted(session, first, "the unchanged original");
+    if (!isAccepted(first)) return checkNotAccepted(session, first, "the unchanged original");
     return expectRefused(session, [
       {
         label: "one byte, after the original was accepted",

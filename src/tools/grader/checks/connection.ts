@@ -1,12 +1,12 @@
 import {
   type Check,
+  checkDeferred,
   type Finding,
   failed,
   getStatus,
   isAccepted,
   isDeferred,
   isDisabledBy410,
-  judgeDeferred,
   notObservable,
   passed,
 } from "../check.ts";
@@ -38,7 +38,7 @@ export const connectionReuse: Check = {
       if (session.isSlow && sent === (reused === 0 && broken === null ? TWICE : 2 * TWICE)) break;
       const delivery = session.makeDelivery();
       const attempt = await session.deliverOnce(delivery, { reuse: true });
-      if (isDeferred(attempt)) return judgeCutShort(attempt, { sent, reused, isBroken: broken !== null });
+      if (isDeferred(attempt)) return checkCutShort(attempt, { sent, reused, isBroken: broken !== null });
       if (isAccepted(attempt)) {
         if (attempt.result.reused) reused += 1;
         continue;
@@ -64,7 +64,7 @@ export const connectionReuse: Check = {
 };
 
 /** Earlier answers count, unless it is open what broke. */
-function judgeCutShort(attempt: Attempt, seen: { sent: number; reused: number; isBroken: boolean }): Finding {
+function checkCutShort(attempt: Attempt, seen: { sent: number; reused: number; isBroken: boolean }): Finding {
   const { sent, reused, isBroken } = seen;
   const end = `after ${sent} of ${IN_A_ROW} deliveries the receiver ${describe(attempt)}`;
   if (reused === 0 || isBroken) return notObservable(end, attempt);
@@ -83,7 +83,7 @@ export const methodPostOnly: Check = {
   adviceAppliesTo: ["exception"],
   async run(session) {
     for (const method of METHODS) {
-      const finding = await judgeMethod(session, method);
+      const finding = await checkMethod(session, method);
       if (finding !== null) return finding;
     }
     const attempt = await session.get();
@@ -101,12 +101,12 @@ export const methodPostOnly: Check = {
 /** "Later" says nothing about a method if a POST is answered the same. */
 async function findDeferred(session: Session, attempt: Attempt, method: string): Promise<Finding | null> {
   if (!isDeferred(attempt)) return null;
-  const finding = await judgeDeferred(session, attempt, method);
+  const finding = await checkDeferred(session, attempt, method);
   return finding.outcome === "not-observable" ? finding : null;
 }
 
 /** A receiver may answer 200 to every other method without processing: then a forged delivery gets 200 as well. */
-async function judgeMethod(session: Session, method: string): Promise<Finding | null> {
+async function checkMethod(session: Session, method: string): Promise<Finding | null> {
   const before = await session.readProbe();
   const delivery = session.makeDelivery();
   const genuine = await session.deliver(delivery, { method });

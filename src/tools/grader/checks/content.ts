@@ -3,13 +3,13 @@ import {
   accepts,
   adviseIfLate,
   type Check,
+  checkDeferred,
   failed,
   getStatus,
   isAccepted,
   isDeferred,
   isRateLimited,
   isRefused,
-  judgeDeferred,
   NO_PROBE,
   notObservable,
   onceEach,
@@ -61,7 +61,7 @@ export const validProcessed: Check = {
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const attempt = await session.deliver(delivery);
-    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a valid delivery");
+    if (isDeferred(attempt)) return checkDeferred(session, attempt, "a valid delivery");
     if (!isAccepted(attempt)) {
       const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
       return { ...finding, advice: adviseOnAttempt(attempt) };
@@ -148,7 +148,7 @@ export const malformedJson: Check = {
     const broken = { ...session.makeDelivery(), body, signature: sign(session.options.secret, body) };
     const attempt = await session.deliver(broken);
     const answer = `the receiver ${describe(attempt)}`;
-    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "malformed JSON");
+    if (isDeferred(attempt)) return checkDeferred(session, attempt, "malformed JSON");
     if (!isRefused(attempt)) return failed(`${answer}, where 4xx is expected`, attempt);
     const after = await session.deliver(session.makeDelivery());
     if (isRateLimited(after)) {

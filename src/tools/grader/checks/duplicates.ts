@@ -1,12 +1,12 @@
 import {
   type Check,
+  checkEffects,
+  checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
   failed,
   isAccepted,
   isDeferred,
-  judgeEffects,
-  judgeNotAccepted,
   NO_PROBE,
   notObservable,
   onceEach,
@@ -34,7 +34,7 @@ export const duplicate: Check = {
     const delivery = session.makeDelivery();
     const refusal = await deliverInTurn(session, [delivery, delivery]);
     if (refusal) return refusal;
-    const finding = await judgeEffects(session, { before, expected: onceEach([delivery]) });
+    const finding = await checkEffects(session, { before, expected: onceEach([delivery]) });
     const note = finding.outcome === "passed" ? await noteOnReplay(session, delivery) : null;
     return note ? { ...finding, note } : finding;
   },
@@ -75,10 +75,10 @@ export const duplicateAtOnce: Check = {
       const copies = await Promise.all(Array.from({ length: COPIES }, () => session.deliver(delivery)));
       // A copy may be deferred, as long as one is acknowledged.
       if (!copies.some(isAccepted))
-        return judgeNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
+        return checkNotAccepted(session, copies[0]!, `none of ${COPIES} copies was accepted`);
       if (session.handledInTurn(copies)) break;
     }
-    return judgeEffects(session, { before, expected: onceEach(deliveries) });
+    return checkEffects(session, { before, expected: onceEach(deliveries) });
   },
 };
 
@@ -97,7 +97,7 @@ export const distinctDeliveries: Check = {
     const deliveries = makeLookalikes(session);
     const refusal = await deliverInTurn(session, deliveries);
     if (refusal) return refusal;
-    return judgeEffects(session, { before, expected: onceEach(deliveries), whenMissing: WHOLE_ID });
+    return checkEffects(session, { before, expected: onceEach(deliveries), whenMissing: WHOLE_ID });
   },
 };
 
@@ -139,10 +139,10 @@ export const distinctAtOnce: Check = {
       deliveries.push(...burst);
       const attempts = await deliverBurst(session, burst);
       const refused = attempts.find((attempt) => !isAccepted(attempt));
-      if (refused) return judgeNotAccepted(session, refused, "one of several at once");
+      if (refused) return checkNotAccepted(session, refused, "one of several at once");
       if (session.handledInTurn(attempts)) break;
     }
-    return judgeEffects(session, { before, expected: onceEach(deliveries), whenMissing: this.advice });
+    return checkEffects(session, { before, expected: onceEach(deliveries), whenMissing: this.advice });
   },
 };
 
@@ -177,7 +177,7 @@ export const forgeryBeforeOriginal: Check = {
     const refusal = await deliverInTurn(session, [delivery]);
     if (refusal) return refusal;
     const expected = onceEach([delivery]);
-    const finding = await judgeEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
+    const finding = await checkEffects(session, { before, expected, whenMissing: VERIFY_FIRST });
     if (finding.outcome !== "passed" || !isDeferred(forged)) return finding;
     return notObservable(
       `the forged delivery may not have been read: the receiver ${describe(forged)}`,

@@ -1,5 +1,7 @@
 import {
   type Check,
+  checkEffects,
+  checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
   type Finding,
@@ -8,8 +10,6 @@ import {
   isAccepted,
   isDeferred,
   isRateLimited,
-  judgeEffects,
-  judgeNotAccepted,
   NO_PROBE,
   notObservable,
   onceEach,
@@ -39,9 +39,9 @@ export const retryAfter5xx: Check = {
     await session.deliver(retried!);
     for (const delivery of [others[0]!, retried!, others[1]!, retried!]) {
       const attempt = await deliverWithRetries(session, delivery);
-      if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "the last attempt");
+      if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the last attempt");
     }
-    return judgeEffects(session, { before, expected: onceEach([retried!, ...others]) });
+    return checkEffects(session, { before, expected: onceEach([retried!, ...others]) });
   },
 };
 
@@ -71,8 +71,8 @@ export const timeoutAfterCommit: Check = {
     await session.deliver(delivery, { leave: "at-answer" });
     await session.readProbe();
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "the retry");
-    return judgeEffects(session, { before, expected: onceEach([delivery]) });
+    if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "the retry");
+    return checkEffects(session, { before, expected: onceEach([delivery]) });
   },
 };
 
@@ -107,12 +107,12 @@ export const wholeSchedule: Check = {
       await session.deliver(delivery, transport);
       const other = await session.deliver(others[index]!);
       if (isAccepted(other)) continue;
-      return judgeNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
+      return checkNotAccepted(session, other, `attempt ${index + 1}: ${label}; then another delivery`);
     }
     const attempt = await deliverWhenFree(session, delivery);
-    if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "attempt 6");
+    if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "attempt 6");
     const expected = onceEach([delivery, ...others]);
-    return judgeEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
+    return checkEffects(session, { before, expected, whenMissing: SURVIVE_FAILURES });
   },
 };
 
@@ -144,7 +144,7 @@ export const outOfOrder: Check = {
       return notObservable(`all answers are right, but ${NO_PROBE}`, session.attempts.at(-1)!);
     }
     const expected = new Map(reversed.map(({ id, event }) => [id, used.has(event) ? 1 : 0]));
-    return judgeEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
+    return checkEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
   },
 };
 
@@ -195,7 +195,7 @@ export const longMemory: Check = {
     if (!session.isSlow || others < MAX_FILLING_MS / session.fastestMs) {
       const delivery = session.makeDelivery();
       const attempt = await session.deliver(delivery);
-      if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, "before the others");
+      if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, "before the others");
       ({ accepted: others, deferred } = await deliverOthers(session));
       const afterOthers = await repeat(session, { delivery, when: `behind ${others} others` });
       if (afterOthers.outcome !== "passed") return afterOthers;
@@ -252,7 +252,7 @@ async function repeat(
 ): Promise<Finding> {
   const before = await session.readProbe();
   const attempt = await deliverWhenFree(session, delivery);
-  if (!isAccepted(attempt)) return judgeNotAccepted(session, attempt, `a repetition ${when}`);
+  if (!isAccepted(attempt)) return checkNotAccepted(session, attempt, `a repetition ${when}`);
   const effects = await session.observeEffects(before, new Map([[delivery.id, 0]]));
   if (effects === null || effects.difference === null)
     return passed(`a repetition ${when}: the receiver ${describe(attempt)}`, attempt);

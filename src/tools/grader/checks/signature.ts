@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import {
   type Case,
   type Check,
+  checkDeferred,
   failed,
   isAccepted,
   isDeferred,
   isRefused,
-  judgeDeferred,
   passed,
   refuses,
 } from "../check.ts";
@@ -173,7 +173,7 @@ export const signatureUpperCase: Check = {
     const signature = `sha256=${delivery.signature!.slice(HEX).toUpperCase()}`;
     const attempt = await session.deliver({ ...delivery, signature });
     if (isRefused(attempt)) return passed(`the receiver ${describe(attempt)}`, attempt);
-    if (isDeferred(attempt)) return judgeDeferred(session, attempt, "a digest in upper case");
+    if (isDeferred(attempt)) return checkDeferred(session, attempt, "a digest in upper case");
     if (!isAccepted(attempt)) return failed(`the receiver ${describe(attempt)}`, attempt);
     const note = "It accepts a digest in upper case too: harmless, as long as the digest is right.";
     return { ...passed(`the receiver ${describe(attempt)}`, attempt), note };

@@ -7,9 +7,9 @@ import {
 } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
+import { checkSuccess, succeeded } from "../check-answer.ts";
+import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { judgeSuccess, succeeded } from "../judge-answer.ts";
-import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
 import { describeMissing, type PathParams, parameterNames } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
@@ -52,17 +52,17 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
       if (!showsLittle(operation, last)) break;
     } else if (!mayBeTheObject(operation, last)) {
-      judgeSuccess(verdict, last);
+      checkSuccess(verdict, last);
       return;
     }
   }
   if (best !== undefined) {
     answered.set(operation.id, best);
     known.read(best.exchange.json);
-    judgeSuccess(verdict, best.exchange);
+    checkSuccess(verdict, best.exchange);
     return;
   }
-  const code = judgeAnyRefusal(verdict, last!);
+  const code = checkAnyRefusal(verdict, last!);
   verdict.notObservable(
     `${bindings.length} asked, the last, ${last!.path}, answers ${last!.status} ${code ?? ""}`.trim(),
   );
@@ -95,6 +95,6 @@ async function answerAnnounced(context: Context, operation: AnyOperation): Promi
   if (params === undefined) return;
   const exchange = await target.send({ operation, params });
   const gap = assumedEndpoint(operation);
-  if (exchange.status === 404) judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
-  else judgeSuccess(verdict, exchange);
+  if (exchange.status === 404) checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap });
+  else checkSuccess(verdict, exchange);
 }

@@ -1,8 +1,8 @@
 import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
+import { checkSuccess, checkWire } from "../check-answer.ts";
+import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { judgeSuccess, judgeWire } from "../judge-answer.ts";
-import { judgeUnauthenticated } from "../judge-refusal.ts";
 import { inventParams, parameterNames } from "../known-objects.ts";
 
 /**
@@ -25,7 +25,7 @@ async function probe({ target, known, verdict }: Context, operation: AnyOperatio
   const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
   const params = inventParams(operation, known_objects);
   const exchange = await target.send({ operation, params, credential: "none", firstEvents: true });
-  judgeUnauthenticated(verdict, exchange);
+  checkUnauthenticated(verdict, exchange);
 }
 
 const FORMS: readonly [id: string, name: string, header: (key: string) => Record<string, string>][] = [
@@ -46,10 +46,10 @@ const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
     async run(context) {
       const { target, verdict } = context;
       const exchange = await context.send("models.list", { credential: header(target.options.key) });
-      if (!judgeWire(verdict, exchange)) return;
+      if (!checkWire(verdict, exchange)) return;
       const accepted = exchange.status !== 401;
       if (verdict.expect(accepted, `the key is refused with 401 when sent as ${name}`))
-        judgeSuccess(verdict, exchange);
+        checkSuccess(verdict, exchange);
     },
   },
   {
@@ -59,7 +59,7 @@ const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
     title: `an unknown key as ${name} is 401`,
     async run(context) {
       const exchange = await context.send("models.list", { credential: header(UNKNOWN_KEY) });
-      judgeUnauthenticated(context.verdict, exchange);
+      checkUnauthenticated(context.verdict, exchange);
     },
   },
 ]);
@@ -75,7 +75,7 @@ const unreadable: Check = {
       { Authorization: "Bearer not.a.token" },
     ];
     for (const credential of malformed)
-      judgeUnauthenticated(context.verdict, await context.send("models.list", { credential }));
+      checkUnauthenticated(context.verdict, await context.send("models.list", { credential }));
   },
 };
 

@@ -1,5 +1,5 @@
-import { type Check, judgeSuccesses, observeOperation } from "../check.ts";
-import { excerpt } from "../judge-answer.ts";
+import { type Check, checkSuccesses, observeOperation } from "../check.ts";
+import { excerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
@@ -15,7 +15,7 @@ interface Figures {
 const ROUNDING = 0.01;
 const WORST = ["exceeded", "warning", "ok", "no_limit"];
 
-function judgeFigures(verdict: Verdict, name: string, figures: Figures): void {
+function checkFigures(verdict: Verdict, name: string, figures: Figures): void {
   const { monthly_limit, current_usage, utilization_percentage: utilization, status } = figures;
   if (monthly_limit === null || status === "no_limit") {
     verdict.expect(status === "no_limit", `${name} has no limit and the status ${status}`);
@@ -45,11 +45,11 @@ function judgeFigures(verdict: Verdict, name: string, figures: Figures): void {
   }
 }
 
-function judgeUsage(verdict: Verdict, { json: body }: Exchange): void {
+function checkUsage(verdict: Verdict, { json: body }: Exchange): void {
   const keys = body.api_key_limits as (Figures & { api_key_id: string })[];
-  judgeFigures(verdict, "organization_limits", body.organization_limits);
-  if (body.api_limits !== null) judgeFigures(verdict, "api_limits", body.api_limits);
-  for (const key of keys) judgeFigures(verdict, key.api_key_id, key);
+  checkFigures(verdict, "organization_limits", body.organization_limits);
+  if (body.api_limits !== null) checkFigures(verdict, "api_limits", body.api_limits);
+  for (const key of keys) checkFigures(verdict, key.api_key_id, key);
   const { total_keys, keys_with_limits, keys_exceeded, overall_status } = body.summary;
   const limited = keys.filter(({ monthly_limit }) => monthly_limit !== null).length;
   const exceeded = keys.filter(({ status }) => status === "exceeded").length;
@@ -66,17 +66,17 @@ const usage: Check = {
   family: "answers",
   section: "3.6",
   title: "usage.retrieve_limits classifies what it counts",
-  observe: observeOperation("usage.retrieve_limits", judgeUsage),
+  observe: observeOperation("usage.retrieve_limits", checkUsage),
   async run(context) {
     const first = context.first("usage.retrieve_limits");
     if (first === undefined) return;
-    judgeUsage(context.verdict, first.exchange);
+    checkUsage(context.verdict, first.exchange);
     const query = { month: 1, year: 2020 };
-    await context.sendAndJudge("usage.retrieve_limits", { params: first.params, query });
+    await context.sendAndCheck("usage.retrieve_limits", { params: first.params, query });
   },
 };
 
-const processing = judgeSuccesses(
+const processing = checkSuccesses(
   "store_files.retrieve_status",
   {
     id: "store_files.retrieve_status/progress",
@@ -96,7 +96,7 @@ const processing = judgeSuccesses(
   },
 );
 
-const models = judgeSuccesses(
+const models = checkSuccesses(
   "models.list",
   { id: "models.list/order", section: "G21", title: "models.list is ordered, active and counted" },
   (verdict, { json: body }) => {
@@ -112,7 +112,7 @@ const models = judgeSuccesses(
   },
 );
 
-const webhooks = judgeSuccesses(
+const webhooks = checkSuccesses(
   "webhooks.list",
   { id: "webhooks.list/no-secret", section: "2.12", title: "webhooks.list shows no secret" },
   (verdict, { text }) => {
@@ -120,7 +120,7 @@ const webhooks = judgeSuccesses(
   },
 );
 
-const deliveries = judgeSuccesses(
+const deliveries = checkSuccesses(
   "webhooks.list_deliveries",
   {
     id: "webhooks.list_deliveries/times",

@@ -1,7 +1,7 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
 import type { Check, Context } from "../check.ts";
-import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
-import { judgeRefusal } from "../judge-refusal.ts";
+import { checkSuccess, excerpt, succeeded } from "../check-answer.ts";
+import { checkRefusal } from "../check-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
 import type { Exchange } from "../target.ts";
 
@@ -19,13 +19,13 @@ const resumable: Check = {
     const { known, verdict } = context;
     const params = context.need("organization_id");
     if (params === undefined) return;
-    const begun = await context.sendAndJudge("files.create_upload_url", { params, body: FILE });
+    const begun = await context.sendAndCheck("files.create_upload_url", { params, body: FILE });
     if (begun === undefined) return;
     const { upload_url, gcs_path } = begun.json as { upload_url: string; gcs_path: string };
     const body = { ...FILE, gcs_path };
 
     const early = await context.send("files.register", { params, body });
-    judgeRefusal(verdict, early, { code: "INVALID_INPUT", details: { field: "gcs_path" }, gap: "G13" });
+    checkRefusal(verdict, early, { code: "INVALID_INPUT", details: { field: "gcs_path" }, gap: "G13" });
     const put = await context.send("uploads.put", {
       url: upload_url,
       body: new TextEncoder().encode(TEXT),
@@ -33,7 +33,7 @@ const resumable: Check = {
     });
     const problem = `the upload URL answers ${put.status} to a PUT: ${excerpt(put.text)}`;
     if (!verdict.expect(succeeded(put), problem)) return;
-    const registered = await context.sendAndJudge("files.register", { params, body });
+    const registered = await context.sendAndCheck("files.register", { params, body });
     if (registered === undefined) return;
     const file_id = registered.json.id as string;
     context.changed(`registered the file ${file_id} of ${FILE.file_size} bytes`, STAYS);
@@ -57,7 +57,7 @@ const simple: Check = {
     const exchange = await context.send("files.upload", { params, body });
     if (succeeded(exchange))
       context.changed(`uploaded the file ${exchange.json?.id} of ${FILE.file_size} bytes`, STAYS);
-    judgeSuccess(context.verdict, exchange);
+    checkSuccess(context.verdict, exchange);
   },
 };
 
@@ -72,13 +72,13 @@ const attach: Check = {
     if (where === undefined) return;
     const { organization_id, scratch_store_id: store_id, scratch_file_id: file_id } = where;
     const params = { organization_id, store_id };
-    const first = await context.sendAndJudge("store_files.attach", { params, body: { file_id } });
+    const first = await context.sendAndCheck("store_files.attach", { params, body: { file_id } });
     if (first === undefined) return;
     context.changed(`put ${file_id} into ${store_id}`, STAYS);
     verdict.expect(first.status === 202, `the first time it answers ${first.status}, not 202`, "G12");
     const again = await context.send("store_files.attach", { params, body: { file_id } });
     verdict.expect(again.status === 200, `the second time it answers ${again.status}, not 200`, "G12");
-    await context.sendAndJudge("store_files.retrieve_status", { params: { ...params, file_id } });
+    await context.sendAndCheck("store_files.retrieve_status", { params: { ...params, file_id } });
   },
 };
 
@@ -90,7 +90,7 @@ const tokens: Check = {
   title: "a token is exchanged for the key, accepted, and refreshed once",
   async run(context) {
     const { verdict, changes } = context;
-    const granted = await context.sendAndJudge("auth.create_token");
+    const granted = await context.sendAndCheck("auth.create_token");
     if (granted === undefined) return;
     changes.push({ done: "asked for session tokens", undone: true, detail: "they run out by themselves" });
     const { access_token, refresh_token } = granted.json;
@@ -98,15 +98,15 @@ const tokens: Check = {
     const asToken = await context.send("models.list", { credential });
     verdict.expect(succeeded(asToken), `the token is answered with ${asToken.status}`, "G01");
     const refresh = () => context.send("auth.refresh_token", { body: { refresh_token }, credential: "none" });
-    judgeSuccess(verdict, await refresh());
-    judgeRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
+    checkSuccess(verdict, await refresh());
+    checkRefusal(verdict, await refresh(), { code: "AUTHENTICATION_REQUIRED", gap: "G01" });
   },
 };
 
 /** G05: the budget of the key is used up, which says nothing of the operation. */
 function overBudget({ verdict }: Context, exchange: Exchange): boolean {
   if (exchange.status !== 429) return false;
-  judgeRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
+  checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
   verdict.notObservable("a spending limit is exceeded");
   return true;
 }
@@ -126,7 +126,7 @@ const response: Check = {
       const body = { model, inputs: [{ role: "user", ...form }] };
       const exchange = await context.send("model_responses.create", { body });
       if (overBudget(context, exchange)) return;
-      if (i === 0) judgeSuccess(verdict, exchange);
+      if (i === 0) checkSuccess(verdict, exchange);
       else verdict.expect(succeeded(exchange), `the form with texts answers ${exchange.status}`);
       if (succeeded(exchange)) context.changed(`had ${model} answer`, BILLED);
     }
@@ -152,7 +152,7 @@ const uncrop: Check = {
     form.append("image_file", new File([Buffer.from(PNG, "base64")], "verify.png", { type: "image/png" }));
     const exchange = await context.send("images.uncrop", { body: form });
     if (overBudget(context, exchange)) return;
-    if (!judgeSuccess(verdict, exchange) || !succeeded(exchange)) return;
+    if (!checkSuccess(verdict, exchange) || !succeeded(exchange)) return;
     context.changed("had a small image extended", `${BILLED}, if it is`);
     const type = toMediaType(exchange.headers.get("content-type") ?? "");
     verdict.expect(type === "image/jpeg", `${where.provider} answers ${type}, not image/jpeg`);

@@ -1,6 +1,6 @@
 import { MASK } from "../../redact.ts";
 import type { Check, Observation } from "../check.ts";
-import { excerpt, isMasked } from "../judge-answer.ts";
+import { excerpt, isMasked } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Basis, Verdict } from "../verdict.ts";
 
@@ -25,7 +25,7 @@ function everyAnswer(name: string, title: string, rules: () => readonly Rule[]):
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
       if (answers.length === 0) return verdict.notObservable("no answer came");
-      for (const rule of rules()) judgeAll(verdict, answers, rule);
+      for (const rule of rules()) checkAll(verdict, answers, rule);
     },
   };
 }
@@ -48,7 +48,7 @@ function isOfTheApi(operation: Exchange["operation"]): boolean {
 }
 
 /** Judges all answers and reports the first that does not fit. */
-function judgeAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
+function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { of = () => true, fits, problem, gap } = rule;
   const answers = all.filter(of);
   if (answers.length === 0) return;

@@ -1,7 +1,7 @@
 import { parseDateOrInstant } from "../../../engine/contract/instant.ts";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
-import { excerpt, getSent } from "../judge-answer.ts";
+import { excerpt, getSent } from "../check-answer.ts";
 import { type Item, LISTINGS, type Listing } from "../listing.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
@@ -26,17 +26,17 @@ export const listingChecks: readonly Check[] = LISTINGS.flatMap((listing) => {
       observe: {
         operation,
         successes: true,
-        begin: () => (verdict, exchange) => judgeItems(verdict, listing, exchange),
+        begin: () => (verdict, exchange) => checkItems(verdict, listing, exchange),
       },
       run: (context) => tryFilters(context, listing),
     },
   ];
 });
 
-/** Where an answer is a page of a listing, judges that it is as large as it says and may be. */
-export function judgeAnyPage(verdict: Verdict, exchange: Exchange): void {
+/** If an answer is a page of a listing, checks that its size is the stated one, and allowed. */
+export function checkAnyPage(verdict: Verdict, exchange: Exchange): void {
   const listing = LISTINGS.find(({ operation }) => operation === exchange.operation!.id);
-  if (listing !== undefined) judgePage(verdict, listing, exchange);
+  if (listing !== undefined) checkPage(verdict, listing, exchange);
 }
 
 type Declared = Record<string, { minimum?: number; maximum?: number; enum?: readonly unknown[] }>;
@@ -45,14 +45,14 @@ function listDeclared({ query, body }: AnyOperation): Declared {
   return (query ?? (body as { schema: { properties: Declared } }).schema).properties;
 }
 
-/** One page by itself: what it says that it applied, and as many items as it then must have. */
-function judgePage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
+/** Checks one page: the size and offset that it states, and the resulting number of items. */
+function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
   const { operation, usual, total, applied, appliedGap } = listing;
   const { json, path } = exchange;
   const { length } = listing.items(json);
   const sent = getSent(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = listDeclared(exchange.operation!)[listing.size]!;
-  // A service may bring a size that it does not take within the bounds (G08).
+  // A service may change an invalid size to an allowed one (G08).
   const asked = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? usual ?? Number.NaN)));
   const size = Number.isNaN(asked) ? null : asked;
   const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
@@ -60,11 +60,12 @@ function judgePage(verdict: Verdict, listing: Listing, exchange: Exchange): void
   if (is !== undefined) {
     verdict.expect(
       (size === null || is.size === size) && is.offset === offset,
-      `${operation} says that it applied ${is.size} and ${is.offset}, not ${size} and ${offset}`,
+      `${operation} states the size and offset ${is.size} and ${is.offset}, not ${size} and ${offset}`,
       appliedGap,
     );
   }
-  if (size !== null) verdict.expect(length <= size, `${path} answers ${length} items, ${size} are a page`);
+  if (size !== null)
+    verdict.expect(length <= size, `${path} answers ${length} items; a page has at most ${size}`);
   const all = total?.(json);
   if (typeof all !== "number") return;
   const left = Math.max(0, all - offset);
@@ -77,20 +78,20 @@ function judgePage(verdict: Verdict, listing: Listing, exchange: Exchange): void
     verdict.expect(is.has_more === offset + length < all, `${path}: has_more is ${is.has_more} of ${all}`);
 }
 
-/** More lists of one recording, and more items of one list, are not compared. */
+/** Maximum number of compared lists of one recording, and of compared items of one list. */
 const MAX_LISTS = 500;
 const MAX_ITEMS = 10_000;
 
-/** Pages of one list, too, must not overlap: an item is at one place. */
+/** Pages of one list must not overlap: each item has one position. */
 function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) => void {
   const lists = new Map<string, { total: unknown; places: Map<unknown, number> }>();
   return (verdict, exchange) => {
-    judgePage(verdict, listing, exchange);
+    checkPage(verdict, listing, exchange);
     const { [listing.size]: _, [listing.offset]: offset = 0, ...filters } = getSent(exchange);
     const key = JSON.stringify([exchange.asked.params, filters]);
     const total = listing.total?.(exchange.json);
     let list = lists.get(key);
-    // A list that has grown has its items elsewhere.
+    // In a list that has grown, the items have other positions.
     if (list?.total !== total || list === undefined) list = { total, places: new Map() };
     if (lists.size < MAX_LISTS) lists.set(key, list);
     const moved: unknown[] = [];
@@ -99,34 +100,37 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
       if ((list.places.get(id) ?? place) !== place) moved.push(id);
       else if (list.places.size < MAX_ITEMS) list.places.set(id, place);
     }
-    const problem = `${exchange.path} answers ${moved[0]}, which is elsewhere in the list`;
+    const problem = `${exchange.path} answers ${moved[0]}, which has another position in the list`;
     verdict.expect(moved.length === 0, problem);
     if (moved.length > 0) lists.delete(key);
   };
 }
 
-/** A short page from the second item on is what the whole list has there. */
+/** Checks that a short page from the second item on equals that part of the whole list. */
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
   const first = context.first(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
   const whole = listing.items(first.exchange.json).map(listing.id);
-  // With something left behind it, so that a page of one too many shows.
+  // Leaves items after the page, so that a page with one item too many is noticed.
   const size = Math.max(1, Math.min(2, whole.length - 2));
   const page = await ask(context, listing, { [listing.size]: size, [listing.offset]: 1 });
   if (page === undefined) return;
-  judgePage(verdict, listing, first.exchange);
-  judgePage(verdict, listing, page);
+  checkPage(verdict, listing, first.exchange);
+  checkPage(verdict, listing, page);
   const part = listing.items(page.json).map(listing.id);
   if (listing.total?.(page.json) !== listing.total?.(first.exchange.json))
     return verdict.note("the list has changed meanwhile; its pages were not compared");
   const expected = whole.slice(1, 1 + size);
   const fits = JSON.stringify(part) === JSON.stringify(expected);
-  verdict.expect(fits, `${page.path} answers ${part.join(", ")}; the list has there ${expected.join(", ")}`);
+  verdict.expect(
+    fits,
+    `${page.path} answers ${part.join(", ")}; this part of the list is ${expected.join(", ")}`,
+  );
   if (whole.length < 3) verdict.note(`the list has ${whole.length} items, so this shows little`);
 }
 
-/** A body that its own check has refused is not looked into. */
+/** Skips a body that failed its own check. */
 function isReadable(listing: Listing, { json }: Exchange): boolean {
   try {
     return Array.isArray(listing.items(json));
@@ -141,33 +145,33 @@ function ask(
   sent: Record<string, string | number>,
 ): Promise<Exchange | undefined> {
   const { params } = context.answered.get(operation)!;
-  return context.sendAndJudge(operation, { params, ...(size === "take" ? { body: sent } : { query: sent }) });
+  return context.sendAndCheck(operation, { params, ...(size === "take" ? { body: sent } : { query: sent }) });
 }
 
-/** Order, and each filter that was asked for. */
-function judgeItems(verdict: Verdict, listing: Listing, exchange: Exchange): void {
+/** Checks the order, and each filter of the request. */
+function checkItems(verdict: Verdict, listing: Listing, exchange: Exchange): void {
   const items = listing.items(exchange.json);
   const sent = getSent(exchange);
-  judgeOrder(verdict, listing, { items, sent });
-  for (const item of items) listing.judgeItem?.(verdict, item);
+  checkOrder(verdict, listing, { items, sent });
+  for (const item of items) listing.checkItem?.(verdict, item);
   const own = Object.keys(items[0] ?? {}).filter((name) => sent[name] !== undefined);
-  judgeFilters(verdict, exchange, items, {
+  checkFilters(verdict, exchange, items, {
     same: Object.fromEntries(own.map((name) => [name, (item) => item[name]])),
     ...(listing.time && { time: (item) => item[listing.time!], from: "start_date", to: "end_date" }),
   });
 }
 
 interface Filters {
-  /** By the filter's name: what of an item must be the same. */
+  /** By the filter's name: the part of an item that must equal it. */
   same?: Readonly<Record<string, (item: Item) => unknown>>;
-  /** The time that two further filters narrow. */
+  /** The time that the filters for a range of time apply to. */
   time?: (item: Item) => string;
   from?: string;
   to?: string;
 }
 
-/** That no item is there that a filter leaves out. A date is a whole day (G28). */
-export function judgeFilters(
+/** Checks that every item fits the filters. A date is a whole day (G28). */
+export function checkFilters(
   verdict: Verdict,
   exchange: Exchange,
   items: readonly Item[],
@@ -192,7 +196,7 @@ export function judgeFilters(
   );
 }
 
-function judgeOrder(
+function checkOrder(
   verdict: Verdict,
   { operation, order: usual, orderGap }: Listing,
   { items, sent }: { items: Item[]; sent: Record<string, unknown> },
@@ -221,12 +225,12 @@ function judgeOrder(
     verdict.expect(items[0].position === 0, `the first position is ${items[0].position}`);
 }
 
-/** Each filter with the value of an item, which must then be among the answer's. */
+/** Tries each filter with the value of an item, which must then be in the answer. */
 async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const { verdict, contract } = context;
   const first = context.first(listing.operation);
   if (first === undefined || !isReadable(listing, first.exchange)) return;
-  judgeItems(verdict, listing, first.exchange);
+  checkItems(verdict, listing, first.exchange);
   const items = listing.items(first.exchange.json);
   const [newest] = items;
   const declared = listDeclared(contract.operation(listing.operation));
@@ -234,7 +238,7 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const tried: [name: string, value: string, item: Item][] = [];
   for (const [name, { enum: words }] of Object.entries(declared)) {
     if (name === "order_by") for (const word of words ?? []) tried.push([name, String(word), undefined]);
-    // One that not all items have, if there is one.
+    // Prefers a value that not all items have.
     const item = items.find((one) => one[name] !== newest[name]) ?? newest;
     if (Object.hasOwn(item, name) && words?.includes(item[name]) !== false)
       tried.push([name, String(item[name]), item]);
@@ -245,7 +249,7 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
   for (const [name, value, item] of tried) {
     const exchange = await ask(context, listing, { [name]: value });
     if (exchange === undefined) continue;
-    judgeItems(verdict, listing, exchange);
+    checkItems(verdict, listing, exchange);
     const found =
       item === undefined || listing.items(exchange.json).some((one) => listing.id(one) === listing.id(item));
     verdict.expect(found, `${listing.operation} with ${name}=${value} leaves out ${excerpt(item)}`, "G28");

@@ -1,11 +1,11 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import { type Check, judgeSuccesses, observeOperation } from "../check.ts";
-import { excerpt, getSent } from "../judge-answer.ts";
+import { type Check, checkSuccesses, observeOperation } from "../check.ts";
+import { excerpt, getSent } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
-import { judgeFilters } from "./listings.ts";
+import { checkFilters } from "./listings.ts";
 
-const noMetadata = judgeSuccesses(
+const noMetadata = checkSuccesses(
   "change_logs.list",
   { id: "change_logs.list/no-metadata", section: "4.16", title: "change log entries carry no metadata" },
   (verdict, { json }) => {
@@ -21,7 +21,7 @@ const MAX_ROWS = 10_000;
 const CSV = { relax_column_count: true, record_delimiter: ["\r\n", "\n"] };
 
 /** Columns, rows, order and file name, and the filters that columns show. */
-function judgeAudit(verdict: Verdict, exchange: Exchange): void {
+function checkAudit(verdict: Verdict, exchange: Exchange): void {
   const { text, headers, asked } = exchange;
   const [head = [], ...rows] = parseCsv(text, CSV) as string[][];
   verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
@@ -35,8 +35,8 @@ function judgeAudit(verdict: Verdict, exchange: Exchange): void {
     "a row is newer than the one before",
     "G28",
   );
-  judgeFileName(verdict, headers.get("content-disposition") ?? "", asked.params["organization_id"]!);
-  judgeFilters(verdict, exchange, rows, {
+  checkFileName(verdict, headers.get("content-disposition") ?? "", asked.params["organization_id"]!);
+  checkFilters(verdict, exchange, rows, {
     same: { entity_type: ([, type]) => type, action_type: ([, , , action]) => action },
     ...{ time: ([time]) => time, from: "from_date", to: "to_date" },
   });
@@ -53,23 +53,23 @@ const audit: Check = {
   family: "answers",
   section: "4.15",
   title: "audit_logs.export is a CSV of the columns shown, filtered, at most 10,000 rows",
-  observe: observeOperation("audit_logs.export", judgeAudit),
+  observe: observeOperation("audit_logs.export", checkAudit),
   async run(context) {
     const first = context.first("audit_logs.export");
     if (first === undefined) return;
-    judgeAudit(context.verdict, first.exchange);
+    checkAudit(context.verdict, first.exchange);
     const rows = parseCsv(first.exchange.text, CSV) as string[][];
     const [time = "", , , , , email = ""] = rows[Math.ceil(rows.length / 2)] ?? [];
     const queries: Record<string, string>[] = [{ entity_type: "department" }];
     if (time !== "") queries.push({ from_date: time }, { to_date: time }, { search_term: email });
     for (const query of queries) {
-      const filtered = await context.sendAndJudge("audit_logs.export", { params: first.params, query });
-      if (filtered !== undefined) judgeAudit(context.verdict, filtered);
+      const filtered = await context.sendAndCheck("audit_logs.export", { params: first.params, query });
+      if (filtered !== undefined) checkAudit(context.verdict, filtered);
     }
   },
 };
 
-function judgeFileName(verdict: Verdict, disposition: string, organization_id: string): void {
+function checkFileName(verdict: Verdict, disposition: string, organization_id: string): void {
   const [, date] = disposition.split(`audit-log-${organization_id}-`);
   verdict.expect(date?.includes(".csv") === true, `Content-Disposition is ${excerpt(disposition)}`);
   verdict.expect(/^\d{4}-\d{2}-\d{2}\.csv"?/.test(date ?? ""), `the file's date is ${excerpt(date)}`, "G28");

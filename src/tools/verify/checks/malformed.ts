@@ -1,11 +1,11 @@
 import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
+import { succeeded } from "../check-answer.ts";
+import { checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { succeeded } from "../judge-answer.ts";
-import { judgeRefusal } from "../judge-refusal.ts";
 import { inventParams, parameterNames } from "../known-objects.ts";
 import type { Basis } from "../verdict.ts";
-import { judgeAnyPage } from "./listings.ts";
+import { checkAnyPage } from "./listings.ts";
 
 interface Property {
   type?: string;
@@ -70,8 +70,8 @@ async function refuseAll(
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
     const gap = findBasis(operation, one);
-    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
-    if (succeeded(exchange)) judgeAnyPage(verdict, exchange);
+    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
+    if (succeeded(exchange)) checkAnyPage(verdict, exchange);
   }
 }
 
@@ -94,7 +94,7 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
     const [field = ""] = parameterNames(operation);
     const value = "nobody0!";
     const exchange = await target.send({ operation, params: { [field]: value } });
-    judgeRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap: "G08" });
+    checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap: "G08" });
   },
 }));
 
@@ -109,7 +109,7 @@ export const transportChecks: readonly Check[] = [
     title: "an undeclared path is 404 in envelope A",
     async run({ target, verdict }) {
       const exchange = await target.send({ path: "/v1/understudy-verify/nobody0" });
-      judgeRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap: "G04" });
+      checkRefusal(verdict, exchange, { code: "RESOURCE_NOT_FOUND", gap: "G04" });
     },
   },
   {
@@ -120,7 +120,7 @@ export const transportChecks: readonly Check[] = [
     async run({ contract, target, verdict }) {
       // Reading is the one method that can be tried without harm, so it is a path that only takes POST.
       const exchange = await target.send({ path: contract.operation("model_responses.create").path });
-      judgeRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
+      checkRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
       if (exchange.status === 405) {
         const allow = exchange.headers.get("allow") ?? "";
         verdict.expect(allow.split(/,\s*/).includes("POST"), `Allow is "${allow}", without POST`, "G04");
@@ -144,7 +144,7 @@ function refusedBody(name: string, title: string, { body, type }: { body: string
       const headers = { "content-type": type };
       const exchange = await context.send("change_logs.list", { params, body, headers });
       const code = name === "json" ? "INVALID_JSON" : "UNSUPPORTED_MEDIA_TYPE";
-      judgeRefusal(context.verdict, exchange, { code, gap: "G09", envelope: "A" });
+      checkRefusal(context.verdict, exchange, { code, gap: "G09", envelope: "A" });
     },
   };
 }

@@ -1,8 +1,8 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
+import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
 import { describeMissing, inventParams } from "../known-objects.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "../refusal-cases.ts";
 import type { CheckFamily } from "../report.ts";
@@ -18,12 +18,12 @@ async function refuse({ contract, target, known, verdict }: Context, one: Case):
   const credential = operation.credentials === false ? "none" : "key";
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
   if (exchange.status === 403 && CATALOGUE[code].status !== 403 && asksForRole(operation)) {
-    judgeAnyRefusal(verdict, exchange);
+    checkAnyRefusal(verdict, exchange);
     return verdict.notObservable("the key's user lacks the role, which is asked for first");
   }
   const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
   const details = { ...repeated, ...one.more };
-  judgeRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
+  checkRefusal(verdict, exchange, { code, details, gap, codeGap, detailsGap });
 }
 
 function asksForRole(operation: AnyOperation): boolean {

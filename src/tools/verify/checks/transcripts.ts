@@ -1,20 +1,20 @@
 import { toMediaType } from "../../../engine/contract/media-types.ts";
-import { type Check, type Context, judgeSuccesses, observeOperation } from "../check.ts";
-import { excerpt } from "../judge-answer.ts";
+import { type Check, type Context, checkSuccesses, observeOperation } from "../check.ts";
+import { excerpt } from "../check-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
-const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict, text: string) => void }>> = {
+const FORMATS: Readonly<Record<string, { type: string; check: (verdict: Verdict, text: string) => void }>> = {
   txt: {
     type: "text/plain",
-    judge(verdict, text) {
+    check(verdict, text) {
       const wrong = splitLines(text).find((line) => !/^\[\d{2,}:\d{2}:\d{2}\] [^:]+: /.test(line));
       verdict.expect(!wrong, `a line is not [HH:MM:SS] <speaker>: <text>, but ${excerpt(wrong)}`);
     },
   },
   srt: {
     type: "text/plain",
-    judge(verdict, text) {
+    check(verdict, text) {
       const cues = text.trim() === "" ? [] : text.trim().split(/\r?\n\r?\n/);
       for (const [i, cue] of cues.entries()) {
         const [number, time = ""] = cue.split(/\r?\n/);
@@ -24,7 +24,7 @@ const FORMATS: Readonly<Record<string, { type: string; judge: (verdict: Verdict,
       }
     },
   },
-  json: { type: "application/json", judge() {} },
+  json: { type: "application/json", check() {} },
 };
 
 function splitLines(text: string): string[] {
@@ -35,10 +35,10 @@ const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
 
 /** 4.1: content type, file name and lines of the format that was asked for. */
-function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
+function checkExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
   const format = asked.query["format"] ?? "txt";
-  const { type, judge } = FORMATS[format] ?? {};
-  if (type === undefined || judge === undefined) return;
+  const { type, check } = FORMATS[format] ?? {};
+  if (type === undefined || check === undefined) return;
   const sent = headers.get("content-type") ?? "";
   verdict.expect(toMediaType(sent) === type, `format=${format} has the content type ${excerpt(sent)}`);
   const name = `transcript_${asked.params["session_id"]}.${format}`;
@@ -47,16 +47,16 @@ function judgeExport(verdict: Verdict, { asked, headers, text }: Exchange): void
     disposition.includes(name),
     `Content-Disposition is ${excerpt(disposition)}, without ${name}`,
   );
-  judge(verdict, text);
+  check(verdict, text);
 }
 
 async function exportIn(format: string, context: Context): Promise<void> {
   const { verdict } = context;
   const first = context.first(EXPORT);
   if (first === undefined) return;
-  const exchange = await context.sendAndJudge(EXPORT, { params: first.params, query: { format } });
+  const exchange = await context.sendAndCheck(EXPORT, { params: first.params, query: { format } });
   if (exchange === undefined) return;
-  judgeExport(verdict, exchange);
+  checkExport(verdict, exchange);
   if (exchange.text.trim() === "" || exchange.text.trim() === "[]")
     verdict.note("the transcript is empty, so its lines show nothing");
   if (format === "txt") {
@@ -71,13 +71,13 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   section: "4.1",
   title: `${EXPORT} writes ${format}`,
   observe: observeOperation(EXPORT, (verdict, exchange) => {
-    if ((exchange.asked.query["format"] ?? "txt") === format) judgeExport(verdict, exchange);
+    if ((exchange.asked.query["format"] ?? "txt") === format) checkExport(verdict, exchange);
   }),
   run: (context) => exportIn(format, context),
 }));
 
 /** 4.11: headers that let a client cache an answer. */
-function judgeCaching(verdict: Verdict, { headers }: Exchange): void {
+function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
   const modified = headers.get("last-modified") ?? "";
@@ -93,12 +93,12 @@ const conditional: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences answers 304 to If-None-Match",
-  observe: observeOperation(SENTENCES, judgeCaching),
+  observe: observeOperation(SENTENCES, checkCaching),
   async run(context) {
     const { verdict } = context;
     const first = context.first(SENTENCES);
     if (first === undefined) return;
-    judgeCaching(verdict, first.exchange);
+    checkCaching(verdict, first.exchange);
     const etag = first.exchange.headers.get("etag");
     if (etag === null) return;
     const ask = (value: string) =>
@@ -112,7 +112,7 @@ const conditional: Check = {
 };
 
 /** 4.11: counts, links to the pages on either side, and the redaction headers. */
-function judgeCounts(verdict: Verdict, { json, asked, headers }: Exchange): void {
+function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void {
   const { data, metadata, actions = {} } = json;
   const shown = data.sentences.length as number;
   verdict.expect(
@@ -142,7 +142,7 @@ function judgeCounts(verdict: Verdict, { json, asked, headers }: Exchange): void
       `${what} leads to the sentences from ${leads}, not from ${to}`,
     );
   }
-  judgeRedaction(verdict, headers);
+  checkRedaction(verdict, headers);
 }
 
 const counts: Check = {
@@ -150,19 +150,19 @@ const counts: Check = {
   family: "answers",
   section: "4.11",
   title: "transcriptions.list_sentences counts its sentences and links its pages",
-  observe: observeOperation(SENTENCES, judgeCounts),
+  observe: observeOperation(SENTENCES, checkCounts),
   async run(context) {
     const first = context.first(SENTENCES);
     if (first === undefined) return;
-    judgeCounts(context.verdict, first.exchange);
+    checkCounts(context.verdict, first.exchange);
     const query = { limit: 1, offset: 1 };
-    const page = await context.sendAndJudge(SENTENCES, { params: first.params, query });
-    if (page !== undefined) judgeCounts(context.verdict, page);
+    const page = await context.sendAndCheck(SENTENCES, { params: first.params, query });
+    if (page !== undefined) checkCounts(context.verdict, page);
   },
 };
 
 /** Both headers or none: they are there when redaction was enabled. */
-function judgeRedaction(verdict: Verdict, headers: Headers): void {
+function checkRedaction(verdict: Verdict, headers: Headers): void {
   const redacted = headers.get("x-pii-redacted");
   const policies = headers.get("x-pii-policies");
   const fits = (redacted === null) === (policies === null);
@@ -170,7 +170,7 @@ function judgeRedaction(verdict: Verdict, headers: Headers): void {
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
 }
 
-const times = judgeSuccesses(
+const times = checkSuccesses(
   SENTENCES,
   { id: `${SENTENCES}/times`, section: "2.5", title: `${SENTENCES}: sentences end after they start` },
   (verdict, { json }) => {

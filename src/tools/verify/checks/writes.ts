@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Check, Context } from "../check.ts";
-import { excerpt, judgeSuccess, succeeded } from "../judge-answer.ts";
-import { judgeAnyRefusal, judgeRefusal } from "../judge-refusal.ts";
+import { checkSuccess, excerpt, succeeded } from "../check-answer.ts";
+import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import { describeMissing } from "../known-objects.ts";
-import { judgeReceived, openReceiver } from "../receiver.ts";
+import { checkReceived, openReceiver } from "../receiver.ts";
 
 async function findCurrentOrganization(context: Context): Promise<string | null> {
   return (await context.send("models.list")).headers.get("service-organization");
@@ -21,7 +21,7 @@ export const currentOrganizationCheck: Check = {
     if (before === null) return verdict.notObservable("no answer says what the organization is now");
     const set = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
-    judgeSuccess(verdict, await set(before));
+    checkSuccess(verdict, await set(before));
     const other = known.candidates("other_organization_id").find((id) => id !== before);
     if (other === undefined)
       return verdict.note(
@@ -30,7 +30,7 @@ export const currentOrganizationCheck: Check = {
     await context.takingBack(
       `set the key's organization to ${other}`,
       async () => {
-        judgeSuccess(verdict, await set(other));
+        checkSuccess(verdict, await set(other));
         const now = await findCurrentOrganization(context);
         verdict.expect(now === other, `the next answer is of ${now}, not ${other}`, "G32");
       },
@@ -59,18 +59,18 @@ const reparent: Check = {
 
     const cycle = await move(department_id);
     if (cycle.status === 403) {
-      judgeAnyRefusal(verdict, cycle);
+      checkAnyRefusal(verdict, cycle);
       return verdict.notObservable("the key's user may not move departments");
     }
     const details = { department_id, new_parent_id: department_id };
-    judgeRefusal(verdict, cycle, { code: "DEPARTMENT_CYCLE_DETECTED", details });
+    checkRefusal(verdict, cycle, { code: "DEPARTMENT_CYCLE_DETECTED", details });
     if (parent === null) return verdict.note("it is at the top already, so only the cycle was tried");
     const back = await context.takingBack(
       `moved ${department_id} to the top`,
-      async () => void judgeSuccess(verdict, await move(null)),
+      async () => void checkSuccess(verdict, await move(null)),
       { undo: () => move(parent), undone: `back under ${parent}`, failed: "moving it back" },
     );
-    judgeSuccess(verdict, back);
+    checkSuccess(verdict, back);
   },
 };
 
@@ -104,15 +104,15 @@ async function tryWebhook(context: Context, own: Receiver | undefined): Promise<
     body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
   });
   const { webhook_id, secret } = (created.json?.data ?? {}) as { webhook_id?: string; secret: string };
-  const judged = judgeSuccess(verdict, created);
+  const judged = checkSuccess(verdict, created);
   if (!succeeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
   const deleted = await context.takingBack(
     `created the inactive webhook ${webhook_id}`,
     async () => {
       if (!judged) return;
-      await judgeLife(context, { params, url });
-      for (const one of own?.received ?? []) judgeReceived(verdict, one, { webhook_id, secret });
+      await checkLife(context, { params, url });
+      for (const one of own?.received ?? []) checkReceived(verdict, one, { webhook_id, secret });
     },
     {
       undo: () => context.send("webhooks.delete", { params }),
@@ -120,9 +120,9 @@ async function tryWebhook(context: Context, own: Receiver | undefined): Promise<
       failed: "deleting it",
     },
   );
-  judgeSuccess(verdict, deleted);
-  await judgeListed(context, webhook_id, undefined);
-  judgeRefusal(verdict, await context.send("webhooks.list_deliveries", { params }), {
+  checkSuccess(verdict, deleted);
+  await checkListed(context, webhook_id, undefined);
+  checkRefusal(verdict, await context.send("webhooks.list_deliveries", { params }), {
     code: "RESOURCE_NOT_FOUND",
     details: params,
     codeGap: "G27",
@@ -135,20 +135,20 @@ interface Created {
   url: string;
 }
 
-async function judgeLife(context: Context, { params, url }: Created): Promise<void> {
+async function checkLife(context: Context, { params, url }: Created): Promise<void> {
   const { verdict } = context;
-  await judgeListed(context, params.webhook_id, { url });
+  await checkListed(context, params.webhook_id, { url });
   const body = { url, events: ["user.created", "thread.deleted"], active: false };
-  if ((await context.sendAndJudge("webhooks.update", { params, body })) !== undefined)
-    await judgeListed(context, params.webhook_id, body);
+  if ((await context.sendAndCheck("webhooks.update", { params, body })) !== undefined)
+    await checkListed(context, params.webhook_id, body);
   if (url === NOWHERE)
     return verdict.note("no delivery was tried: --use webhook_url=… names a receiver that may be called");
-  await judgeDelivery(context, params);
+  await checkDelivery(context, params);
 }
 
 /** The list shows a webhook as it was created or changed, or not at all once it is deleted. */
-async function judgeListed(context: Context, webhook_id: string, wanted: object | undefined): Promise<void> {
-  const listed = await context.sendAndJudge("webhooks.list");
+async function checkListed(context: Context, webhook_id: string, wanted: object | undefined): Promise<void> {
+  const listed = await context.sendAndCheck("webhooks.list");
   if (listed === undefined) return;
   const all = listed.json.data as (Record<string, unknown> & { webhook_id: string })[];
   const own = all.find((one) => one.webhook_id === webhook_id);
@@ -162,10 +162,10 @@ async function judgeListed(context: Context, webhook_id: string, wanted: object 
   context.verdict.expect(own !== undefined && !("secret" in own), "the list shows its secret");
 }
 
-async function judgeDelivery(context: Context, params: Created["params"]): Promise<void> {
+async function checkDelivery(context: Context, params: Created["params"]): Promise<void> {
   const { verdict } = context;
-  if ((await context.sendAndJudge("webhooks.test", { params })) === undefined) return;
-  const listed = await context.sendAndJudge("webhooks.list_deliveries", { params });
+  if ((await context.sendAndCheck("webhooks.test", { params })) === undefined) return;
+  const listed = await context.sendAndCheck("webhooks.list_deliveries", { params });
   if (listed === undefined) return;
   const [delivery] = listed.json.data as { delivery_id: string; status: string; response_code: number }[];
   if (!verdict.expect(delivery !== undefined, "the test is not among the deliveries", "G24")) return;
@@ -174,8 +174,8 @@ async function judgeDelivery(context: Context, params: Created["params"]): Promi
   verdict.expect(accepted === (status === "success"), `${response_code} is called ${status}`);
   const again = await context.send("webhooks.redeliver", { params: { ...params, delivery_id } });
   if (status === "success")
-    judgeRefusal(verdict, again, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });
-  else judgeSuccess(verdict, again);
+    checkRefusal(verdict, again, { code: "INVALID_INPUT", details: { field: "status" }, gap: "G23" });
+  else checkSuccess(verdict, again);
 }
 
 const notifications: Check = {
@@ -190,7 +190,7 @@ const notifications: Check = {
     if (first === undefined || !Array.isArray(rules))
       return verdict.notObservable("connector_notifications.retrieve has not answered");
     const { params } = first;
-    const updated = await context.sendAndJudge("connector_notifications.update", {
+    const updated = await context.sendAndCheck("connector_notifications.update", {
       params,
       body: { notifications: rules },
     });
@@ -202,7 +202,7 @@ const notifications: Check = {
     const url = known.one("webhook_url");
     if (url === undefined) return verdict.note("no test was sent: --use webhook_url=… names a receiver");
     const body = { notification_type: "webhook", url };
-    await context.sendAndJudge("connector_notifications.test", { params, body });
+    await context.sendAndCheck("connector_notifications.test", { params, body });
   },
 };
 
@@ -220,7 +220,7 @@ const connectorJob: Check = {
       params: { organization_id },
       body: { connection_id, job_type: "sync" },
     });
-    const fits = judgeSuccess(verdict, started);
+    const fits = checkSuccess(verdict, started);
     const job_id = started.json?.job_id as string | undefined;
     if (!succeeded(started) || job_id === undefined) return;
     const params = { organization_id, job_id };
@@ -229,7 +229,7 @@ const connectorJob: Check = {
       async () => {
         if (!fits) return;
         verdict.expect(started.json.status === "running", `it is ${started.json.status}`, "G14");
-        await context.sendAndJudge("connector_jobs.retrieve", { params });
+        await context.sendAndCheck("connector_jobs.retrieve", { params });
       },
       {
         undo: () => context.send("connector_jobs.cancel", { params }),
@@ -237,7 +237,7 @@ const connectorJob: Check = {
         failed: "cancelling it",
       },
     );
-    judgeSuccess(verdict, cancelled);
+    checkSuccess(verdict, cancelled);
     const after = await context.send("connector_jobs.retrieve", { params });
     verdict.expect(after.json?.status === "cancelled", `after that it is ${after.json?.status}`, "G14");
   },

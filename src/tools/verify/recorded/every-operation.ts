@@ -6,37 +6,37 @@ import { toValidator } from "../../../engine/contract/validator.ts";
 import { diagnose } from "../../../engine/documents/check-document.ts";
 import { readQuery, withDefaults } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
+import { checkSuccess, excerpt, isMasked, succeeded } from "../check-answer.ts";
+import { checkAnyRefusal, checkStatusOfCode, refusalStatuses } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { excerpt, isMasked, judgeSuccess, succeeded } from "../judge-answer.ts";
-import { judgeAnyRefusal, judgeStatusOfCode, refusalStatuses } from "../judge-refusal.ts";
 import type { CheckFamily } from "../report.ts";
 import type { Exchange, SentRequestParts } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 
 export type Recorded = Omit<Check, "run" | "observe"> & { observe: Observation };
 
-type Judge = (verdict: Verdict, exchange: Exchange) => void;
+type ExchangeCheck = (verdict: Verdict, exchange: Exchange) => void;
 
-const CHECKS: readonly [name: string, family: CheckFamily, title: string, judge: Judge][] = [
-  ["answer", "answers", "answers as documented", judgeAnswer],
-  ["refusals", "refusals", "refuses in its envelope, with a code and details that it has", judgeRefusals],
-  ["malformed", "refusals", "answers 422 to malformed values and names the field", judgeMalformed],
-  ["no-credentials", "credentials", "answers 401 without credentials", judgeCredentials],
+const CHECKS: readonly [name: string, family: CheckFamily, title: string, checkExchange: ExchangeCheck][] = [
+  ["answer", "answers", "answers as documented", checkAnswer],
+  ["refusals", "refusals", "refuses in its envelope, with a code and details that it has", checkRefusals],
+  ["malformed", "refusals", "answers 422 to malformed values and names the field", checkMalformed],
+  ["no-credentials", "credentials", "answers 401 without credentials", checkCredentials],
 ];
 
 /** The checks of every operation's recorded answers. */
 export function everyOperation({ operations }: Contract): Recorded[] {
   return operations.flatMap(({ id, section, credentials }) =>
     CHECKS.filter(([, family]) => credentials !== false || family !== "credentials").map(
-      ([name, family, title, judge]): Recorded => ({
+      ([name, family, title, checkExchange]): Recorded => ({
         ...{ id: `${id}/${name}`, family, section, title: `${id} ${title}` },
-        observe: { operation: id, begin: () => judge },
+        observe: { operation: id, begin: () => checkExchange },
       }),
     ),
   );
 }
 
-function judgeAnswer(verdict: Verdict, exchange: Exchange): void {
+function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   const { status, method, path, asked, text } = exchange;
   const operation = exchange.operation!;
   if (status === 304) {
@@ -47,7 +47,7 @@ function judgeAnswer(verdict: Verdict, exchange: Exchange): void {
     return;
   }
   const declared = listSuccesses(operation).some((success) => success.status === status);
-  if (declared || succeeded(exchange)) return void judgeSuccess(verdict, exchange);
+  if (declared || succeeded(exchange)) return void checkSuccess(verdict, exchange);
   if (refusalStatuses(operation).has(status) || isPending(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which it does not document: ${excerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? assumedEndpoint(operation) : undefined);
@@ -58,14 +58,14 @@ function isPending({ operation, status }: Exchange): boolean {
   return status === 404 && operation!.id === "models.list_for_organization";
 }
 
-function judgeRefusals(verdict: Verdict, exchange: Exchange): void {
+function checkRefusals(verdict: Verdict, exchange: Exchange): void {
   const { status, recorded, operation } = exchange;
   if (status < 400 || !recorded!.whole) return;
-  if (refusalStatuses(operation!).has(status)) judgeAnyRefusal(verdict, exchange);
-  else judgeStatusOfCode(verdict, exchange);
+  if (refusalStatuses(operation!).has(status)) checkAnyRefusal(verdict, exchange);
+  else checkStatusOfCode(verdict, exchange);
 }
 
-function judgeMalformed(verdict: Verdict, exchange: Exchange): void {
+function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, asked, status, method, path, json, recorded } = exchange;
   const fields = malformedFields(operation!, asked);
   if (fields.length === 0 || (status !== 422 && !succeeded(exchange))) return;
@@ -84,7 +84,7 @@ export function hasCredentials({ asked }: Pick<Exchange, "asked">): boolean {
   return CREDENTIALS.some((name) => asked.headers.has(name));
 }
 
-function judgeCredentials(verdict: Verdict, exchange: Exchange): void {
+function checkCredentials(verdict: Verdict, exchange: Exchange): void {
   const { method, path, status } = exchange;
   if (hasCredentials(exchange) || exchange.authenticated) return;
   const problem = `${method} ${path} answers ${status} without credentials`;
@@ -94,7 +94,7 @@ function judgeCredentials(verdict: Verdict, exchange: Exchange): void {
 /** Names of what a request sends and its declaration does not allow (G08). */
 function malformedFields({ params, query, body }: AnyOperation, asked: SentRequestParts): string[] {
   const search = new URLSearchParams(asked.query).toString();
-  const sent = body?.kind === "json" && body.judged === undefined ? asked.body : undefined;
+  const sent = body?.kind === "json" && body.validated === undefined ? asked.body : undefined;
   return [
     ...invalidFields(params, asked.params),
     ...invalidFields(query, readQuery(query, search, { unknown: "drop", outOfRange: "reject" })),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { excerpt, isMasked, succeeded } from "../check-answer.ts";
 import type { Contract } from "../contract.ts";
-import { excerpt, isMasked, succeeded } from "../judge-answer.ts";
 import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import type { Recorded } from "./every-operation.ts";
@@ -62,7 +62,7 @@ export function overTime({ operations }: Contract): Recorded[] {
             if (exchange.operation!.id === write) remember(changes, exchange.path, exchange);
             if (exchange.operation!.id !== read) return;
             for (const change of changes.values())
-              if (follows(exchange, change)) judgeChange(verdict, change, find!(exchange.json, change));
+              if (follows(exchange, change)) checkChange(verdict, change, find!(exchange.json, change));
           };
         },
       },
@@ -89,7 +89,7 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
   };
 }
 
-function judgeChange(verdict: Verdict, change: Exchange, shown: unknown): void {
+function checkChange(verdict: Verdict, change: Exchange, shown: unknown): void {
   if (typeof shown !== "object" || shown === null) return;
   for (const [name, wanted] of Object.entries((change.asked.body ?? {}) as object)) {
     const is = (shown as Record<string, unknown>)[name];

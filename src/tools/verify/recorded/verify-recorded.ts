@@ -1,9 +1,9 @@
 import { readBaseUrl } from "../../har/har-file.ts";
 import { MASK, redactText } from "../../redact.ts";
 import type { Check } from "../check.ts";
+import { succeeded } from "../check-answer.ts";
 import { checksFor } from "../checks/index.ts";
 import type { Contract } from "../contract.ts";
-import { succeeded } from "../judge-answer.ts";
 import {
   type CheckReport,
   countAssumptions,
@@ -44,26 +44,26 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const { contract, file, target } = options;
   const started = performance.now();
   const began = new Date();
-  let judging!: RecordingVerifier;
+  let verifier!: RecordingVerifier;
   const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
   const { base, creator, entries } = await eachExchange(wanted, ({ complete }) => {
-    judging = new RecordingVerifier(contract, { complete });
-    return judging;
+    verifier = new RecordingVerifier(contract, { complete });
+    return verifier;
   });
-  const checks = judging.reports();
+  const checks = verifier.reports();
   const summary = summarize(checks);
   return {
-    ...{ target: base, organization_id: judging.organization_id, write: false },
+    ...{ target: base, organization_id: verifier.organization_id, write: false },
     started_at: began.toISOString(),
     duration_ms: Math.round(performance.now() - started),
     console: null,
-    recorded: { file, creator, entries, ...judging.counts },
+    recorded: { file, creator, entries, ...verifier.counts },
     verdict: decideVerdict(summary, options.strict === true),
     stopped: null,
-    requests: judging.counts.judged,
+    requests: verifier.counts.judged,
     summary,
     changes: [],
-    assumptions: countAssumptions(checks, judging.verdicts()),
+    assumptions: countAssumptions(checks, verifier.verdicts()),
     checks,
   };
 }
@@ -73,7 +73,7 @@ const MAX_REQUESTS = 20;
 
 interface Running {
   check: Recorded;
-  judge: ReturnType<Recorded["observe"]["begin"]>;
+  checkExchange: ReturnType<Recorded["observe"]["begin"]>;
   verdict: RecordedVerdict;
   requests: SentRequest[];
 }
@@ -98,7 +98,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     };
     this.running = recordedChecks(contract).map((check) => ({
       check,
-      judge: check.observe.begin(),
+      checkExchange: check.observe.begin(),
       verdict: new RecordedVerdict(),
       requests: [],
     }));
@@ -115,7 +115,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     for (const reason of [seen.missing, masked])
       if (reason !== undefined) counts.judged_in_part[reason] = (counts.judged_in_part[reason] ?? 0) + 1;
     if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
-    this.judge(this.toExchange(seen));
+    this.checkExchange(this.toExchange(seen));
   }
 
   left(reason: string): void {
@@ -138,14 +138,14 @@ export class RecordingVerifier implements ExchangeVisitor {
     };
   }
 
-  private judge(exchange: Exchange): void {
+  private checkExchange(exchange: Exchange): void {
     this.organization_id ??= exchange.headers.get("service-organization");
     for (const one of this.byOperation.get(exchange.operation!.id)!) {
       if (one.check.observe.successes && !hasBody(exchange)) continue;
       const before = one.verdict.found;
       one.verdict.exchange = exchange;
       try {
-        one.judge(one.verdict, exchange);
+        one.checkExchange(one.verdict, exchange);
       } catch (error) {
         recordUnreadable(one.verdict, one.check, error);
       }

@@ -315,9 +315,9 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
   proxied,
   secured,
   variation("the receiver that the flawed ones are made from", () => ({})),
-  variation("one that answers GET with 200", () => ({ get: () => [200, "the webhook endpoint"] })),
-  variation("one that has a use for user.created alone", () => usersOnly),
-  variation("one that closes every connection", () => ({
+  variation("a receiver that answers GET with 200", () => ({ get: () => [200, "the webhook endpoint"] })),
+  variation("a receiver that has a use for user.created alone", () => usersOnly),
+  variation("a receiver that closes every connection", () => ({
     refuseSignature: () => [401, "", { Connection: "close" }],
     consider: ({ response }) => {
       response.setHeader("Connection", "close");
@@ -325,7 +325,7 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
     },
   })),
   {
-    name: "one that works long after its answer",
+    name: "a receiver that works long after its answer",
     async start(secret) {
       const running = await startReceiver(secret, queueing(4));
       return { ...running, options: { settleMs: 100, patienceMs: 8000, memoryDeliveries: 20 } };
@@ -340,10 +340,10 @@ export const NODE_RECEIVERS: SoundReceiver[] = [
       },
     }),
   ),
-  variation("one that asks for time with 429 now and then", () => limited(25)),
-  variation("one that knows no method but POST", () => ({ get: () => [501, "unsupported method"] })),
+  variation("a receiver that asks for time with 429 now and then", () => limited(25)),
+  variation("a receiver that knows no method but POST", () => ({ get: () => [501, "unsupported method"] })),
   variation(
-    "one that goes by the unsigned delivery header",
+    "a receiver that trusts the unsigned delivery header",
     () => ({
       process({ memory, request }) {
         const id = String(request.headers["x-service-delivery"]);

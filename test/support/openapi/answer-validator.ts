@@ -3,7 +3,7 @@ import type { AnyDeclaration } from "../../../src/engine/contract/operation.ts";
 import { makeAjv } from "../../../src/engine/contract/validator.ts";
 
 /** What a judge needs of an answer. */
-export interface Judged {
+export interface CheckedAnswer {
   status: number;
   headers: Headers;
   text: string;
@@ -29,7 +29,7 @@ const TRANSPORT = new Set([
 ]);
 
 /** Says where an answer differs from what an OpenAPI document promises of its operation. */
-export class Judge {
+export class AnswerValidator {
   // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON
   private readonly document: any;
   private readonly ajv = makeAjv({ allErrors: true });
@@ -41,7 +41,10 @@ export class Judge {
   }
 
   /** Nothing where the answer is as documented. */
-  problems({ id, path, method }: Pick<AnyDeclaration, "id" | "path" | "method">, answer: Judged): string[] {
+  problems(
+    { id, path, method }: Pick<AnyDeclaration, "id" | "path" | "method">,
+    answer: CheckedAnswer,
+  ): string[] {
     const verb = method.toLowerCase();
     const written = this.document.paths[path]?.[verb]?.responses?.[answer.status];
     if (written === undefined) return [`${id} does not document status ${answer.status}: ${answer.text}`];
@@ -53,7 +56,11 @@ export class Judge {
     return [...this.bodyProblems(response, place, answer), ...this.headerProblems(response, place, answer)];
   }
 
-  private bodyProblems({ content = {} }: DocumentedResponse, place: string[], answer: Judged): string[] {
+  private bodyProblems(
+    { content = {} }: DocumentedResponse,
+    place: string[],
+    answer: CheckedAnswer,
+  ): string[] {
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";");
     if (Object.keys(content).length === 0) {
       return answer.text === "" ? [] : [`a body where none is documented: ${answer.text.slice(0, 200)}`];
@@ -71,7 +78,7 @@ export class Judge {
   private headerProblems(
     { headers: documented = {} }: DocumentedResponse,
     place: string[],
-    { headers }: Judged,
+    { headers }: CheckedAnswer,
   ): string[] {
     const names = new Map(Object.keys(documented).map((name) => [name.toLowerCase(), name]));
     const problems: string[] = [];

@@ -11,12 +11,12 @@ import {
   CLOSED,
   compileWorldValidators,
   Epoch,
-  judgeWorld,
   Records,
+  validateWorld,
   WholeNumber,
   Windows,
   worldFields,
-} from "./judge-world.ts";
+} from "./validate-world.ts";
 
 const Names = Type.Array(Type.String());
 
@@ -111,7 +111,7 @@ const Saved = Type.Object(
 export function createSavedValidator(resources: readonly Resource[]) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
-    world: (world: WorldValue, base: Root) => judgeWorld(resources, world, base),
+    world: (world: WorldValue, base: Root) => validateWorld(resources, world, base),
     /** Compiles the validators of both, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);

@@ -3,7 +3,7 @@ import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contr
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
-import { excerpt, isMasked, judgeWire } from "./judge-answer.ts";
+import { checkWire, excerpt, isMasked } from "./check-answer.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
@@ -16,23 +16,23 @@ export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detai
 }
 
 /** Judges that a request was refused with one code of the catalogue, in its operation's envelope. */
-export function judgeRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
+export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
   const { operation, status } = exchange;
   const own = operation && assumedEndpoint(operation);
   const gap = expected.gap ?? own;
   const wanted = CATALOGUE[expected.code].status;
-  if (!judgeWire(verdict, exchange)) return;
+  if (!checkWire(verdict, exchange)) return;
   const about = `${exchange.method} ${exchange.path}`;
   // How a caller is refused may be assumed; that the request is not granted is stated (section 5, 7.4).
   const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(wanted);
   const basis = granted ? (wanted === 401 ? undefined : own) : gap;
   const problem = `${about} answers ${status} instead of ${wanted} ${expected.code}`;
   if (!verdict.expect(status === wanted, problem, basis)) {
-    judgeStatusOfCode(verdict, exchange);
+    checkStatusOfCode(verdict, exchange);
     return;
   }
   const envelope = expected.envelope ?? operation?.envelope ?? "A";
-  const found = judgeEnvelope(verdict, exchange, { envelope, gap });
+  const found = checkEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return;
   const code = spell(expected.code, found, operation);
   const shown = exchange.json.error.code as unknown;
@@ -55,9 +55,9 @@ function spell(code: string, envelope: Envelope, operation: AnyOperation | undef
 }
 
 /** 401 without valid credentials. 4.8 shows its own code for a 404 only. */
-export function judgeUnauthenticated(verdict: Verdict, exchange: Exchange): void {
+export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void {
   const codeGap = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
-  judgeRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
+  checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
 }
 
 /** G09: transport errors come in envelope A, whatever the operation's own is. */
@@ -72,14 +72,14 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 };
 
 /** A refusal that no check provoked: envelope, code and details must be ones that its operation has. Returns the code. */
-export function judgeAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
+export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
   const { status, method, path } = exchange;
   const operation = exchange.operation!;
-  if (status === 401) return void judgeUnauthenticated(verdict, exchange);
+  if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const transport = TRANSPORT.has(status);
   const gap = assumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
   const envelope = transport ? "A" : (operation.envelope ?? "A");
-  const found = judgeEnvelope(verdict, exchange, { envelope, gap });
+  const found = checkEnvelope(verdict, exchange, { envelope, gap });
   if (found === undefined || found === "C") return undefined;
   const shown = String(exchange.json.error.code);
   const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
@@ -90,7 +90,7 @@ export function judgeAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   const specified = only !== undefined && only.gap === undefined && only.codeGap === undefined;
   const problem = `${method} ${path} answers ${status} with the code ${excerpt(shown)}, not ${words}`;
   verdict.expect(code !== undefined, problem, gap ?? (specified ? undefined : BY_STATUS[status]));
-  if (code !== undefined && found === "A") judgeDetails(verdict, exchange, { code, gap });
+  if (code !== undefined && found === "A") checkDetails(verdict, exchange, { code, gap });
   return shown;
 }
 
@@ -99,7 +99,7 @@ export function refusalStatuses(operation: AnyOperation): ReadonlySet<number> {
   return new Set(listErrorCodes(operation).map((code) => CATALOGUE[code].status));
 }
 
-function judgeDetails(
+function checkDetails(
   verdict: Verdict,
   exchange: Exchange,
   { code, gap }: { code: ErrorCode; gap: Basis },
@@ -150,7 +150,7 @@ function findCase(operation: string, code: ErrorCode): Case | undefined {
 }
 
 /** 7.4 states the status of each of its codes. */
-export function judgeStatusOfCode(
+export function checkStatusOfCode(
   verdict: Verdict,
   { json, status, operation, method, path }: Exchange,
 ): void {
@@ -166,12 +166,12 @@ export function judgeStatusOfCode(
  * The envelope that an error came in, if it is one of section 7 that may stand here.
  * Envelope C for a 401 or 403 of any operation is what G06 leaves open.
  */
-export function judgeEnvelope(
+export function checkEnvelope(
   verdict: Verdict,
   exchange: Exchange,
   { envelope, gap }: { envelope: Envelope; gap: Basis },
 ): Envelope | undefined {
-  if (!judgeWire(verdict, exchange)) return undefined;
+  if (!checkWire(verdict, exchange)) return undefined;
   const { json, status, method, path, text } = exchange;
   const found = findEnvelope(json);
   const about = `${method} ${path} (${status})`;
@@ -184,7 +184,7 @@ export function judgeEnvelope(
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
     if (found === undefined) return undefined;
   }
-  judgeStatusOfCode(verdict, exchange);
+  checkStatusOfCode(verdict, exchange);
   for (const [fits, problem, basis] of FIELDS[found](exchange))
     verdict.expect(fits, `${path} (${status}): ${problem}`, basis);
   return found;

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { sign } from "../webhooks/sign.ts";
-import { judgeSignature } from "./judge-signature.ts";
+import { checkSignature } from "./check-signature.ts";
 import type { VerdictCode } from "./signature-mismatch.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -19,18 +19,18 @@ const HEX = RIGHT.slice("sha256=".length);
 const base64 = (bytes: Uint8Array | string) => createHmac("sha256", SECRET).update(bytes).digest("base64");
 
 describe("verdict", () => {
-  const judge = (header: string | string[] | undefined, body: Uint8Array = BODY) =>
-    judgeSignature({ secret: SECRET, header, body });
+  const check = (header: string | string[] | undefined, body: Uint8Array = BODY) =>
+    checkSignature({ secret: SECRET, header, body });
 
   it("accepts the right signature, also as the only element of a list [6.3]", () => {
-    expect(judge(RIGHT)).toMatchObject({ verdict: "valid", code: "match" });
-    expect(judge([RIGHT])).toMatchObject({ verdict: "valid", code: "match" });
+    expect(check(RIGHT)).toMatchObject({ verdict: "valid", code: "match" });
+    expect(check([RIGHT])).toMatchObject({ verdict: "valid", code: "match" });
   });
 
   it("calls an absent or empty header missing [6.3]", () => {
-    expect(judge(undefined)).toMatchObject({ verdict: "missing", code: "no-header" });
-    expect(judge([])).toMatchObject({ verdict: "missing", code: "no-header" });
-    expect(judge("  ")).toMatchObject({ verdict: "missing", code: "empty-header" });
+    expect(check(undefined)).toMatchObject({ verdict: "missing", code: "no-header" });
+    expect(check([])).toMatchObject({ verdict: "missing", code: "no-header" });
+    expect(check("  ")).toMatchObject({ verdict: "missing", code: "empty-header" });
   });
 
   const forms: [string, string | string[], VerdictCode, RegExp][] = [
@@ -71,9 +71,9 @@ describe("verdict", () => {
     ["no known mistake", `sha256=${"0".repeat(64)}`, "mismatch", /another secret/],
   ];
   it.each(forms)("explains %s [6.3]", (_name, header, code, reason) => {
-    const judged = judge(header);
-    expect(judged).toMatchObject({ verdict: "invalid", code });
-    expect(judged.reason).toMatch(reason);
+    const checked = check(header);
+    expect(checked).toMatchObject({ verdict: "invalid", code });
+    expect(checked.reason).toMatch(reason);
   });
 
   const secrets: [string, string | Uint8Array, RegExp][] = [
@@ -86,11 +86,11 @@ describe("verdict", () => {
   it.each(secrets)("names %s as the wrong secret and never prints a secret [6.3]", (_name, key, reason) => {
     const header = `sha256=${createHmac("sha256", key).update(BODY).digest("hex")}`;
     const candidates = () => [{ label: "the secret of webhook wh_2", secret: "whsec_other" }];
-    const judged = judgeSignature({ secret: SECRET, header, body: BODY, candidates });
-    expect(judged).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
-    expect(judged.reason).toMatch(reason);
-    expect(judged.reason).not.toContain(SECRET.slice(6));
-    expect(judged.reason).not.toContain("whsec_other");
+    const checked = checkSignature({ secret: SECRET, header, body: BODY, candidates });
+    expect(checked).toMatchObject({ verdict: "invalid", code: "wrong-secret" });
+    expect(checked.reason).toMatch(reason);
+    expect(checked.reason).not.toContain(SECRET.slice(6));
+    expect(checked.reason).not.toContain("whsec_other");
   });
 
   // Literal texts where another language wrote them, so that the test does not repeat the product's own code.
@@ -124,30 +124,30 @@ describe("verdict", () => {
   it.each(bodies)(
     "detects a body that was %s when it was signed [6.3]",
     (_name, received, signed, reason) => {
-      const judged = judge(sign(SECRET, Buffer.from(signed)), Buffer.from(received));
-      expect(judged).toMatchObject({ verdict: "invalid", code: "body-changed" });
-      expect(judged.reason).toMatch(reason);
+      const checked = check(sign(SECRET, Buffer.from(signed)), Buffer.from(received));
+      expect(checked).toMatchObject({ verdict: "invalid", code: "body-changed" });
+      expect(checked.reason).toMatch(reason);
     },
   );
 
   it("finds no explanation, and says so, when one byte of the body changed [6.3]", () => {
     const changed = Buffer.from(BODY);
     changed[10] = changed[10]! ^ 1;
-    expect(judge(RIGHT, changed)).toMatchObject({ verdict: "invalid", code: "mismatch" });
+    expect(check(RIGHT, changed)).toMatchObject({ verdict: "invalid", code: "mismatch" });
   });
 
   it("judges bodies that are not JSON, nested too deeply, or prototype-named without throwing [6.3]", () => {
     for (const text of ["{", "[".repeat(60_000) + "]".repeat(60_000), '{"__proto__":{"a":1}}', "\u0000"]) {
-      expect(judge(RIGHT, Buffer.from(text))).toMatchObject({ verdict: "invalid", code: "mismatch" });
+      expect(check(RIGHT, Buffer.from(text))).toMatchObject({ verdict: "invalid", code: "mismatch" });
     }
   });
 
   it("says so when no secret is known, but calls a missing header missing [6.3]", () => {
     const unknown = { secret: undefined, body: BODY };
-    expect(judgeSignature({ ...unknown, header: RIGHT })).toMatchObject({
+    expect(checkSignature({ ...unknown, header: RIGHT })).toMatchObject({
       verdict: "invalid",
       code: "no-secret",
     });
-    expect(judgeSignature({ ...unknown, header: undefined })).toMatchObject({ verdict: "missing" });
+    expect(checkSignature({ ...unknown, header: undefined })).toMatchObject({ verdict: "missing" });
   });
 });

@@ -16,7 +16,7 @@ import { StateCollection, stateCollections } from "./state/state-collection.ts";
  * that the state calls could show, also in internal collections. Records of `base` come from the fixture and are valid.
  * @throws Problem 422 that names collection and record
  */
-export function judgeWorld(
+export function validateWorld(
   resources: readonly Resource[],
   { root, origin, seed, clock }: WorldValue,
   base?: Root,

@@ -9,7 +9,7 @@ export interface SignatureVerdict extends Explanation {
   verdict: Verdict;
 }
 
-export interface SignatureToJudge {
+export interface SignatureInput {
   /** Undefined when the secret is unknown, for example when the payload names no known webhook. */
   secret: string | undefined;
   /** An array when the header was sent more than once. */
@@ -26,18 +26,18 @@ export interface SignatureToJudge {
  * Verifies a received signature (6.3) and explains an invalid one. Never throws; for a well-formed header the time does
  * not depend on how much of it is right.
  */
-export function judgeSignature({
+export function checkSignature({
   secret,
   header,
   body,
   candidates,
   timestamp,
-}: SignatureToJudge): SignatureVerdict {
+}: SignatureInput): SignatureVerdict {
   if (header === undefined || (Array.isArray(header) && header.length === 0)) {
-    return judged("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
+    return toVerdict("missing", "no-header", `the ${SIGNATURE_HEADER} header is missing`);
   }
   if (typeof header !== "string" && header.length > 1) {
-    return judged(
+    return toVerdict(
       "invalid",
       "repeated-header",
       `the ${SIGNATURE_HEADER} header was sent ${header.length} times`,
@@ -45,23 +45,23 @@ export function judgeSignature({
   }
   const value = typeof header === "string" ? header : header[0]!;
   if (value.trim() === "") {
-    return judged("missing", "empty-header", `the ${SIGNATURE_HEADER} header is empty`);
+    return toVerdict("missing", "empty-header", `the ${SIGNATURE_HEADER} header is empty`);
   }
   if (secret === undefined) {
-    return judged(
+    return toVerdict(
       "invalid",
       "no-secret",
       "no secret is known for this request, so its signature cannot be checked",
     );
   }
   if (equalByDigest(value, sign(secret, body))) {
-    return judged("valid", "match", "the signature matches the body as received");
+    return toVerdict("valid", "match", "the signature matches the body as received");
   }
   const found = explainMismatch({ secret, value, body, timestamp, candidates });
   return { verdict: "invalid", ...found };
 }
 
-function judged(verdict: Verdict, code: VerdictCode, reason: string): SignatureVerdict {
+function toVerdict(verdict: Verdict, code: VerdictCode, reason: string): SignatureVerdict {
   return { verdict, code, reason, fix: FIXES[code] };
 }
 
@@ -87,6 +87,6 @@ export function explainSignature(given: {
   timestamp?: string | undefined;
 }): SignatureExplanation {
   const { secret, body, mine, timestamp } = given;
-  const judgement = judgeSignature({ secret, header: mine, body, timestamp });
-  return { ...judgement, expected: sign(secret, body), mine, body_bytes: body.length };
+  const signature = checkSignature({ secret, header: mine, body, timestamp });
+  return { ...signature, expected: sign(secret, body), mine, body_bytes: body.length };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { listSuccesses } from "../../engine/contract/operation.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
+import { checkBody } from "./check-answer.ts";
 import { Contract } from "./contract.ts";
-import { judgeBody } from "./judge-answer.ts";
 import { Verdict } from "./verdict.ts";
 
 const CONTRACT = new Contract(RESOURCES);
@@ -10,7 +10,7 @@ const CONTRACT = new Contract(RESOURCES);
 function judged(id: string, body: unknown): Verdict {
   const verdict = new Verdict();
   const operation = CONTRACT.operation(id);
-  judgeBody(verdict, operation, listSuccesses(operation)[0]!.schema!, body);
+  checkBody(verdict, operation, listSuccesses(operation)[0]!.schema!, body);
   return verdict;
 }
 

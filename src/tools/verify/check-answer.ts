@@ -21,10 +21,10 @@ export function succeeded({ status }: Exchange): boolean {
 }
 
 /** Judges status, content type, documented headers and body of what should be a success of its operation. */
-export function judgeSuccess(verdict: Verdict, exchange: Exchange): boolean {
+export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { status, method, path, text } = exchange;
-  if (!judgeWire(verdict, exchange)) return false;
+  if (!checkWire(verdict, exchange)) return false;
   const about = `${method} ${path}`;
   if (!succeeded(exchange)) {
     const problem = `${about} answers ${status} instead of a success: ${excerpt(text)}`;
@@ -44,10 +44,10 @@ export function judgeSuccess(verdict: Verdict, exchange: Exchange): boolean {
     const problem = `${path}: the header ${name} is missing`;
     verdict.expect(exchange.headers.has(name), problem, assumedEndpoint(operation));
   }
-  return judgeContent(verdict, exchange, shape) && judgeRepeated(verdict, exchange);
+  return checkContent(verdict, exchange, shape) && checkRepeated(verdict, exchange);
 }
 
-function judgeContent(verdict: Verdict, exchange: Exchange, shape: Success): boolean {
+function checkContent(verdict: Verdict, exchange: Exchange, shape: Success): boolean {
   const { headers, path, json, text, status } = exchange;
   const operation = exchange.operation as AnyOperation;
   const gap = assumedPlace(operation, "");
@@ -63,9 +63,9 @@ function judgeContent(verdict: Verdict, exchange: Exchange, shape: Success): boo
     !verdict.expect(fits, `${path}: the content type is ${excerpt(type)}, not ${allowed.join(" or ")}`, gap)
   )
     return false;
-  if (events !== undefined) judgeEvents(verdict, exchange, events);
+  if (events !== undefined) checkEvents(verdict, exchange, events);
   if (schema === undefined || !type.includes("json") || !whole) return true;
-  return judgeBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
+  return checkBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
 }
 
 /** Fields of requests and of answers that have the same name and another value. */
@@ -83,7 +83,7 @@ export function getSent({ asked }: Exchange): Record<string, unknown> {
 }
 
 /** An answer must repeat values of its request unchanged. */
-function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
+function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { json } = exchange;
   if (json === undefined) return true;
@@ -105,7 +105,7 @@ function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
   // A test notification reports its outcome.
   if (typeof json.success === "boolean" && operation.id !== "connector_notifications.test")
     verdict.expect(json.success, `${operation.id}: success is false`, assumedPlace(operation, "/success"));
-  if (operation.id === "departments.reparent") judgePath(verdict, json);
+  if (operation.id === "departments.reparent") checkPath(verdict, json);
   if (operation.id === "users.set_current_organization") {
     const { current_organization_id, organization } = json;
     const problem = `organization.id is ${organization.id}, and current_organization_id ${current_organization_id}`;
@@ -115,7 +115,7 @@ function judgeRepeated(verdict: Verdict, exchange: Exchange): boolean {
 }
 
 /** 2.2: the ids above a department, and its own. */
-function judgePath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
+function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
   const chain = String(path).split("/");
   const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;
   verdict.expect(fits, `the path of ${id} under ${parent_id} is ${excerpt(path)}`);
@@ -127,7 +127,7 @@ function isListOfTexts(value: unknown): boolean {
 }
 
 /** The events of a stream, as far as they came: their data, and ids that rise. */
-function judgeEvents(verdict: Verdict, { operation, text, path }: Exchange, schema: TSchema): void {
+function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, schema: TSchema): void {
   const events = text.split(/\r?\n\r?\n/).slice(0, -1);
   const read = (event: string, field: string) =>
     event
@@ -140,7 +140,7 @@ function judgeEvents(verdict: Verdict, { operation, text, path }: Exchange, sche
   for (const event of full) {
     const { json, broken } = parseJson(read(event, "data").join("\n"));
     if (broken) verdict.expect(false, `${path}: an event is not JSON`, assumedPlace(operation!, ""));
-    else judgeBody(verdict, operation!, schema, json, { masked: true });
+    else checkBody(verdict, operation!, schema, json, { masked: true });
   }
 }
 
@@ -152,7 +152,7 @@ const MAX_PROBLEMS = 5;
  * Judges a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
  * replaces a secret is not checked.
  */
-export function judgeBody(
+export function checkBody(
   verdict: Verdict,
   operation: AnyOperation,
   schema: TSchema,
@@ -246,6 +246,6 @@ function unknownFields(shape: Shape, value: unknown, place: string, found = new 
 }
 
 /** There must be an answer at all, and what calls itself JSON must be JSON. */
-export function judgeWire(verdict: Verdict, { method, path, problem }: Exchange): boolean {
+export function checkWire(verdict: Verdict, { method, path, problem }: Exchange): boolean {
   return verdict.expect(problem === undefined, `${method} ${path}: ${problem}`);
 }
