@@ -222,7 +222,12 @@ it("bundle of requests to a sandbox's own port and to its name replays, handed-o
   const { upload_url } = (await (await announce(made.body.origin)).json()) as { upload_url: string };
   expect((await fetch(upload_url, { method: "PUT", body: "a" })).status).toBe(200);
   await announce(api.url, { "x-sandbox": "mine" });
-  await announce(api.url, { "x-sandbox": "mine", "x-sandbox-base": "http://other.example.test" });
+  // A client's own header has no effect.
+  const answer = await announce(api.url, {
+    "x-sandbox": "mine",
+    "x-sandbox-base": "http://other.example.test",
+  });
+  expect(await answer.json()).toMatchObject({ upload_url: expect.stringContaining(`${api.url}/`) });
   const { body } = await api.call(undefined, "POST", `${S}/bundle`);
   expect(await replayBundle(body)).toEqual({ requests: 4, control_calls: 0 });
 });

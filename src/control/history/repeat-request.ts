@@ -1,6 +1,6 @@
 import { toHex } from "../../engine/bytes.ts";
 import type { WireRequest } from "../../engine/pipeline/plain-http.ts";
-import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
+import { BASE_HEADER, repeatUnderBase } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -60,18 +60,18 @@ export async function repeatRequest(
   const disarm = own && (await arm(own, { server, target }));
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
-    const { base_url } = entry;
-    const base = base_url === undefined ? [] : [[BASE_HEADER, base_url]];
-    const again = {
-      method: entry.method,
-      target: `/_s/${target.name}${entry.path}${query}`,
-      headers: [...copiedHeaders(entry), [MARK, mark], ...base],
-      body: entry.request_body,
-    };
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
-    const sent = await (target instanceof RemoteSandbox
-      ? sendToRemote(entry, target, again)
-      : sendRecorded(target, server.request, { ...again, isIts }));
+    const sent = await repeatUnderBase<ComparedAnswer | undefined>(entry.base_url, (base) => {
+      const again = {
+        method: entry.method,
+        target: `/_s/${target.name}${entry.path}${query}`,
+        headers: [...copiedHeaders(entry), [MARK, mark], ...base],
+        body: entry.request_body,
+      };
+      return target instanceof RemoteSandbox
+        ? sendToRemote(entry, target, again)
+        : sendRecorded(target, server.request, { ...again, isIts });
+    });
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
   } finally {

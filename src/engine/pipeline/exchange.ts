@@ -8,7 +8,7 @@ import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.
 import type { Transaction } from "../state/transaction.ts";
 import type { BodyCapture } from "./body-capture.ts";
 import type { EngineParts, ReceivedForm } from "./engine-parts.ts";
-import { type Address, type Answer, BASE_HEADER, type PlainRequest } from "./plain-http.ts";
+import { type Address, type Answer, findRepeatedBase, type PlainRequest } from "./plain-http.ts";
 import { type JsonBody, readJsonBytes } from "./read-body.ts";
 import { RequestChange } from "./request-change.ts";
 import type { StepExchange } from "./run-steps.ts";
@@ -202,8 +202,8 @@ class ExchangeFacts implements RequestInfo {
   /** URLs that are handed out stay in the sandbox and follow Host (interfaces 3). */
   get base_url(): string {
     const { request, sandbox, prefixed } = this.exchange;
-    const { [BASE_HEADER]: again } = request.headers;
-    this.exchange.base_url = typeof again === "string" ? again : request.site.baseUrl(sandbox.name, prefixed);
+    this.exchange.base_url =
+      findRepeatedBase(request.headers) ?? request.site.baseUrl(sandbox.name, prefixed);
     return this.exchange.base_url;
   }
 }

@@ -1,4 +1,5 @@
 import type { RequestHeaders } from "../contract/operation.ts";
+import { randomHex } from "../platform.ts";
 import type { WireFault } from "../sandbox/fault-injector.ts";
 
 export type { RequestHeaders };
@@ -115,8 +116,29 @@ export interface Address {
   prefixed: boolean;
 }
 
-/** A repeated request's header: the base of the URLs that its first answer handed out. */
+/** A repeated request's header; it stands for the base of the URLs that its first answer handed out. */
 export const BASE_HEADER = "x-sandbox-base";
+/** By the header's value, while the request is under way: no client can make one up. */
+const basesOfRepeats = new Map<string, string>();
+
+/** Sends a request with headers by which this process hands out URLs of that base again. */
+export async function repeatUnderBase<T>(
+  base: string | undefined,
+  send: (headers: [string, string][]) => Promise<T>,
+): Promise<T> {
+  if (base === undefined) return send([]);
+  const mark = randomHex(12);
+  basesOfRepeats.set(mark, base);
+  try {
+    return await send([[BASE_HEADER, mark]]);
+  } finally {
+    basesOfRepeats.delete(mark);
+  }
+}
+
+export function findRepeatedBase({ [BASE_HEADER]: mark }: RequestHeaders): string | undefined {
+  return basesOfRepeats.get(String(mark));
+}
 
 const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
 
