@@ -63,13 +63,14 @@ export interface EntryMatch {
   attempt?: number | undefined;
 }
 
+/** Others are possible, but an expectation of one is probably a typing error. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /** The words that can match; another one is refused, since it would make `count: 0` always true. */
 export interface MatchableWords {
   operations: readonly AnyOperation[];
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */
-  present:
-    | { users: ReadonlySet<string>; webhooks: ReadonlySet<string>; paths: ReadonlySet<string> }
-    | undefined;
+  present: Readonly<Record<"users" | "webhooks" | "paths" | "methods", ReadonlySet<string>>> | undefined;
 }
 
 /** One condition of a match: undefined if an entry meets it, otherwise the reason. */
@@ -98,7 +99,20 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
     conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
   }
-  if (method !== undefined) conditions.push(equals("method", method.toUpperCase(), (entry) => entry.method));
+  if (
+    operation !== undefined &&
+    matchingOperations({ operation, path, method: method?.toUpperCase() }, known.operations).length === 0
+  )
+    throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
+  if (method !== undefined) {
+    const name = method.toUpperCase();
+    const seen = known.present?.methods;
+    if (seen !== undefined && !seen.has(name) && !METHODS.includes(name)) {
+      const [is, where] = ["is not a method that a request may have", `there are ${METHODS.join(", ")}`];
+      throw unknownWord(`${prefix}method`, method, { is, known: METHODS, where });
+    }
+    conditions.push(equals("method", name, (entry) => entry.method));
+  }
   if (status !== undefined)
     conditions.push((entry) => failed(hasStatus(entry, status), "status", entry.status, status));
   if (code !== undefined) {

@@ -10,6 +10,7 @@ const KNOWN: MatchableWords = {
     users: new Set(["usr_dan", "usr_ada"]),
     webhooks: new Set(["wh_ops"]),
     paths: new Set(["/v1/nowhere"]),
+    methods: new Set(),
   },
 };
 
@@ -52,20 +53,20 @@ describe("how many requests came", () => {
   it("the nearest come first: a wrong operation, path or event is farther than three other differences [interfaces 4]", () => {
     const entries = [
       entry(1, "threads.delete 200"),
-      entry(2, "models.list 500", { code: "HTTP_500" }),
-      entry(3, "models.list 500", { code: "HTTP_500" }),
-      entry(4, "models.list 200", { code: null }),
+      entry(2, "webhooks.list 500", { code: "HTTP_500" }),
+      entry(3, "webhooks.list 500", { code: "HTTP_500" }),
+      entry(4, "webhooks.list 200", { code: null }),
       entry(5, "threads.delete 404", { code: "RESOURCE_NOT_FOUND", method: "DELETE", principal: "usr_ada" }),
       entry(6, "threads.delete 200", { delivery }),
     ];
-    const match = { operation: "models.list", status: 404, code: "RESOURCE_NOT_FOUND", method: "delete" };
+    const match = { operation: "webhooks.*", status: 404, code: "RESOURCE_NOT_FOUND", method: "delete" };
     const { nearest } = counted({ ...match, principal: "usr_ada" }, 1, entries);
     // With one difference of three, then those with four, of which the newest first, then six.
     expect(nearest.map(({ id }) => id)).toEqual(["req_5", "req_4", "req_3", "req_2", "req_1"]);
     expect(nearest[0]).toEqual({
       ...{ id: "req_5", at: "2026-03-15T12:00:00.005Z", operation: "threads.delete", method: "GET" },
       ...{ method: "DELETE", path: "/v1/threads.delete", status: 404 },
-      differences: ["operation is threads.delete, not models.list"],
+      differences: ["operation is threads.delete, not webhooks.*"],
     });
     expect(nearest[1]!.differences).toEqual([
       "method is GET, not DELETE",

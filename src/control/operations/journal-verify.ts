@@ -65,7 +65,7 @@ export const checkJournal = operation({
   summary:
     "Check whether the expected requests or deliveries occurred, by count or in order, and show the nearest misses",
   description:
-    "A match that nothing can satisfy is 422: an unknown operation, event or code, an impossible path, and, while the journal is whole, a path, user or webhook that it has not seen. Once entries were lost, any other match is 409, since what it is about may have been lost.",
+    "A match that nothing can satisfy is 422: an unknown operation, event or code, an operation with a foreign method or path, an impossible path, and, while the journal is whole, a path, method, user or webhook that it has not seen. Once entries were lost, any other match is 409, since what it is about may have been lost.",
   reads: true,
   body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],
@@ -130,6 +130,7 @@ function knownWords({ operations }: ControlServer, { world, journal }: Sandbox):
       users: new Set([...[...present.all(users)].map(({ id }) => id), ...callers]),
       webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => path)),
+      methods: new Set(entries.map(({ method }) => method)),
     },
   };
 }
