@@ -71,6 +71,20 @@ describe("pipelines [interfaces 13]", () => {
     expect(validateWorkflow(misspelt).errors).not.toEqual([]);
   });
 
+  it("the workflow that runs the matrix is valid, and its commands exist [interfaces 16]", () => {
+    const workflow = readFileSync(join(EXAMPLES, "github/matrix.yml"), "utf8");
+    expect(validateWorkflow(workflow).errors).toEqual([]);
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const commands = (parse(workflow) as Workflow).jobs["matrix"]!.steps.flatMap(({ run = [] }) => run);
+    expect(commands).toContain("npm run matrix");
+    for (const command of commands) {
+      const [tool, first, name] = command.split(" ");
+      if (tool === "node") expect(existsSync(join(ROOT, first!)), command).toBe(true);
+      else if (first === "run") expect(Object.keys(scripts)).toContain(name);
+      else expect(command).toBe("npm ci");
+    }
+  });
+
   it("the action and the template to copy are valid, and their commands run [interfaces 13]", async () => {
     const action = readFileSync(join(EXAMPLES, "github/action.yml"), "utf8");
     expect(validateAction(action).errors).toEqual([]);
