@@ -68,7 +68,7 @@ describe("the server at --url is not Understudy", () => {
         const { code, stdout, stderr } = await runCommand(words, { cwd });
         expect({ command, code, stdout, stderr }).toEqual({
           ...{ command, code: 1, stdout: "" },
-          stderr: `understudy: What listens at http://${address} is not Understudy: ${why}. Name the address that \`understudy start\` printed.\n`,
+          stderr: `understudy: The server at http://${address} is not Understudy: ${why}. Name the address that \`understudy start\` printed.\n`,
         });
       }
     },
@@ -85,7 +85,7 @@ describe("the server at --url is not Understudy", () => {
     expect([silent.code, silent.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^understudy: What listens at .* is not Understudy: it was silent for 8 seconds\..*\n$/,
+        /^understudy: The server at .* is not Understudy: it was silent for 8 seconds\..*\n$/,
       ),
     ]);
   });

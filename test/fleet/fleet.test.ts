@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { platform, providePlatform } from "../../src/engine/platform.ts";
 import { until } from "../support/eventually.ts";
 import { type Node, startNode, startNodeProcess, TOKEN } from "../support/fleet.ts";
 import { KEYS } from "../support/harness.ts";
@@ -392,6 +393,8 @@ describe("a fleet [interfaces 15]", () => {
     const now = async (node: Node) =>
       Date.parse((await node.control("GET", "/_control/sandboxes/ci/clock")).body.now);
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hour });
+    const real = platform();
+    providePlatform({ ...real, timers: { ...real.timers, now: () => Date.now() } });
     const a = await start();
     expect(a.said.join()).toContain("ahead of that of Redis");
     await a.control("POST", "/_control/sandboxes", { name: "ci", clock: { mode: "real" } });
@@ -400,6 +403,7 @@ describe("a fleet [interfaces 15]", () => {
     open.splice(open.indexOf(a), 1);
     await a.close();
     vi.useRealTimers();
+    providePlatform(real);
     const b = await start();
     expect(b.said.join()).not.toContain("that of the Redis");
     expect(await now(b)).toBeGreaterThanOrEqual(ahead);

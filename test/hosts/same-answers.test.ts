@@ -21,7 +21,7 @@ async function replay(
   }
 }
 
-it("300 requests get the same bytes over a socket and in process [quality 17]", {
+it("300 requests get the same bytes over a socket and in process [interfaces 17]", {
   timeout: 120_000,
 }, async () => {
   const overSocket = await replay(({ port }, request) => exchange(port, request));

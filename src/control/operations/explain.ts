@@ -106,10 +106,10 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     reads: true,
     body: { kind: "json", schema: ExplainInput },
     success: { status: 200, schema: ExplanationBody },
-    async handle({ body, sandbox, server }) {
+    async handle({ body, sandbox, server, site }) {
       const request = readRequest(body, server.operations, sandbox);
       const faults = server.faults.of(sandbox).trace();
-      const result = await dryRun(server.engine, { sandbox, faults }, request);
+      const result = await dryRun(server.engine, { sandbox, faults, site }, request);
       return {
         ...result,
         steps: result.steps.map(({ says, ...step }) => ({ ...step, says: redactText(says) })),

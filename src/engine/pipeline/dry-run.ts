@@ -7,7 +7,7 @@ import { explainRefusal } from "./engine.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { Exchange, STAGES, type Stage, Undecidable } from "./exchange.ts";
 import { EarlyResponse } from "./inject-fault.ts";
-import { toSite } from "./plain-http.ts";
+import type { Site } from "./plain-http.ts";
 import { runSteps } from "./run-steps.ts";
 import { REQUEST_STEPS } from "./steps.ts";
 
@@ -51,14 +51,18 @@ export interface DryRun {
  */
 export async function dryRun(
   engine: EngineParts,
-  { sandbox, faults }: { sandbox: Sandbox; faults: Pick<FaultInjector, "before" | "after"> },
+  {
+    sandbox,
+    faults,
+    site,
+  }: { sandbox: Sandbox; faults: Pick<FaultInjector, "before" | "after">; site: Site },
   { method, path, query, headers, body, incomplete }: DryRunRequest,
 ): Promise<DryRun> {
   sandbox.world.catchUp();
   const reports = new Map<string, Omit<StageReport, "step">>();
   const request = {
     ...{ method, target: query === "" ? path : `${path}?${query}`, headers, rawHeaders: [] },
-    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site: toSite("") },
+    ...{ body: [toUtf8(body)].values() as never, signal: new AbortController().signal, site },
   };
   const address = { sandbox: sandbox.name, path, query, prefixed: false };
   const exchange: Exchange = new Exchange(
