@@ -15,6 +15,7 @@ async function arm(rule: { match: object; [key: string]: unknown }) {
   const effect = { status: 200, body: { lab: true } };
   const armed = await control(`/${name}/faults`, {
     id: "lab",
+    public: true,
     match: { path: "/v1/lab/**", ...match },
     effect,
     ...more,

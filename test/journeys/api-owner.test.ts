@@ -42,7 +42,7 @@ it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]",
   );
 
   const recorder = startCommand(["record", "--target", altered.url, "--out", har!, "--port", "0"]);
-  const url = await eventually(() => /Call (\S+) in place of/.exec(recorder.output().stdout)![1]!);
+  const url = await eventually(() => /Call (\S+) instead of/.exec(recorder.output().stdout)![1]!);
   await clientSession(url);
   recorder.child.kill("SIGINT");
   expect((await recorder.finished).stdout).toContain("60 exchanges in ");

@@ -247,7 +247,7 @@ describe("record on the command line [interfaces 12]", () => {
     const out = join(scratch(), "deep", "traffic.har");
     const running = startCommand(["record", "--target", `${api.url}/`, "--out", out, "--port", "0"]);
     const [, url] = await eventually(() =>
-      /Call (\S+) in place of/.exec(running.output().stdout)!.map(String),
+      /Call (\S+) instead of/.exec(running.output().stdout)!.map(String),
     );
     await fetch(`${url}/v1/models`, { headers: { "api-key": KEYS.ben } });
     await eventually(() => expect(JSON.parse(readFileSync(out, "utf8")).log.entries).toHaveLength(1));

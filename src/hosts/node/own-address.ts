@@ -75,10 +75,11 @@ export class OwnAddress {
    */
   findReceiver(origins: SandboxOrigins, isOwn: (url: URL, port: number) => boolean) {
     return (url: URL): LocalAddress | undefined => {
-      if (!this.server.listening || url.protocol !== `${this.scheme}:`) return undefined;
-      if (!RECEIVER.test(url.pathname)) return undefined;
+      if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
       const { host: address, port } = this.within;
       const named = origins.has(Number(url.port)) ? Number(url.port) : this.bound.port;
+      // A proxy may speak another protocol than its own port does.
+      if (Number(url.port) === named && url.protocol !== `${this.scheme}:`) return undefined;
       const family = isIPv6(address) ? (6 as const) : (4 as const);
       return isOwn(url, named) ? { address, family, port } : undefined;
     };

@@ -113,7 +113,7 @@ export const ALTERATIONS: readonly Alteration[] = [
     })),
   },
   {
-    title: "201 in place of 200 where a department moves",
+    title: "201 in place of 200 when a department moves",
     live: "departments.reparent/there-and-back",
     har: "departments.reparent/answer",
     write: true,
