@@ -8,8 +8,8 @@ let count = 0;
 let sandbox: ReturnType<typeof historyOf>;
 let prefix: string;
 
-async function create(clock: object) {
-  const settings = { connector_failure_rate: 0 };
+async function create(clock: object, more: object = {}) {
+  const settings = { connector_failure_rate: 0, ...more };
   const name = `steps-${++count}`;
   await api.call(undefined, "POST", "/_control/sandboxes", { name, clock, settings });
   sandbox = historyOf(api, name);
@@ -149,6 +149,31 @@ describe("rewinding to before a step of an advance", () => {
     expect(again.status).toBe(200);
     for (const name of ["x-request-id", "x-ratelimit-remaining"])
       expect(again.headers.get(name), name).toBe(asked.headers.get(name));
+    await receiver.close();
+  });
+
+  it("a retry that began before the oldest change of the history can be rewound, to before its outcome", async () => {
+    await create({ mode: "frozen" }, { history_limit: 5 });
+    const waiting: ((status: number) => void)[] = [];
+    const receiver = await startReceiver((_, __, respond) => void waiting.push(respond));
+    const arrived = async (count: number) => expect.poll(() => waiting.length).toBe(count);
+    await api.call("ada", "POST", `${prefix}/webhooks`, { url: receiver.url, events: ["user.created"] });
+    await sandbox.ok("POST", "/state/users", { name: "Zoe" });
+    await arrived(1);
+    waiting[0]!(500);
+    await sandbox.ok("POST", "/clock/advance", { by: 0 });
+    const advance = sandbox.ok("POST", "/clock/advance", { by: "1m" });
+    await arrived(2);
+    for (let n = 0; n < 8; n++) await sandbox.ok("POST", "/state/departments", { name: `Team ${n}` });
+    waiting[1]!(200);
+    await advance;
+    const { id, kept, subject } = await sandbox.newest("?kind=delivery");
+    expect(kept).toBe(true);
+    await sandbox.rewind(id);
+    expect(await sandbox.ok("GET", `/deliveries/${subject}`)).toMatchObject({
+      status: "failed",
+      attempts: 1,
+    });
     await receiver.close();
   });
 });

@@ -234,11 +234,16 @@ export class TimelineRecorder {
       version: from,
       ...(change.request && beforeRequest(change.request, after)),
     };
-    const before = provenance.start?.state ?? justBefore;
-    const written = commit?.written ?? [];
     const { versions } = this.history;
+    const { start } = provenance;
+    // A long attempt may have begun before the oldest state that is stored.
+    const isStored = start !== undefined && versions.has(start.state.version);
+    const before = isStored ? start.state : justBefore;
+    const written = commit?.written ?? [];
     const states = { versions, before, after, from, to: after.version, written };
-    return this.history.add(change, provenance, { at: after.now, states });
+    const { cause, advanced_by } = provenance;
+    const origin = isStored ? provenance : { cause, advanced_by };
+    return this.history.add(change, origin, { at: after.now, states });
   }
 }
 

@@ -51,9 +51,14 @@ export class UndoLog {
     return this.version;
   }
 
+  /** Whether the version was not released. */
+  has(version: number): boolean {
+    return version >= this.oldest;
+  }
+
   /** Undefined where the version was released. */
   at(version: number): Root | undefined {
-    if (version < this.oldest) return undefined;
+    if (!this.has(version)) return undefined;
     let end = version - this.oldest;
     while (end < this.steps.length && this.steps[end]!.root === undefined) end += 1;
     let root = this.steps[end]?.root ?? this.newest;
