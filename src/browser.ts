@@ -4,14 +4,13 @@ import { answerInProcess } from "./control/answer-in-process.ts";
 import { LocalDirectory } from "./control/directory.ts";
 import type { ControlServer } from "./control/operation.ts";
 import { asProblem } from "./control/problem.ts";
+import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
-import type { Settings } from "./engine/contract/settings.ts";
 import { createEngine } from "./engine/index.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
 import { API, RESOURCES } from "./engine/resources/index.ts";
-import type { ClockSetting } from "./engine/sandbox/sandbox-value.ts";
 import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
@@ -19,12 +18,13 @@ import { readFormData } from "./hosts/fetch/read-form-data.ts";
 import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
+/** As the library's caller gives them. */
 export interface BrowserEngineOptions {
-  fixture?: string | object | undefined;
-  seed?: number | undefined;
-  clock?: ClockSetting | undefined;
-  settings?: Partial<Settings> | undefined;
-  scenarios?: readonly string[] | undefined;
+  fixture?: string | object;
+  seed?: number;
+  clock?: object;
+  settings?: object;
+  scenarios?: readonly string[];
 }
 
 export interface BrowserEngine {
@@ -34,8 +34,9 @@ export interface BrowserEngine {
 
 const UPLOAD_BYTES = 256 * 1024 ** 2;
 
-/** The composition root for browsers: the engine and its control API, without a server. */
+/** The composition root for browsers: the engine and its control API, without a server. @throws Problem, DocumentError */
 export function assembleBrowserEngine(options: BrowserEngineOptions = {}): BrowserEngine {
+  const { seed, clock, settings } = readSandboxStart(options);
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
   const within = createFetchOutbound(ownFetch);
@@ -53,9 +54,9 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     refuseFullDisk: (error) => (error instanceof NotAvailable ? asProblem(error)!.toAnswer() : undefined),
     defaults: {
       fixture: options.fixture ?? "reference",
-      seed: options.seed ?? 1,
-      clock: options.clock ?? { mode: "real" },
-      settings: options.settings ?? {},
+      seed: seed ?? 1,
+      clock: clock ?? { mode: "real" },
+      settings,
     },
     overrides: true,
     delay: undefined,

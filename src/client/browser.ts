@@ -40,13 +40,13 @@ export interface PageSandbox extends SandboxClient {
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
   requireKnownOptions("start", options, OPTIONS);
-  const { paths = API_PATHS, worker = "/understudy-worker.js", clock, ...rest } = options;
+  const { paths = API_PATHS, worker = "/understudy-worker.js", ...world } = options;
   const { assembleBrowserEngine } = await import("../browser.ts");
-  const engine = assembleBrowserEngine({
-    ...rest,
-    clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
-  } as never);
-  const registration = await connectWorker(engine, { paths, worker });
+  const engine = assembleBrowserEngine(world);
+  const registration = await connectWorker(engine, { paths, worker }).catch((error) => {
+    engine.close();
+    throw error;
+  });
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, {
     transport: transportOver(engine.fetch),
     fetch: engine.fetch,

@@ -1,4 +1,4 @@
-import { checkSettings } from "../control/check-input.ts";
+import { readSandboxStart } from "../control/sandbox-start.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
@@ -16,12 +16,8 @@ export function createEngine(options: SandboxStart): LocalUnderstudy {
 }
 
 /** @throws DocumentError, Problem */
-export function assembleEngine({ clock, settings, ...rest }: SandboxStart): Understudy {
-  return assemble({
-    ...rest,
-    settings: checkSettings(settings ?? {}),
-    clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
-  });
+export function assembleEngine({ seed, clock, settings, ...rest }: SandboxStart): Understudy {
+  return assemble({ ...rest, ...readSandboxStart({ seed, clock, settings }) });
 }
 
 /** Keeps Node alive while an answer is awaited, as a socket would; timers of a sandbox do not. */

@@ -1,4 +1,4 @@
-import { checkSettings } from "../control/check-input.ts";
+import { readSandboxStart } from "../control/sandbox-start.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
@@ -56,12 +56,11 @@ export interface LocalUnderstudy extends UnderstudyClient {
  * @throws DocumentError when the fixture is unknown or wrong, Problem when a setting is
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  const { clock, settings, port = 0, ...rest } = options;
+  const { seed, clock, settings, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
+    ...readSandboxStart({ seed, clock, settings }),
     mcp: async (own) => (await import("./mcp/serve.ts")).mcpOverHttp(own),
-    settings: checkSettings(settings ?? {}),
-    clock: clock && { ...clock, now: clock.now === undefined ? undefined : Date.parse(clock.now) },
   });
   const url = await understudy.listen(port, "127.0.0.1");
   const http = new ControlHttp(url, options.shared?.token, {

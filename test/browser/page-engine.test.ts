@@ -151,6 +151,12 @@ describe("a sandbox in a page", () => {
     await expect(start(options)).rejects.toThrow(message);
   });
 
+  it("refuses options as the server does [interfaces 17]", async () => {
+    await expect(start({ clock: { mode: "sideways" } })).rejects.toThrow(/clock.mode must be/);
+    await expect(start({ settings: { processing_seconds: "x" } })).rejects.toThrow(/must be a number/);
+    await expect(start({ port: 1 })).rejects.toThrow('start has no option "port"');
+  });
+
   it("says that a server is needed for what a page lacks [interfaces 17]", async () => {
     await start();
     const problem = await page.evaluate(async () => {

@@ -147,14 +147,13 @@ describe("sandbox, journal, bundle and completion on the command line", () => {
 
   it("openapi --control prints what the server says of its control API [interfaces 11]", async () => {
     const { code, stdout } = await runCommand(["openapi", "--control"]);
-    const shown = (await (await fetch(`${api.url}/_control/api.json`)).json()) as object;
+    const { servers, ...shown } = (await (await fetch(`${api.url}/_control/api.json`)).json()) as {
+      servers: unknown;
+    };
+    const { servers: _, ...printed } = JSON.parse(stdout);
+    expect([code, printed]).toEqual([0, shown]);
     // A running server names its own address.
-    const { servers, ...printed } = JSON.parse(stdout);
-    expect([code, { ...printed, servers: [{ url: api.url }] }]).toEqual([
-      0,
-      { ...shown, servers: [{ url: api.url }] },
-    ]);
-    expect(servers).toHaveLength(1);
+    expect(servers).toMatchObject([{ url: api.url }]);
   });
 
   it("snapshot diff shows fields, and export replaces nothing unasked [interfaces 11]", async () => {

@@ -19,6 +19,7 @@ import {
   renderSandbox,
   SandboxBody,
 } from "../sandbox-body.ts";
+import { Seed } from "../sandbox-start.ts";
 
 export const FixtureInput = typed(
   "FixtureInput",
@@ -46,12 +47,6 @@ export function requireNoPath(fixture: string | object | undefined): void {
     "takes the name of a fixture: the control API reads no files. Send the fixture itself, or give its path to the command line (`understudy start --fixture FILE`, `understudy reset --fixture FILE`)",
   );
 }
-
-const Seed = Type.Integer({
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  description: "Seeds ids, texts and all other random values",
-});
 
 export const SandboxInput = ClosedObject(
   {
