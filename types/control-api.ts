@@ -1881,6 +1881,10 @@ export interface ReceiverTestOptions {
   fail_on?: "minor" | "major" | "critical";
   /** The event of deliveries in checks for which any event will do */
   event?: EventName;
+  /** Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows */
+  data?: {
+    [k: string]: unknown;
+  };
   /** For each request; by default as deliveries, 30 */
   timeout_seconds?: number;
   /** How long a side effect may follow its answer, and the receiver may take to be up; by default 3 */

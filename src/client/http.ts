@@ -133,7 +133,7 @@ export class ControlHttp {
   async *events<T>(path: string, after?: number, signal?: AbortSignal): AsyncIterableIterator<T> {
     const response = await this.request("GET", path, { after, signal });
     try {
-      yield* eventData<T>(response.chunks());
+      yield* readEvents<T>(response.chunks());
     } catch (error) {
       throw signal?.aborted ? signal.reason : new UnreachableError(this.url, error);
     }
@@ -217,14 +217,14 @@ async function readProblem(response: Reply): Promise<Answered> {
 }
 
 /** The data of server-sent events as they come, parsed as JSON; ends with the stream. */
-export async function* eventData<T>(chunks: AsyncIterable<string>): AsyncIterableIterator<T> {
+export async function* readEvents<T>(chunks: AsyncIterable<string>): AsyncIterableIterator<T> {
   let text = "";
   for await (const chunk of chunks) {
     text += chunk;
     const blocks = text.split("\n\n");
     text = blocks.pop()!;
     for (const block of blocks) {
-      const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+      const [, data] = /^data: ([^\n]*)/m.exec(block) ?? [];
       if (data !== undefined) yield JSON.parse(data) as T;
     }
   }

@@ -71,7 +71,7 @@ function judged(
 ): StreamBody {
   return new StreamBody(content_type, async function* (signal) {
     for await (const chunk of chunks(signal)) {
-      const [, data] = /^data: (.*)$/m.exec(String(chunk)) ?? [];
+      const [, data] = /^data: ([^\n]*)/m.exec(String(chunk)) ?? [];
       if (data !== undefined) {
         if (events === undefined) throw new UndeclaredAnswer(`${operation.id} declares no events`);
         requireFit(operation, events, JSON.parse(data));

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { suiteHtml } from "../../src/client/suite/suite-reports.ts";
 import { gradeReceiver } from "../../src/tools/grader/grade-receiver.ts";
 import { receiverHtml } from "../../src/tools/grader/receiver-report.ts";
-import { MANUAL_CHECKS } from "../../src/tools/grader/report.ts";
+import { listManualChecks, OPTION_NAMES } from "../../src/tools/grader/report.ts";
 import { coverageHtml } from "../../src/tools/reports/coverage-html.ts";
 import { verifyHtml } from "../../src/tools/verify/report.ts";
 import { consoleFiles } from "../support/browser/console.ts";
@@ -140,7 +140,7 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
         expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
       }
       const unseen = page.locator('h2:text-is("What cannot be seen from outside") + ul > li');
-      const manual = name === "receiver-test" ? MANUAL_CHECKS : [];
+      const manual = name === "receiver-test" ? listManualChecks(OPTION_NAMES.library) : [];
       expect(await unseen.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
       for (const item of await unseen.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
       // Failures come first and link to the console.

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEvents } from "../../src/client/http.ts";
 import { ReceiverTestEvent } from "../../src/control/operations/receiver-test.ts";
 import { toValidator } from "../../src/engine/contract/validator.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -32,7 +33,7 @@ function grade(body: object, on: Api = api) {
 
 /** The events of an answer, each held to its schema. */
 function eventsOf(text: string) {
-  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));
+  const events = [...text.matchAll(/^data: ([^\n]*)/gm)].map(([, data]) => JSON.parse(data!));
   for (const event of events) expect(fits(event), JSON.stringify(fits.errors)).toBe(true);
   return events;
 }
@@ -75,6 +76,7 @@ describe("the receiver test of the control API", () => {
   it.each([
     [{ url: "127.0.0.1:3000/hook" }, "url", /absolute http or https URL/],
     [{ probe: "ftp://127.0.0.1/" }, "probe", /The probe URL must be an absolute http or https URL/],
+    [{ data: { user_idd: "usr_1" } }, "data", /did you mean "user_id"/],
     [{ event: "user.creatd" }, "event", /did you mean "user\.created"/],
     [{ only: ["signature-mising"] }, "only", /did you mean "signature-missing"/],
     [{ skip: ["valid-accepted"] }, "skip", /can't be left out/],
@@ -141,4 +143,13 @@ describe("the receiver test of the control API", () => {
     await expect(asked).rejects.toThrow();
     await gone;
   });
+});
+
+it("the library reads streamed events with Unicode line separators whole [interfaces 8]", async () => {
+  const event = { body: "one\u2028two\u2029three" };
+  async function* chunks() {
+    yield `id: 1\ndata: ${JSON.stringify(event)}\n\n`;
+  }
+  for await (const read of readEvents(chunks())) expect(read).toEqual(event);
+  expect.assertions(1);
 });

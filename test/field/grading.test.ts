@@ -218,10 +218,10 @@ it("a late side effect's meaning for the run is printed at once, on stderr", asy
     onNotice: (notice) => said.push(notice),
     onProgress: ({ index }) => said.push(index),
   });
-  expect(said).toEqual([1, 2, expect.stringMatching(/came 0\.\d s after.*waits.*--patience \d/), 3]);
+  expect(said).toEqual([1, 2, expect.stringMatching(/came 0\.\d s after.*waits.*patienceMs to \d/), 3]);
   const options = ["--secret", SECRET, "--probe", probe, "--patience", "0.3", "--only", "valid-processed"];
   const { stderr } = await runCommand(["receiver-test", url, ...options]);
-  expect(stderr).toMatch(/came 0\.\d s after.*waits.*--patience \d/);
+  expect(stderr).toMatch(/came 0\.\d s after.*waits.*--patience to \d/);
 });
 
 it("a receiver that needs more patience gets that advice within a minute", async () => {
@@ -240,6 +240,6 @@ it("a receiver that needs more patience gets that advice within a minute", async
   });
   expect(toldAfterMs).toBeLessThan(60_000);
   const first = report.checks.find(({ id }) => id === "valid-processed")!;
-  expect(first.advice).toMatch(/later than 4(\.\d)? s after the answer, raise --patience/);
+  expect(first.advice).toMatch(/later than 4(\.\d)? s after the answer, raise patienceMs/);
   expect(report.duration_ms).toBeLessThan(60_000);
 });

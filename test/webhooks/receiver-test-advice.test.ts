@@ -4,10 +4,13 @@ import http from "node:http";
 import https from "node:https";
 import net, { type AddressInfo, type Server } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { OPTION_NAMES } from "../../src/tools/grader/report.ts";
 import type { CheckReport, ReceiverReport } from "../../types/control-api.ts";
+import { startReference } from "../support/harness.ts";
 import { type Steps, sentSignature, startReceiver } from "../support/receivers/flawed/flawed-receiver.ts";
 import { grade, SECRET } from "../support/receivers/grade-all.ts";
 import { TEST_CERTIFICATE, TEST_KEY } from "../support/receivers/test-certificate.ts";
+import { runCommand } from "../support/run-understudy.ts";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -55,14 +58,14 @@ describe("the advice follows the answer that came", () => {
     [403, {}, "CSRF verification failed", /cross-site requests/],
     [404, {}, "", /Nothing is routed at this path/],
     [405, {}, "", /Deliveries are POST/],
-    [409, {}, "", /processed before.*--patience/],
+    [409, {}, "", /processed before.*patienceMs/],
     [411, {}, "", /without a Content-Length/],
     [413, {}, "", /Raise the body limit/],
     [415, {}, "", /application\/json/],
-    [422, {}, "", /validation.*--data/],
+    [422, {}, "", /validation.*data: \{ user_id/],
     [500, {}, "", /handler threw an exception/],
     [502, {}, "", /gateway answered.*down/],
-    [503, {}, "", /overloaded.*--patience/],
+    [503, {}, "", /overloaded.*patienceMs/],
     [504, {}, "", /gave up waiting.*answer 2xx/],
   ];
   it.each(answers)("the advice fits the answer %i %j %s [6.4]", async (status, headers, body, advice) => {
@@ -87,7 +90,7 @@ describe("the advice follows the answer that came", () => {
     const secure = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
     const port = await listening(secure);
     const own = (await grade(`https://127.0.0.1:${port}/`)).checks[0]!;
-    expect(own.advice).toMatch(/--ca FILE/);
+    expect(own.advice).toMatch(/caFile/);
     const plain = await running();
     const tls = (await grade(plain.url.replace("http:", "https:"))).checks[0]!;
     expect(tls.advice).toMatch(/speaks plain HTTP/);
@@ -122,6 +125,68 @@ describe("the advice follows the answer that came", () => {
   });
 });
 
+describe("advice names options as the caller's interface does", () => {
+  const graders = {
+    async cli(url: string): Promise<ReceiverReport> {
+      const { stdout } = await runCommand([
+        "receiver-test",
+        url,
+        "--secret",
+        SECRET,
+        "--patience",
+        "0",
+        "--json",
+      ]);
+      return JSON.parse(stdout);
+    },
+    library: (url: string) => grade(url, { patienceMs: 0 }),
+    async control(url: string): Promise<ReceiverReport> {
+      const api = await startReference();
+      cleanups.push(() => api.close());
+      const body = { url, secret: SECRET, patience_seconds: 0, memory_seconds: 0 };
+      const { text } = await api.call(undefined, "POST", "/_control/sandboxes/default/receiver-test", body);
+      return [...text.matchAll(/^data: ([^\n]*)/gm)].map(([, event]) => JSON.parse(event!)).at(-1).report;
+    },
+  };
+  const receivers: [what: string, start: () => Promise<string>][] = [
+    ["a receiver that answers 409", async () => (await adviceOn(409)).url],
+    ["a receiver that answers 422", async () => (await adviceOn(422)).url],
+    ["a receiver that answers 503", async () => (await adviceOn(503)).url],
+    [
+      "a receiver with a certificate of its own",
+      async () => {
+        const server = https.createServer({ cert: TEST_CERTIFICATE, key: TEST_KEY });
+        return `https://127.0.0.1:${await listening(server)}/`;
+      },
+    ],
+    ["a receiver that goes down", async () => (await running({ screen: failsAfter(1) })).url],
+    ["a sound receiver without a probe", async () => (await running()).url],
+  ];
+  /** Answers 503 once it has answered this many deliveries. */
+  function failsAfter(count: number): NonNullable<Steps["screen"]> {
+    let answered = 0;
+    return () => (++answered > count ? [503] : null);
+  }
+  const textOf = ({ checks, stopped, unseen }: ReceiverReport) =>
+    [
+      ...checks.flatMap(({ detail, advice, note }) => [detail, advice, note]),
+      ...unseen.map(({ how }) => how),
+      stopped,
+    ].join("\n");
+
+  it.each(Object.keys(graders) as (keyof typeof graders)[])("%s [interfaces 14]", async (surface) => {
+    const texts = await Promise.all(
+      receivers.map(async ([, start]) => textOf(await graders[surface](await start()))),
+    );
+    const text = texts.join("\n");
+    for (const [one, names] of Object.entries(OPTION_NAMES)) {
+      for (const name of Object.values(names))
+        expect([name, text.includes(name)]).toEqual([name, one === surface]);
+    }
+    if (surface !== "cli") expect(text).not.toMatch(/(?<!`)--[a-z]/);
+  });
+});
+
 describe("late side effects", () => {
   const late = (ms: number): Partial<Steps> => ({
     process({ memory }, { delivery_id: id }) {
@@ -133,20 +198,20 @@ describe("late side effects", () => {
     },
   });
 
-  it("side effects that come after the patience are waited for, and --patience is named [6.4]", async () => {
+  it("side effects that come after the patience are waited for, and the option is named [6.4]", async () => {
     const { url, probe } = await running(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
-    expect(checkOf(report, "valid-processed").note).toMatch(/came .* after the answer.*--patience \d/);
+    expect(checkOf(report, "valid-processed").note).toMatch(/came .* after the answer.*patienceMs to \d/);
   });
 
-  it("side effects that never come fail, and --patience is named [6.4]", async () => {
+  it("side effects that never come fail, and the option is named [6.4]", async () => {
     const { url, probe } = await running({ process: () => [200] });
     const report = await grade(url, { probe, patienceMs: 50, only: ["valid-processed", "duplicate"] });
     for (const id of ["valid-processed", "duplicate"]) {
       const { outcome, advice } = checkOf(report, id);
       expect(outcome).toBe("failed");
-      expect(advice).toMatch(/Store the delivery durably.*raise --patience/);
+      expect(advice).toMatch(/Store the delivery durably.*raise patienceMs/);
       expect(advice).not.toMatch(/unique key/);
     }
   });

@@ -49,15 +49,15 @@ export const receiverTestCommand = command({
     const endpoint = readUrlOption("the endpoint", options.endpoint);
     const probe = options.probe === undefined ? undefined : readUrlOption("--probe", options.probe);
     const reports = reportFiles(options.report);
-    const { gradeReceiver } = await import("../../tools/grader/grade-receiver.ts");
-    const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
+    const { gradeFor } = await import("../../tools/grader/run-grading.ts");
+    const { OPTION_NAMES, ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
     const { formatText, receiverCases, receiverHtml } = await import("../../tools/grader/receiver-report.ts");
     const isLive = !json && isInteractive(process.stderr);
     const showProgress = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
     const data = Object.entries(keyedValues("--data", options.data, "FIELD=VALUE") ?? {});
     try {
       const graded = await untilStopped((signal) =>
-        gradeReceiver(endpoint, {
+        gradeFor({ names: OPTION_NAMES.cli }, endpoint, {
           ...{ secret, probe, event, signal },
           requireProbe: options["require-probe"],
           only: splitIds(options.only),

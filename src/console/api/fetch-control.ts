@@ -101,7 +101,7 @@ export async function* readEvents(
       const blocks = (rest + decoder.decode(value, { stream: true })).split("\n\n");
       rest = blocks.pop()!;
       for (const block of blocks) {
-        const data = /^data: (.*)$/m.exec(block)?.[1];
+        const data = /^data: ([^\n]*)/m.exec(block)?.[1];
         if (data !== undefined) yield { id: /^id: (.*)$/m.exec(block)?.[1] ?? "", data };
       }
     }

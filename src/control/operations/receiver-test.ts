@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { ReceiverReport } from "../../../types/control-api.ts";
 import { StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, typed, Words } from "../../engine/contract/schema.ts";
-import { type GradeReceiverOptions, SEVERITIES } from "../../tools/grader/report.ts";
+import { type GradeReceiverOptions, OPTION_NAMES, SEVERITIES } from "../../tools/grader/report.ts";
 import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
 import { Problem } from "../problem.ts";
@@ -42,6 +42,12 @@ export const ReceiverTestInput = ClosedObject(
         "EventName",
         Type.String({ description: "The event of deliveries in checks for which any event will do" }),
       ),
+    ),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          "Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows",
+      }),
     ),
     timeout_seconds: Type.Optional(Seconds("For each request; by default as deliveries, 30")),
     patience_seconds: Type.Optional(
@@ -89,8 +95,7 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, content_types: ["text/event-stream"], events: ReceiverTestEvent },
     async handle(call) {
       const { ReceiverTestUsageError } = await import("../../tools/grader/report.ts");
-      const { requireGradable } = await import("../../tools/grader/run-grading.ts");
-      const { gradeOver } = await import("../../tools/grader/run-grading.ts");
+      const { gradeFor, requireGradable } = await import("../../tools/grader/run-grading.ts");
       const { url } = call.body;
       const options = toGradingOptions(call);
       try {
@@ -100,13 +105,14 @@ export const RECEIVER_TEST_OPERATIONS: readonly ControlOperation[] = [
         const { message, option } = error;
         throw new Problem("invalid-input", { detail: toSentence(message), ...(option && { field: option }) });
       }
+      const caller = { names: OPTION_NAMES.control, network: call.server.graderNetwork() };
       return new StreamBody("text/event-stream", (signal) =>
         streamEvents((send) =>
-          gradeOver(
-            url,
-            { ...options, signal, onProgress: (progress) => send({ progress }) },
-            call.server.graderNetwork(),
-          ),
+          gradeFor(caller, url, {
+            ...options,
+            signal,
+            onProgress: (progress) => send({ progress }),
+          }),
         ),
       );
     },

@@ -5,4 +5,4 @@ import { NotAvailable } from "../../engine/platform.ts";
 export function requireGradable(): never {
   throw new NotAvailable("the receiver test needs a server");
 }
-export const gradeOver = requireGradable;
+export const gradeFor = requireGradable;

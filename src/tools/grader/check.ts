@@ -212,7 +212,14 @@ export async function expectRefused(
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
-export const NO_PROBE = "side effects cannot be seen without a probe that can be read (--probe URL)";
+/** Why side effects were not checked, after `start`. */
+export function withoutProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
+  const { probe } = session.options.names;
+  return notObservable(
+    `${start}side effects cannot be seen without a probe that can be read (${probe})`,
+    attempt,
+  );
+}
 
 /** Answers of a receiver that is still busy with the same delivery. */
 const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
@@ -256,7 +263,7 @@ export async function checkEffects(
 ): Promise<Finding> {
   const attempt = session.attempts.at(-1)!;
   const effects = await session.observeEffects(observed.before, observed.expected);
-  if (effects === null) return notObservable(`all answers are right, but ${NO_PROBE}`, attempt);
+  if (effects === null) return withoutProbe(session, "all answers are right, but ", attempt);
   if (effects.difference === null) {
     return passed("all answers are right, and the probe shows exactly one side effect each", attempt);
   }
@@ -267,7 +274,7 @@ export async function checkEffects(
 
 /** For missing side effects, which may be lost or late. */
 export function adviseIfLate(session: Session): string {
-  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise --patience.`;
+  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
 }
 
 /** One side effect for each delivery. */

@@ -1,5 +1,6 @@
 import type { OutboundErrorKind } from "../../hosts/node/outbound/outbound-failure.ts";
 import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.ts";
+import type { OptionNames } from "./report.ts";
 import type { Attempt } from "./session.ts";
 
 /** Kinds of answers, or missing answers, with different fixes. */
@@ -58,16 +59,16 @@ const ADVICE = {
   "not-found": () =>
     "Nothing is routed at this path. Compare the URL's path with the route, prefix and final slash included.",
   method: () => "The route doesn't take this method. Deliveries are POST: register the handler for it.",
-  conflict: () =>
-    "Answer 2xx to a delivery that was processed before: 409 makes the service send it again. While a delivery is still being processed, 409 is fine; raise --patience if that takes longer.",
+  conflict: (_attempt, { patience }) =>
+    `Answer 2xx to a delivery that was processed before: 409 makes the service send it again. While a delivery is still being processed, 409 is fine; raise ${patience} if that takes longer.`,
   gone: () =>
     "Answer 410 only when the endpoint is retired for good; refuse with 400 or 401, and answer 2xx to what you ignore.",
   "no-length": () => "Accept bodies without a Content-Length: read to the end, whatever the framing.",
   "too-large": () =>
     "Raise the body limit of this route (1 MB is a sensible bound), in the framework and in the proxies in front of it.",
   "media-type": () => "Accept `application/json`, whatever its parameters and letter case.",
-  invalid: () =>
-    "The receiver's validation requires something that a delivery need not have; its answer should say what. Compare it with the payload in the report. If it looks up an object that it must know, name one: --data user_id=usr_….",
+  invalid: (_attempt, { knownUser }) =>
+    `The receiver's validation requires something that a delivery need not have; its answer should say what. Compare it with the payload in the report. If it looks up an object that it must know, name one: ${knownUser}.`,
   "rate-limited": () =>
     "Let the rate limit of this route admit what the service sends, or exempt the route; a 429 is retried like any failure, minutes later.",
   exception: () =>
@@ -82,22 +83,22 @@ const ADVICE = {
   "no-http": () =>
     "The answer isn't HTTP. Compare scheme and port: an https server that is called by http answers like this, and so do other services.",
   other: () => "Answer 2xx; the receiver's log should say why it answered something else.",
-} satisfies Record<string, (attempt: Attempt) => string>;
+} satisfies Record<string, (attempt: Attempt, names: OptionNames) => string>;
 
 /** The fix after a check failed: its own advice where that fits the answer, else the advice for the answer. */
 export function adviseOnCheck(
   check: { advice: string; adviceAppliesTo?: readonly FailureKind[] },
-  attempt: Attempt | null,
+  { attempt, names }: { attempt: Attempt | null; names: OptionNames },
 ): string {
   if (attempt === null) return check.advice;
   const kind = classify(attempt);
   if (kind === "accepted" || kind === "other" || check.adviceAppliesTo?.includes(kind)) return check.advice;
-  return ADVICE[kind](attempt);
+  return ADVICE[kind](attempt, names);
 }
 
 /** The fix that makes the receiver accept the delivery of the service. */
-export function adviseOnAttempt(attempt: Attempt): string {
-  return ADVICE[classify(attempt)](attempt);
+export function adviseOnAttempt(attempt: Attempt, names: OptionNames): string {
+  return ADVICE[classify(attempt)](attempt, names);
 }
 
 function adviseOnRedirect({ request, result }: Attempt): string {
@@ -133,7 +134,7 @@ function adviseOnRefusal({ result }: Attempt): string {
   return "The receiver finds the right signature wrong. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` says what its own digest was made of.";
 }
 
-function adviseOnGateway({ result }: Attempt): string {
+function adviseOnGateway({ result }: Attempt, { patience }: OptionNames): string {
   const { response_code: status } = result;
   if (status === 502) {
     return "A gateway answered instead of the receiver: the application behind it is down, or closed the connection. Look at the gateway's log and at the application's.";
@@ -141,7 +142,7 @@ function adviseOnGateway({ result }: Attempt): string {
   if (status === 504) {
     return `A gateway gave up waiting for the application behind it. ${STORE_THEN_ANSWER}`;
   }
-  return "The receiver is overloaded, starting, or busy with this very delivery: its log, or that of the gateway in front of it, should say which. If it is only busy for longer, raise --patience.";
+  return `The receiver is overloaded, starting, or busy with this very delivery: its log, or that of the gateway in front of it, should say which. If it is only busy for longer, raise ${patience}.`;
 }
 
 function adviseOnLateness({ result }: Attempt): string {
@@ -152,7 +153,7 @@ function adviseOnLateness({ result }: Attempt): string {
   return `${STORE_THEN_ANSWER} The service waits 30 s, and then sends the delivery again.`;
 }
 
-function adviseOnTls({ result }: Attempt): string {
+function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): string {
   const { message } = result.error!;
   if (/wrong version number|packet length too long|unknown protocol/i.test(message)) {
     return "The port speaks plain HTTP: use http in the URL, or let the server speak TLS.";
@@ -162,7 +163,7 @@ function adviseOnTls({ result }: Attempt): string {
     return "The certificate is for another name: register the URL under a name in the certificate, or get a certificate for this name.";
   }
   if (/self.signed|unable to (get|verify)|local issuer/i.test(message)) {
-    return "Use a certificate of a public authority, sent with its intermediate certificates; to grade a receiver with one of your own, pass --ca FILE.";
+    return `Use a certificate of a public authority, sent with its intermediate certificates; to grade a receiver with one of your own, ${trustCertificate}.`;
   }
   return "The TLS handshake fails: look at protocol versions, ciphers and certificate of the server.";
 }
@@ -185,7 +186,7 @@ function describeSilence({ kind, message }: Silence, duration_ms: number): strin
     return `closed the connection after ${duration_ms} ms without an answer (${message}); its log should show an exception in its handler, or its end`;
   }
   if (kind === "tls") {
-    return `gave no answer: ${message}; the service accepts no certificate that it cannot verify (for one of your own, --ca FILE)`;
+    return `gave no answer: ${message}; the service accepts no certificate that it cannot verify`;
   }
   return kind === "timeout" ? message : `gave no answer: ${message}`;
 }

@@ -1,5 +1,5 @@
 import type { ReceiverReport } from "../../../types/control-api.ts";
-import type { GradeReceiverOptions } from "./report.ts";
+import { type GradeReceiverOptions, OPTION_NAMES } from "./report.ts";
 
 /**
  * Grades a webhook receiver against section 6: sends it valid, forged, odd and repeated deliveries and
@@ -9,6 +9,6 @@ import type { GradeReceiverOptions } from "./report.ts";
  * @throws the signal's reason when it is aborted. A receiver that fails or is down is a report, never an error.
  */
 export async function gradeReceiver(url: string, options: GradeReceiverOptions): Promise<ReceiverReport> {
-  const { gradeOver } = await import("./run-grading.ts");
-  return gradeOver(url, options);
+  const { gradeFor } = await import("./run-grading.ts");
+  return gradeFor({ names: OPTION_NAMES.library }, url, options);
 }

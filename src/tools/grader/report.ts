@@ -48,7 +48,7 @@ export interface GradeReceiverOptions {
 export class ReceiverTestUsageError extends Error {
   override readonly name = "ReceiverTestUsageError";
   /** The option at fault, if callers of the control API can give it. */
-  readonly option: "url" | "probe" | "event" | "only" | "skip" | undefined;
+  readonly option: "url" | "probe" | "data" | "event" | "only" | "skip" | undefined;
 
   constructor(message: string, option?: ReceiverTestUsageError["option"]) {
     super(message);
@@ -65,14 +65,48 @@ export function failsReceiver({ severity }: Pick<CheckReport, "severity">, failO
   return SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn);
 }
 
-export const MANUAL_CHECKS: readonly ManualCheck[] = [
+/** The options that advice mentions, in the words of the interface through which the grader was called. */
+export interface OptionNames {
+  probe: string;
+  patience: string;
+  /** Longer than the minute before the first retry. */
+  longMemory: string;
+  knownUser: string;
+  trustCertificate: string;
+}
+
+export const OPTION_NAMES = {
+  cli: {
+    probe: "--probe URL",
+    patience: "--patience",
+    longMemory: "--memory 70",
+    knownUser: "--data user_id=usr_…",
+    trustCertificate: "pass --ca FILE",
+  },
+  library: {
+    probe: "the option probe",
+    patience: "patienceMs",
+    longMemory: "memoryMs: 70_000",
+    knownUser: 'data: { user_id: "usr_…" }',
+    trustCertificate: "pass caFile",
+  },
+  control: {
+    probe: "the field probe",
+    patience: "patience_seconds",
+    longMemory: '"memory_seconds": 70',
+    knownUser: '"data": {"user_id": "usr_…"}',
+    trustCertificate: "start the server with NODE_EXTRA_CA_CERTS=FILE",
+  },
+} as const satisfies Record<string, OptionNames>;
+
+export const listManualChecks = ({ longMemory }: OptionNames): ManualCheck[] => [
   {
     what: "Whether signatures are compared in constant time",
     how: "Look for crypto.timingSafeEqual (Node), hmac.compare_digest (Python), hash_equals (PHP), hmac.Equal (Go), MessageDigest.isEqual (Java), Rack::Utils.secure_compare or OpenSSL.fixed_length_secure_compare (Ruby) where the header is compared; == or equals is not constant in time.",
   },
   {
     what: "Whether delivery ids are kept for 24 hours, and survive a restart",
-    how: "Look where they are written: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. --memory 70 waits longer than the minute before the first retry.",
+    how: `Look where they are written: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. ${longMemory} waits longer than the minute before the first retry.`,
   },
   {
     what: "Whether work that was acknowledged survives a crash",

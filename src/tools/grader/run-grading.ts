@@ -20,8 +20,10 @@ import { Probe, ProbeError } from "./probe.ts";
 import {
   failsReceiver,
   type GradeReceiverOptions,
-  MANUAL_CHECKS,
+  listManualChecks,
   NOT_RUN,
+  OPTION_NAMES,
+  type OptionNames,
   ReceiverTestUsageError,
   type ReportedRequest,
   SEVERITIES,
@@ -48,15 +50,22 @@ const PROBE: CheckDescription = {
 const NOT_ACCEPTED =
   "The receiver doesn't accept a valid delivery, so its other answers would prove nothing: a refusal could have any reason.";
 
-/** `gradeReceiver` over the caller's network, which is closed at the end; by default one that may call any address. */
-export async function gradeOver(
+/** The interface through which the grader is called: its names of options, and its network. */
+interface Caller {
+  names: OptionNames;
+  /** Closed at the end; by default one that may call any address. */
+  network?: GraderNetwork;
+}
+
+/** `gradeReceiver` for any caller. */
+export async function gradeFor(
+  caller: Caller,
   url: string,
   options: GradeReceiverOptions,
-  network?: GraderNetwork,
 ): Promise<ReceiverReport> {
   const chosen = chosenChecks(options);
-  const session = openSession(url, options, network);
-  const report = createReporter(options.secret, options.caFile);
+  const session = openSession(url, options, caller);
+  const report = createReporter(options, caller.names);
   const startedAt = new Date();
   const checks: CheckReport[] = [];
   const reportProblem = (check: CheckDescription, detail: string) => {
@@ -89,7 +98,7 @@ export async function gradeOver(
     verdict: stopped === null && !checks.some(fails) ? "pass" : "fail",
     fail_on: failOn,
     ...{ stopped, summary, checks },
-    unseen: [...MANUAL_CHECKS],
+    unseen: listManualChecks(caller.names),
   };
 }
 
@@ -139,7 +148,7 @@ async function findReasonToStop(
   }
   if (isFirst && !attempts.some((attempt) => attempt.genuine && isAccepted(attempt))) return NOT_ACCEPTED;
   if (isDown) {
-    return `The receiver answers 503 to every delivery since “${check.id}”, for longer than --patience lasts.`;
+    return `The receiver answers 503 to every delivery since “${check.id}”, for longer than ${session.options.patienceMs / 1000} s (${session.options.names.patience}).`;
   }
   if (!attempts.some(({ result }) => isSilence(result))) return null;
   const problem = await session.connectionProblem(session.options.patienceMs);
@@ -151,7 +160,7 @@ async function findReasonToStop(
 type Reporter = (check: CheckDescription, finding: Finding, durationMs: number) => CheckReport;
 
 /** Turns findings into entries of the report, and redacts the secret in the receiver's texts. */
-function createReporter(secret: string, caFile: string | undefined): Reporter {
+function createReporter({ secret, caFile }: GradeReceiverOptions, names: OptionNames): Reporter {
   const redact = createSecretRedactor(secret);
   return (check, finding, durationMs) => {
     const { id, title, severity, why } = check;
@@ -160,7 +169,7 @@ function createReporter(secret: string, caFile: string | undefined): Reporter {
     return {
       ...{ id, title, severity, why, outcome },
       detail: redact(detail),
-      advice: finding.advice ?? (isOpen ? adviseOnCheck(check, attempt) : check.advice),
+      advice: finding.advice ?? (isOpen ? adviseOnCheck(check, { attempt, names }) : check.advice),
       note: note ?? null,
       duration_ms: Math.round(durationMs),
       request: attempt && toReportedRequest(attempt),
@@ -187,7 +196,11 @@ const MAX_DURATION_MS = 86_400_000;
 const MAX_MEMORY_DELIVERIES = 100_000;
 
 /** @throws ReceiverTestUsageError */
-function openSession(receiverUrl: string, options: GradeReceiverOptions, network?: GraderNetwork): Session {
+function openSession(
+  receiverUrl: string,
+  options: GradeReceiverOptions,
+  { names, network }: Caller,
+): Session {
   const { secret, signal, data = {}, event = "user.created", memoryDeliveries = 250 } = options;
   if (secret === "") throw new ReceiverTestUsageError("the signing secret is empty");
   if (options.requireProbe && options.probe === undefined) {
@@ -208,7 +221,7 @@ function openSession(receiverUrl: string, options: GradeReceiverOptions, network
       `the number of deliveries in between must be a whole number up to ${MAX_MEMORY_DELIVERIES}`,
     );
   }
-  requireKnown("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS] });
+  requireKnown("field of an event's data", Object.keys(data), { all: [...DATA_FIELDS], option: "data" });
   requireKnown("event", [event], { all: SENT_EVENTS, option: "event" });
   const url = readUrl("receiver", receiverUrl);
   const probe = options.probe === undefined ? null : readUrl("probe", options.probe);
@@ -230,6 +243,7 @@ function openSession(receiverUrl: string, options: GradeReceiverOptions, network
       data,
       signal,
       onNotice: options.onNotice,
+      names,
     },
     webhookId: freshId("wh"),
     organizationId: freshId("org"),
@@ -241,7 +255,7 @@ function openSession(receiverUrl: string, options: GradeReceiverOptions, network
 /** Nothing is sent. @throws ReceiverTestUsageError where `gradeReceiver` would */
 export function requireGradable(url: string, options: GradeReceiverOptions): void {
   chosenChecks(options);
-  openSession(url, options).options.outbound.close();
+  openSession(url, options, { names: OPTION_NAMES.library }).options.outbound.close();
 }
 
 /** The checks to run, in their order. @throws ReceiverTestUsageError */

@@ -12,6 +12,7 @@ import {
 } from "./delivery.ts";
 import { type RawRequest, type SendLimits, sendRaw, tryConnect } from "./network.ts";
 import { type Effects, type ExpectedEffects, type Probe, ProbeError, type ProbeReading } from "./probe.ts";
+import type { OptionNames } from "./report.ts";
 
 /** One request to the receiver, and its result. */
 export interface Attempt {
@@ -47,6 +48,8 @@ export interface SessionOptions extends SendLimits, DeliverySource {
   memoryDeliveries: number;
   memoryMs: number;
   onNotice?: ((notice: string) => void) | undefined;
+  /** For advice. */
+  names: OptionNames;
 }
 
 /** How often a request is repeated after a 429, and how long a run waits for it. After that, the 429 counts. */

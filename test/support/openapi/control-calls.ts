@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { eventData } from "../../../src/client/http.ts";
+import { readEvents } from "../../../src/client/http.ts";
 import type { ControlOperation } from "../../../src/control/operation.ts";
 import type { ProblemKind } from "../../../src/engine/contract/problems.ts";
 import { listProblemKinds } from "../../../src/engine/contract/problems.ts";
@@ -93,7 +93,7 @@ export async function followed(
   const { body } = await fetch(api.url + path, { signal: leaving.signal });
   const events: object[] = [];
   void (async () => {
-    for await (const event of eventData<object>(body!.pipeThrough(new TextDecoderStream())))
+    for await (const event of readEvents<object>(body!.pipeThrough(new TextDecoderStream())))
       events.push(event);
   })().catch(() => {});
   return { events, upTo: (count) => until(() => events.length >= count), leave: () => leaving.abort() };

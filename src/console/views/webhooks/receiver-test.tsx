@@ -9,7 +9,7 @@ import type {
 import { useSandboxName } from "../../address.ts";
 import { sandboxCalls } from "../../api/calls.ts";
 import { ControlError } from "../../api/fetch-control.ts";
-import { givenInputs } from "../../api/form-fields.ts";
+import { givenInputs, parseNumber } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
@@ -22,14 +22,24 @@ const OTHER = "";
 /** Runs `understudy receiver-test` on a receiver. */
 export function ReceiverTest() {
   const { webhooks } = useWebhooks();
-  const { inputs, field, change } = useInputs({ webhook: OTHER, url: "", secret: "", probe: "" });
+  const { inputs, field, change } = useInputs({
+    ...{ webhook: OTHER, url: "", secret: "", probe: "" },
+    ...{ patience: "", user: "" },
+  });
   const { run, stop, progress } = useReceiverTest();
   const choose = (id: string) => {
     const { url, secret } = webhooks?.find(({ webhook_id }) => webhook_id === id) ?? inputs;
     change({ webhook: id, url, secret });
   };
   const { url, secret, probe } = inputs;
-  const mutate = () => run.mutate({ url: url.trim(), secret: secret.trim(), ...givenInputs({ probe }) });
+  const mutate = () => {
+    const { patience, user } = givenInputs({ patience: inputs.patience, user: inputs.user });
+    run.mutate({
+      ...{ url: url.trim(), secret: secret.trim(), ...givenInputs({ probe }) },
+      ...(patience && { patience_seconds: parseNumber(patience) }),
+      ...(user && { data: { user_id: user } }),
+    });
+  };
   return (
     <div className="page stack grow measure">
       <p className="quiet">
@@ -52,6 +62,18 @@ export function ReceiverTest() {
             {...field("probe")}
             placeholder="http://127.0.0.1:3000/processed"
             hint="A URL that returns the processed deliveries: their number or ids. Optional; without it, side effects are not checked."
+          />
+          <Field
+            label="Patience"
+            {...field("patience")}
+            placeholder="3"
+            hint="patience_seconds: how long a side effect may follow its answer."
+          />
+          <Field
+            label="User"
+            {...field("user")}
+            placeholder="usr_…"
+            hint="data.user_id: for a receiver that looks up the user of an event."
           />
         </div>
       </Form>

@@ -138,7 +138,7 @@ export const noRedirect: Check = {
     const redirect = answered.find((attempt) => Math.floor(getStatus(attempt) / 100) === 3);
     if (redirect) {
       const finding = failed(`a valid delivery: the receiver ${describe(redirect)}`, redirect);
-      return { ...finding, advice: adviseOnAttempt(redirect) };
+      return { ...finding, advice: adviseOnAttempt(redirect, session.options.names) };
     }
     const last = answered.at(-1);
     if (!last) return notObservable("no valid delivery was answered at all");

@@ -10,10 +10,10 @@ import {
   isDeferred,
   isRateLimited,
   isRefused,
-  NO_PROBE,
   notObservable,
   onceEach,
   passed,
+  withoutProbe,
 } from "../check.ts";
 import { diagnoseRefusal } from "../diagnose-refusal.ts";
 import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
@@ -35,7 +35,7 @@ export const validAccepted: Check = {
     if (isRateLimited(first))
       return notObservable(`the receiver ${describe(first)} until patience ended`, first);
     const detail = `the receiver ${describe(first)}, where 2xx is expected within ${session.options.timeoutMs / 1000} s`;
-    const advice = adviseOnAttempt(first);
+    const advice = adviseOnAttempt(first, session.options.names);
     if (getStatus(first) >= 500) {
       // A receiver that recovers on the retry can still be graded on everything else.
       const retry = await session.deliver(delivery);
@@ -58,22 +58,22 @@ export const validProcessed: Check = {
   why: "After a 2xx the service never sends a delivery again, so one that was acknowledged but not processed is lost.",
   advice: `Process exactly once what you acknowledge. ${STORE_THEN_ANSWER} The probe must show it.`,
   async run(session) {
+    const { names, patienceMs } = session.options;
     const before = await session.readProbe();
     const delivery = session.makeDelivery();
     const attempt = await session.deliver(delivery);
     if (isDeferred(attempt)) return checkDeferred(session, attempt, "a valid delivery");
     if (!isAccepted(attempt)) {
       const finding = failed(`the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
-      return { ...finding, advice: adviseOnAttempt(attempt) };
+      return { ...finding, advice: adviseOnAttempt(attempt, names) };
     }
-    const { patienceMs } = session.options;
     let effects = await session.observeEffects(before, onceEach([delivery]));
     let waitedMs = effects?.latenessMs ?? 0;
     for (let turn = 1; effects?.missing && turn < FIRST_PATIENCE; turn += 1) {
       effects = await session.observeEffects(before, onceEach([delivery]));
       waitedMs += effects!.latenessMs;
     }
-    if (effects === null) return notObservable(`the answer is right, but ${NO_PROBE}`, attempt);
+    if (effects === null) return withoutProbe(session, "the answer is right, but ", attempt);
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
       session.stopWaitingForEffects(waitedMs);
@@ -84,7 +84,7 @@ export const validProcessed: Check = {
     session.allowFor(waitedMs);
     const finding = passed("the answer is right, and the probe shows exactly one side effect", attempt);
     if (waitedMs <= patienceMs) return finding;
-    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. --patience ${Math.ceil((waitedMs * 1.5) / 1000)} sets this from the start.`;
+    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. Raise ${names.patience} to ${Math.ceil((waitedMs * 1.5) / 1000)} s to wait that long from the start.`;
     session.options.onNotice?.(note);
     return { ...finding, note };
   },

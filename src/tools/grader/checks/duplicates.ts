@@ -7,10 +7,10 @@ import {
   failed,
   isAccepted,
   isDeferred,
-  NO_PROBE,
   notObservable,
   onceEach,
   passed,
+  withoutProbe,
 } from "../check.ts";
 import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
 import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
@@ -195,7 +195,7 @@ export const lateEffects: Check = {
     "Process each delivery in one place: at once, or from the queue. Mark it as done in the same transaction as the side effect.",
   async run(session) {
     const reading = await session.readProbe();
-    if (reading === null) return notObservable(NO_PROBE);
+    if (reading === null) return withoutProbe(session, "");
     if (reading.ids === null) return passed("at the end the probe's count no longer changes");
     const once = findSentOnce(session);
     const again = once.find(({ delivery }) => occurrences(reading, delivery!.id) > 1);

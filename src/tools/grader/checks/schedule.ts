@@ -10,10 +10,10 @@ import {
   isAccepted,
   isDeferred,
   isRateLimited,
-  NO_PROBE,
   notObservable,
   onceEach,
   passed,
+  withoutProbe,
 } from "../check.ts";
 import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
 import { describe } from "../failure-kind.ts";
@@ -141,7 +141,7 @@ export const outOfOrder: Check = {
     const late = await deliverInTurn(session, reversed);
     if (late) return late;
     if (used === null) {
-      return notObservable(`all answers are right, but ${NO_PROBE}`, session.attempts.at(-1)!);
+      return withoutProbe(session, "all answers are right, but ", session.attempts.at(-1)!);
     }
     const expected = new Map(reversed.map(({ id, event }) => [id, used.has(event) ? 1 : 0]));
     return checkEffects(session, { before, expected, whenMissing: ACCEPT_LATE_EVENTS });
@@ -188,7 +188,7 @@ export const longMemory: Check = {
   async run(session) {
     const { first, options } = session;
     if (first === null) return notObservable("no delivery was accepted");
-    if (!options.probe) return notObservable(`not tried: ${NO_PROBE}`);
+    if (!options.probe) return withoutProbe(session, "not tried: ");
     let others = session.accepted.size - 1;
     let deferred: Attempt | null = null;
     // A slow receiver takes fewer in the time than the earlier checks have sent after the first.
