@@ -11,13 +11,16 @@ export interface OwnScenarios {}
 /** Names of fixtures of your own, as above. */
 // biome-ignore lint/suspicious/noEmptyInterface: there to be added to
 export interface OwnFixtures {}
+/** Ids of users of your own fixtures, as above. */
+// biome-ignore lint/suspicious/noEmptyInterface: there to be added to
+export interface OwnUsers {}
 
 export type ScenarioName = ShippedScenario | keyof OwnScenarios;
 export type FixtureName = ShippedFixture | keyof OwnFixtures;
 /** A fixture's name, or a fixture itself. */
 export type FixtureInput = FixtureName | object;
-/** An API key by user id. A user of no usable key throws, with the nearest that has one. */
-export type Credentials = Readonly<Record<ShippedUser, string>> & Readonly<Record<string, string>>;
+/** An API key by user id. Reading a user without a usable key throws, with the nearest that has one. */
+export type Credentials = Readonly<Record<ShippedUser | keyof OwnUsers, string>>;
 /** An operation id, or a glob of them such as \`files.*\`. */
 export type OperationPattern = OperationId | \`\${string}*\${string}\`;
 /** A code of the catalogue; with \`!\` also where it is never answered. */

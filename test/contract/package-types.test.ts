@@ -30,6 +30,7 @@ const HEAD = `import { connect, createUnderstudy, gradeReceiver, type SandboxCli
 declare module "understudy-sandbox" {
   interface OwnScenarios { "lost-answer": true }
   interface OwnFixtures { shop: true }
+  interface OwnUsers { usr_kim: true }
 }
 const client = connect("http://127.0.0.1:4747");
 declare const sandbox: SandboxClient;

@@ -6,6 +6,9 @@ export const RIGHT = [
   "client.sandbox({ fixture: { organizations: [] } })",
   'client.sandbox({ settings: { preview: true, retry_schedule: ["1m", 5000], journal_limit: 10 } })',
   'client.open("default")',
+  "sandbox.credentials.usr_dan.length",
+  "sandbox.credentials.usr_kim.length",
+  'const keys: Readonly<Record<string, string>> = sandbox.credentials; keys["usr_other"]',
   'client.fork("default", "branch")',
   "client.health().then(({ version }) => version.length)",
   "client.list().then(([first]) => first?.base_url)",
@@ -56,6 +59,8 @@ export const RIGHT = [
 ];
 
 export const MISSPELT = [
+  "sandbox.credentials.usr_daan",
+  "sandbox.credentials.usr_kimm",
   'sandbox.journal.verify({ match: { event: "user.creatd" }, count: 1 })',
   'sandbox.journal.verify({ sequence: [{ opration: "files.register" }] })',
   'sandbox.journal.verify({ match: {}, count: 1, within: "5 seconds" })',

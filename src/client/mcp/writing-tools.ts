@@ -126,10 +126,11 @@ async function callApi({ client }: ToolServer, args: Arguments): Promise<unknown
   const sandbox = await client.open(sandboxName(args));
   const headers = new Headers(args["headers"] as Record<string, string> | undefined);
   if (as !== undefined) {
-    const key = sandbox.credentials[String(as)];
+    const credentials: Readonly<Record<string, string>> = sandbox.credentials;
+    const key = credentials[String(as)];
     if (key === undefined)
       throw new Error(
-        `${JSON.stringify(as)} has no API key that may be used; these have: ${Object.keys(sandbox.credentials).join(", ")}`,
+        `${JSON.stringify(as)} has no API key that may be used; these have: ${Object.keys(credentials).join(", ")}`,
       );
     headers.set("api-key", key);
   }
