@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Transaction } from "../state/transaction.ts";
-import type { Envelope } from "./envelopes.ts";
+import type { Envelope, ErrorContext, RenderedError } from "./envelopes.ts";
 import { type DeclaredError, type ErrorCode, toErrorCode } from "./errors.ts";
 import type { AssumptionMap } from "./provenance.ts";
 import type { FileDigest, Services } from "./services.ts";
@@ -64,6 +64,14 @@ export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q,
   request: RequestInfo;
 }
 
+/** Path, query and headers as they were sent. */
+export interface SentInput {
+  params: Readonly<Record<string, string>>;
+  /** The query without its question mark. */
+  search: string;
+  headers: RequestHeaders;
+}
+
 export interface RequestInfo {
   /** Also the trace id (G29). */
   id: string;
@@ -81,6 +89,8 @@ export type BodySpec<B extends TSchema = TSchema> =
       limit?: number;
       /** The schema documents it; the handler judges, because it can say more than a schema. */
       validated?: "by handler";
+      /** Another format in place of JSON, such as a url-encoded form. */
+      text?: { types: readonly string[]; read: (text: string) => unknown };
     }
   | { kind: "multipart"; fields: B; files: Readonly<Record<string, FileSpec>> }
   | { kind: "stream" };
@@ -184,6 +194,24 @@ export interface Operation<
     loaded: L,
     io: { services: Services; stream: AsyncIterable<Uint8Array>; signal: AbortSignal },
   ) => Promise<W>;
+  /**
+   * Reads path, query and headers in place of `params` and `query`, for an operation whose document has its own styles.
+   * @throws ApiError INVALID_INPUT
+   */
+  readInput?: (sent: SentInput) => {
+    params: unknown;
+    query: Record<string, unknown>;
+    unknown: readonly string[];
+  };
+  /** A refusal in another form than the envelopes; undefined: as the envelope says. */
+  renderError?: (
+    error: RenderedError,
+    context: ErrorContext,
+  ) => { body: unknown; content_type: string } | undefined;
+  /** Whether answers must fit their schemas; examples of users' documents need not. */
+  check?: false;
+  /** The operation as a user's document describes it, with the document that its references are of. */
+  described?: { operation: object; document: object };
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
   /** Runs after the commit, for answers that report its effects, such as deliveries. Replaces the answer. */

@@ -3,11 +3,14 @@ export class Reply<T = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: T;
+  /** For `X-Sandbox-Decision`, where no rule of the operation made the answer: `example`. */
+  readonly decision: string | undefined;
 
-  constructor(status: number, body?: T, headers: Record<string, string> = {}) {
+  constructor(status: number, body?: T, headers: Record<string, string> = {}, decision?: string) {
     this.status = status;
     this.body = body as T;
     this.headers = headers;
+    this.decision = decision;
   }
 }
 

@@ -20,6 +20,12 @@ export function makeAjv(options: Options = {}): Ajv2020 {
 
 let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
+const provided = new WeakMap<object, () => ValidateFunction>();
+
+/** Gives a schema a validator that is made elsewhere, on first use: schemas of one document share their parts. */
+export function provideValidator(schema: object, make: () => ValidateFunction): void {
+  provided.set(schema, make);
+}
 
 /**
  * Validates values by a schema, up to the first error. Compiled once, on first use, so that the start of the server
@@ -29,7 +35,7 @@ export function toValidator(schema: object): ValidateFunction {
   let validate = compiled.get(schema);
   if (validate === undefined) {
     ajv ??= makeAjv();
-    validate = ajv.compile(withoutIds(schema));
+    validate = provided.get(schema)?.() ?? ajv.compile(withoutIds(schema));
     compiled.set(schema, validate);
   }
   return validate;

@@ -45,6 +45,8 @@ export interface ReadOptions {
   file: string;
   limits?: Partial<DocumentLimits>;
   warn?: Warn | undefined;
+  /** For documents in which any name is a key; `__proto__` is refused nevertheless. */
+  anyKey?: boolean;
 }
 
 /**
@@ -114,7 +116,7 @@ export function inlineDocument(value: unknown, options: ReadOptions): UserDocume
       ? [...next.value.keys()]
       : Object.keys(next.value);
     for (const key of keys) {
-      if (typeof key === "string" && DANGEROUS_KEYS.has(key))
+      if (typeof key === "string" && DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
         throw documentError(file, NO_POSITION, `the key \`${key}\` is not allowed`, {
           path: [...next.path, key],
         });

@@ -96,7 +96,7 @@ async function runToEnd(
     reports.set(exchange.stage, { outcome, says });
   try {
     await runSteps(REQUEST_STEPS, exchange);
-    exchange.decision ||= exchange.delayed_by ?? "ok";
+    exchange.decision ||= exchange.delayed_by ?? exchange.answer!.decision ?? "ok";
     return exchange.answer!.status;
   } catch (error) {
     if (error instanceof Undecidable) {

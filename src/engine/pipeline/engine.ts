@@ -46,7 +46,7 @@ export async function handleRequest(
   let decided: Decided | undefined;
   try {
     await runSteps(REQUEST_STEPS, exchange);
-    exchange.decision ||= exchange.delayed_by ?? "ok";
+    exchange.decision ||= exchange.delayed_by ?? exchange.answer!.decision ?? "ok";
     decided = { answer: exchange.answer! };
   } catch (error) {
     decided = await refuse(exchange, error);

@@ -170,8 +170,11 @@ export class ReceivedCall implements Call {
   /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
   world: Transaction = undefined as unknown as Transaction;
 
-  constructor(exchange: Exchange, { query, body }: { query: unknown; body: unknown }) {
-    this.params = exchange.params;
+  constructor(
+    exchange: Exchange,
+    { params, query, body }: { params: unknown; query: unknown; body: unknown },
+  ) {
+    this.params = params;
     this.query = query;
     this.body = body;
     this.files = exchange.form?.files ?? NO_FILES;

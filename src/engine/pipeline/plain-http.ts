@@ -55,6 +55,8 @@ export interface Answer {
   content_type: string | undefined;
   body: string | Uint8Array | undefined;
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+  /** For X-Sandbox-Decision, unless something else decided. */
+  decision?: string | undefined;
 }
 
 /** An answer in the form in which the engine gives it to a host: complete, with every header. */

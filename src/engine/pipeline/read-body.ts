@@ -63,6 +63,21 @@ export function parseJson(
   }
 }
 
+/** A body in another format than JSON. @throws ApiError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON for invalid UTF-8 */
+export function parseText(
+  request: Pick<PlainRequest, "headers">,
+  bytes: Uint8Array,
+  { types, read, optional }: { types: readonly string[]; read: (text: string) => unknown; optional: boolean },
+): JsonBody {
+  if (bytes.length === 0 && optional) return { value: {}, text: "{}" };
+  const type = String(request.headers["content-type"] ?? "");
+  if (!types.includes(type.split(";")[0]!.trim().toLowerCase()))
+    throw new ApiError("UNSUPPORTED_MEDIA_TYPE", {
+      system_message: `Send Content-Type: ${types.join(" or ")}, not ${type === "" ? "none" : JSON.stringify(type)}.`,
+    });
+  return { value: read(decodeUtf8(bytes)), text: "" };
+}
+
 function requireJson(request: Pick<PlainRequest, "headers">): void {
   const type = request.headers["content-type"] as string | undefined;
   const encoding = request.headers["content-encoding"];

@@ -14,9 +14,11 @@ export interface Match<O extends Routed = AnyOperation> {
   params: Record<string, string>;
 }
 
-/** One segment of the declared paths: fixed texts take precedence over a parameter. */
+/** One segment of the declared paths: fixed texts take precedence over templates, and those over a parameter. */
 class Segment<O> {
   readonly fixed = new Map<string, Segment<O>>();
+  /** Templates with more than one parameter, such as `{id}:cancel`. */
+  mixed: { pattern: RegExp; segment: Segment<O> }[] | undefined;
   parameter: Segment<O> | undefined;
   /** By method, for paths that end here; with the names of their parameters, from left to right. */
   readonly ends = new Map<string, { operation: O; names: readonly string[] }>();
@@ -31,11 +33,14 @@ export class Router<O extends Routed = AnyOperation> {
       let segment = this.root;
       const names: string[] = [];
       for (const part of operation.path.split("/").slice(1)) {
-        const name = /^\{(\w+)\}$/.exec(part)?.[1];
+        const name = /^\{([^{}]+)\}$/.exec(part)?.[1];
         if (name !== undefined) {
           names.push(name);
           segment.parameter ??= new Segment();
           segment = segment.parameter;
+        } else if (part.includes("{")) {
+          names.push(...[...part.matchAll(TEMPLATE)].map(([, each]) => each!));
+          segment = addMixed(segment, part);
         } else {
           const next = segment.fixed.get(part) ?? new Segment<O>();
           segment.fixed.set(part, next);
@@ -64,6 +69,20 @@ export class Router<O extends Routed = AnyOperation> {
   }
 }
 
+const TEMPLATE = /\{([^{}]+)\}/g;
+
+function addMixed<O>(segment: Segment<O>, part: string): Segment<O> {
+  const text = part
+    .split(/\{[^{}]+\}/)
+    .map((fixed) => fixed.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("(.+?)");
+  const known = segment.mixed?.find(({ pattern }) => pattern.source === `^${text}$`);
+  if (known !== undefined) return known.segment;
+  const added = { pattern: new RegExp(`^${text}$`), segment: new Segment<O>() };
+  segment.mixed = [...(segment.mixed ?? []), added];
+  return added.segment;
+}
+
 /** Decoded; an encoded slash is part of its segment. */
 function readSegments(path: string): string[] | undefined {
   const hash = path.indexOf("#");
@@ -86,7 +105,16 @@ function follow<O>(
   const part = parts[index]!;
   const next = segment.fixed.get(part);
   const found = next && follow(next, parts, wanted, index + 1);
-  if (found !== undefined || segment.parameter === undefined || part === "") return found;
+  if (found !== undefined) return found;
+  for (const { pattern, segment: inner } of segment.mixed ?? []) {
+    const values = pattern.exec(part)?.slice(1);
+    if (values === undefined) continue;
+    wanted.values.push(...values);
+    const matched = follow(inner, parts, wanted, index + 1);
+    if (matched !== undefined) return matched;
+    wanted.values.splice(-values.length);
+  }
+  if (segment.parameter === undefined || part === "") return undefined;
   wanted.values.push(part);
   const matched = follow(segment.parameter, parts, wanted, index + 1);
   if (matched === undefined) wanted.values.pop();

@@ -8,10 +8,10 @@ import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
-import { parseJson } from "./read-body.ts";
+import { parseJson, parseText } from "./read-body.ts";
 import { findInPath, ORGANIZATION, refuseCaller } from "./request-facts.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
-import { validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
+import { judgeUnknown, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
 /*
  * The steps of a request, in the order in which they run (REQUEST_STEPS, at the end). Each completes the exchange, or
@@ -129,9 +129,12 @@ function streamsBody({ body, prepare }: AnyOperation): boolean {
 async function readJson(exchange: Exchange): Promise<void> {
   const { body } = exchange.operation!;
   exchange.body = await exchange.readBody();
-  exchange.json = parseJson(exchange.request, exchange.body, {
-    optional: body?.kind === "json" && body.optional === true,
-  });
+  const optional = body?.kind === "json" && body.optional === true;
+  const text = body?.kind === "json" ? body.text : undefined;
+  exchange.json =
+    text === undefined
+      ? parseJson(exchange.request, exchange.body, { optional })
+      : parseText(exchange.request, exchange.body, { ...text, optional });
 }
 
 async function readForm(exchange: Exchange): Promise<void> {
@@ -146,9 +149,21 @@ async function readForm(exchange: Exchange): Promise<void> {
 /** Path before query before body (G04). @throws ApiError INVALID_INPUT */
 function validate(exchange: Exchange): void {
   const operation = exchange.operation!;
+  if (operation.readInput !== undefined) {
+    const { params, request, query: search } = exchange;
+    const read = operation.readInput({ params, search, headers: request.headers });
+    judgeUnknown(read.unknown, search, exchange);
+    const body = validateBody(exchange);
+    exchange.call = new ReceivedCall(exchange, { params: read.params, query: read.query, body });
+    return;
+  }
   validateParams(operation, exchange.params);
   const query = validateQuery(operation, exchange.query, exchange);
-  exchange.call = new ReceivedCall(exchange, { query, body: validateBody(exchange) });
+  exchange.call = new ReceivedCall(exchange, {
+    params: exchange.params,
+    query,
+    body: validateBody(exchange),
+  });
 }
 
 function validateBody(exchange: Exchange): unknown {

@@ -33,13 +33,10 @@ export function validateQuery(
   if (search === "" && operation.query === undefined) return {};
   const schema: TObject = operation.query ?? NO_QUERY;
   if (search === "") return completed(schema, {}, { exchange, sent: () => null });
-  const { unknown_fields, out_of_range_limits: outOfRange } = exchange.sandbox.settings;
+  const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
-  if (unknown.length > 0) {
-    if (unknown_fields === "reject") throw unknownInput(unknown[0]!, sentText(texts, unknown[0]!));
-    exchange.warn(ignoredWarning("query parameter", unknown));
-  }
+  judgeUnknown(unknown, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   const twice = findRepeated(values);
   if (twice !== undefined) throw invalidInput(twice, sentText(texts, twice), `${twice} was sent twice`);
@@ -47,6 +44,18 @@ export function validateQuery(
     exchange,
     sent: ({ pointer }) => sentText(texts, pointer.split("/")[1]!),
   });
+}
+
+/** Query parameters that the operation does not have. @throws ApiError INVALID_INPUT if they are refused (G09) */
+export function judgeUnknown(
+  [first, ...others]: readonly string[],
+  search: string,
+  exchange: ValidatedExchange,
+): void {
+  if (first === undefined) return;
+  if (exchange.sandbox.settings.unknown_fields === "reject")
+    throw unknownInput(first, sentText(new URLSearchParams(search), first));
+  exchange.warn(ignoredWarning("query parameter", [first, ...others]));
 }
 
 /** As it was sent: a text, a list if it was sent several times, null if it was not sent. */

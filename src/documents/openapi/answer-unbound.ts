@@ -1,0 +1,55 @@
+import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
+import { RawBody, Reply } from "../../engine/contract/reply.ts";
+import { hash32 } from "../../engine/state/random.ts";
+import { declareOperation, findSuccess } from "./declare-operation.ts";
+import { findExample, generateValue } from "./generate-value.ts";
+import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
+import type { Json } from "./open-document.ts";
+
+/** An operation without a binding: it answers its example, else a value that its schema describes. */
+export function answerUnbound(described: DescribedOperation, reading: ReadOpenApi): AnyOperation {
+  const { references, schemas } = reading;
+  const { status, json, media, node } = findSuccess(described);
+  const headers = toHeaders(node, reading);
+  const chosen = json ?? media;
+  const example =
+    chosen && findExample(chosen.node, schemas, (one) => references.follow({ node: one, path: [] }).node);
+  const reply = (body: unknown, decision: string) => new Reply(status, body, headers, decision);
+  const handle = ({ world, params }: Call) => {
+    if (chosen === undefined) return reply(undefined, "generated");
+    if (example !== undefined) return reply(toBody(example.value, json, chosen.type), "example");
+    // The same request has the same answer, and another one another.
+    const seed = hash32(`${world.seed} ${described.id} ${JSON.stringify(params)}`);
+    const value = chosen.schema === undefined ? {} : generateValue(schemas, chosen.schema.node, seed);
+    return reply(toBody(value, json, chosen.type), "generated");
+  };
+  return {
+    ...declareOperation(described, reading),
+    success: { status, ...(json?.schema && { schema: schemas.declare(json.schema, "answer") }) },
+    // An example is the author's, and may not fit its own schema.
+    check: false,
+    reads: true,
+    handle,
+  } as AnyOperation;
+}
+
+function toBody(value: unknown, json: object | undefined, type: string): unknown {
+  if (json !== undefined) return value;
+  return new RawBody(
+    type.includes("*") ? "application/octet-stream" : type,
+    typeof value === "string" ? value : "",
+  );
+}
+
+/** The headers of the answer that have an example. */
+function toHeaders({ headers }: Json, { references, schemas }: ReadOpenApi): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, given] of Object.entries((headers ?? {}) as Json)) {
+    const { node } = references.follow({ node: given as Json, path: [] });
+    const plain = schemas.plain(node["schema"]);
+    const value = node["example"] ?? plain["example"] ?? plain["default"];
+    if (["string", "number", "boolean"].includes(typeof value) && !/^content-(type|length)$/i.test(name))
+      found[name] = String(value);
+  }
+  return found;
+}

@@ -1,0 +1,138 @@
+import Type, { type Static, type TProperties } from "typebox";
+import { ClosedObject } from "../../engine/contract/schema.ts";
+
+const text = (description: string, options: object = {}) =>
+  Type.String({ minLength: 1, description, ...options });
+const { Optional } = Type;
+
+const Place = (description: string) => Optional(text(`${description}, such as \`data\` or \`meta.next\``));
+const Values = (description: string) => Optional(Type.Record(Type.String(), Type.Unknown(), { description }));
+
+const Access = Optional(
+  Type.Unsafe<"anyone" | "caller" | "member" | "admin">({
+    enum: ["anyone", "caller", "member", "admin"],
+    description:
+      "Who may call it: `anyone` without credentials, any `caller`, a `member` or an `admin` of the organization. Default: as the document's `security` says",
+  }),
+);
+
+/** The keys that every binding may have. */
+const shared = {
+  access: Access,
+  status: Optional(
+    Type.Integer({ minimum: 200, maximum: 399, description: "Default: the first success of the document" }),
+  ),
+};
+const about = {
+  where: Values(
+    'Equality of fields, such as `project_id: "{project_id}"`. Placeholders: path parameters, query.NAME, body.NAME, caller.user_id, caller.organization_id, now, id, base_url',
+  ),
+  item_at: Place("Where the answer has the record"),
+};
+const one = { ...about, id: Optional(text("The record's id. Default: the last parameter of the path")) };
+const deleted = Optional(Type.Boolean({ description: "Whether softly deleted records count too" }));
+const emit = Optional(text("The event of the change; a new name declares an event of an own collection"));
+const set = Values("Fields that the server sets; placeholders as in `where`");
+
+const Page = ClosedObject(
+  {
+    limit: Optional(text("The query parameter with the page size")),
+    offset: Optional(text("The query parameter with the position of the first record")),
+    page: Optional(text("The query parameter with the number of the page, from 1 on")),
+    cursor: Optional(text("The query parameter with the cursor")),
+    next: Place("Where the answer has the cursor of the next page"),
+    total: Place("Where the answer has the number of all records"),
+    more: Place("Where the answer says whether there are more"),
+  },
+  { description: "Default: parameters with usual names, and places of the answer with usual names" },
+);
+
+const binding = <P extends TProperties>(properties: P) => ClosedObject({ ...properties, ...shared });
+const collection = text("The name of a collection: of the reference, or of `collections`");
+
+export const OperationBinding = Type.Union([
+  binding({
+    list: collection,
+    ...{ where: about.where, deleted },
+    items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
+    page: Optional(Page),
+    sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
+  }),
+  binding({ create: collection, ...about, set, emit }),
+  binding({ retrieve: collection, ...one, deleted }),
+  binding({ update: collection, ...one, set, emit, deleted }),
+  binding({ replace: collection, ...one, set, emit }),
+  binding({
+    delete: collection,
+    ...{ where: about.where, id: one.id, item_at: about.item_at, emit },
+    soft: Optional(
+      text("A field that gets the time of the deletion; the record stays, and is found no more"),
+    ),
+  }),
+  binding({ download: collection, ...{ where: about.where, id: one.id } }),
+  binding({ answer: Type.Unknown({ description: "The body; placeholders as in `where`" }) }),
+]);
+
+export const CollectionBinding = ClosedObject({
+  schema: text("The schema of a record, such as `#/components/schemas/Tag`"),
+  prefix: Optional(text("How ids begin, such as `tag_`")),
+  id: Optional(text("The field with the id. Default: `id`")),
+  belongs_to: Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "Fields with the id of a record of another collection, with which the record is deleted",
+    }),
+  ),
+});
+
+const sections = {
+  collections: Optional(
+    Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]*$" }), CollectionBinding, {
+      description: "Collections of your own",
+    }),
+  ),
+  operations: Optional(
+    Type.Record(Type.String(), OperationBinding, { description: "By the operationId of the document" }),
+  ),
+};
+
+/** `x-understudy` at the top of a document. */
+export const Bindings = ClosedObject(sections);
+/** A file beside the document. */
+export const BindingFile = ClosedObject(
+  { openapi: text("The OpenAPI document, relative to this file"), ...sections },
+  { $id: "binding", title: "Bindings of an OpenAPI document to a sandbox's collections" },
+);
+
+export type CollectionBinding = Static<typeof CollectionBinding>;
+/** All keys that any of the forms has. */
+export interface OperationBinding {
+  list?: string;
+  create?: string;
+  retrieve?: string;
+  update?: string;
+  replace?: string;
+  delete?: string;
+  download?: string;
+  answer?: unknown;
+  where?: Readonly<Record<string, unknown>>;
+  set?: Readonly<Record<string, unknown>>;
+  id?: string;
+  item_at?: string;
+  items_at?: string;
+  page?: Static<typeof Page>;
+  sort?: string;
+  deleted?: boolean;
+  soft?: string;
+  emit?: string;
+  access?: Static<typeof Access>;
+  status?: number;
+}
+
+export const ACTIONS = ["list", "create", "retrieve", "update", "replace", "delete", "download"] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** The action of a binding and its collection; undefined for a fixed answer. */
+export function getAction(given: OperationBinding): { action: Action; name: string } | undefined {
+  const action = ACTIONS.find((key) => given[key] !== undefined);
+  return action && { action, name: given[action]! };
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { DocumentError } from "../../engine/documents/document-error.ts";
+import { API, RESOURCES } from "../../engine/resources/index.ts";
+import { type CompiledDocument, compileDocument } from "./compile-document.ts";
+import { openDocument } from "./open-document.ts";
+
+const known = { resources: RESOURCES, events: API.events };
+
+function compile(text: string, bindings?: string): CompiledDocument {
+  const file = bindings === undefined ? undefined : openDocument(bindings, "b.yaml");
+  return compileDocument(openDocument(text, "a.yaml"), { bindings: file, known });
+}
+
+/** The problems as a user sees them, or nothing. */
+function refusal(text: string, bindings?: string): string {
+  try {
+    compile(text, bindings);
+    return "";
+  } catch (error) {
+    if (error instanceof DocumentError) return error.format();
+    throw error;
+  }
+}
+
+const HEAD = "openapi: 3.1.0\ninfo: { title: t, version: '1' }\n";
+const NOTES = `${HEAD}paths:
+  /v1/notes:
+    get:
+      operationId: listNotes
+      parameters: [{ name: limit, in: query, schema: { type: integer } }]
+      responses: { "200": { description: d, content: { application/json: { schema: { type: array, items: { $ref: "#/components/schemas/Note" } } } } } }
+    post:
+      operationId: createNote
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } } }
+  /v1/notes/{note_id}:
+    parameters: [{ name: note_id, in: path, required: true, schema: { type: string } }]
+    get:
+      operationId: getNote
+      responses: { "200": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Note" } } } } }
+components:
+  schemas:
+    Note:
+      type: object
+      required: [id, text]
+      properties: { id: { type: string, readOnly: true }, text: { type: string }, thread_id: { type: string } }
+`;
+
+describe("a text that is not an OpenAPI document", () => {
+  it.each([
+    ["a list", "[1, 2]", "a.yaml:1:1: this is not an OpenAPI document: it is not a map"],
+    ["a fixture", "organizations: []", "a.yaml:1:1: this is not an OpenAPI document: it has no `openapi`"],
+    ["Swagger 2", 'info: {}\nswagger: "2.0"', "a.yaml:2:10: this is a Swagger 2.0 document; convert it"],
+    ["a later version", "openapi: 4.0.0", 'a.yaml:1:10: OpenAPI "4.0.0" is not supported; 3.0 and 3.1 are'],
+    ["a number as version", "openapi: 3.1", "a.yaml:1:10: OpenAPI 3.1 is not supported; 3.0 and 3.1 are"],
+    ["broken YAML", 'openapi: "3.1.0\npaths: {', "a.yaml:"],
+    ["broken JSON", '{"openapi": "3.1.0",, }', "a.yaml:1:21: "],
+    ["nothing", "", "a.yaml:1:1: this is not an OpenAPI document"],
+    ["paths that are a list", "openapi: 3.1.0\npaths: []", "a.yaml:2:8: paths must be a map"],
+  ])("is refused with its place: %s", (_, text, message) => {
+    expect(refusal(text)).toContain(message);
+  });
+});
+
+describe("a reference", () => {
+  const schema = (ref: string) =>
+    `${HEAD}components:\n  schemas:\n    A:\n      $ref: "${ref}"\n    Berry: {}\n`;
+
+  it.each([
+    ["other file", "./b.yaml#/A", 'a.yaml:6:13: the reference "./b.yaml#/A" is not in this document'],
+    ["other server", "https://x.test/a.yaml", "nothing is fetched"],
+    [
+      "missing name",
+      "#/components/schemas/Bery",
+      'leads nowhere (did you mean "#/components/schemas/Berry"?)',
+    ],
+    ["itself", "#/components/schemas/A", "leads back to itself"],
+    ["a text", "#/info/title", "leads to no object"],
+  ])("is refused with its place: to %s", (_, ref, message) => {
+    expect(refusal(schema(ref))).toContain(message);
+  });
+
+  it("may be circular through properties and lists", () => {
+    const text = `${HEAD}components:
+  schemas:
+    Tree: { type: object, properties: { children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
+`;
+    expect(refusal(text)).toBe("");
+  });
+
+  it("within an example is only a text", () => {
+    const text = `${HEAD}components:\n  schemas:\n    A: { type: object, example: { $ref: "nowhere" } }\n`;
+    expect(refusal(text)).toBe("");
+  });
+});
+
+describe("a schema that cannot hold", () => {
+  it.each([
+    ["{ type: sting }", '"sting" is not a type'],
+    ["{ minimum: 3, maximum: 2 }", "maximum is less than minimum, so no value fits"],
+    ["{ type: string, enum: [1] }", "no value of enum is of the type string"],
+    ["{ enum: [] }", "enum is empty"],
+    ["{ required: true }", "required must be a list"],
+    ["{ minLength: -1 }", "minLength must be a whole number"],
+    [
+      "{ additionalProperties: false, required: [a] }",
+      "a is required, but additionalProperties: false forbids it",
+    ],
+    ["{ properties: [] }", "properties must be a map"],
+    ["{ allOf: [] }", "allOf must contain at least one schema"],
+    ["{ multipleOf: 0 }", "multipleOf must be greater than 0"],
+    ["{ items: 3 }", "items must be a schema"],
+  ])("is refused with its place: %s", (schema, message) => {
+    const found = refusal(`${HEAD}components:\n  schemas:\n    A: ${schema}\n`);
+    expect(found).toMatch(/^a\.yaml:5:\d+: /);
+    expect(found).toContain(message);
+  });
+});
+
+describe("operations that clash", () => {
+  const op = (id: string) => `{ operationId: ${id}, responses: {} }`;
+
+  it("are two on one path, whatever its parameters are called", () => {
+    const text = `${HEAD}paths:\n  /a/{x}:\n    get: ${op("a")}\n  /a/{y}:\n    get: ${op("b")}\n`;
+    expect(refusal(text)).toBe("a.yaml:7:5: GET /a/{y} and GET /a/{x} are two operations on one path");
+  });
+
+  it("are two with one id", () => {
+    const text = `${HEAD}paths:\n  /a:\n    get: ${op("a")}\n  /b:\n    get: ${op("a")}\n`;
+    expect(refusal(text)).toContain("a.yaml:7:25: the operationId a is that of GET /a already");
+  });
+});
+
+describe("a binding with an unknown name", () => {
+  const bind = (operations: string, collections = "{}") =>
+    refusal(NOTES, `openapi: ./a.yaml\ncollections: ${collections}\noperations:\n  ${operations}\n`);
+
+  it.each([
+    [
+      "listNotse: { list: threads }",
+      'b.yaml:4:3: a.yaml has no operation "listNotse" (did you mean "listNotes"?)',
+    ],
+    [
+      "listNotes: { list: thraeds }",
+      'b.yaml:4:22: there is no collection "thraeds" (did you mean "threads"?)',
+    ],
+    [
+      "listNotes: { list: threads, where: { titel: a } }",
+      'b.yaml:4:40: threads has no field "titel" (did you mean "title"?)',
+    ],
+    [
+      "getNote: { retrieve: threads, id: '{noteid}' }",
+      'stands for nothing in GET /v1/notes/{note_id} (did you mean "note_id"?)',
+    ],
+    [
+      "createNote: { create: threads, emit: thread.craeted }",
+      'there is no event "thread.craeted" of threads (did you mean "thread.created"?)',
+    ],
+    ["createNote: { create: threads, emit: user.created }", "user.created is an event about users"],
+    [
+      "listNotes: { list: threads, page: { limit: lmit } }",
+      'no query parameter "lmit" (did you mean "limit"?)',
+    ],
+    [
+      "listNotes: { retrieve: threads }",
+      "the path /v1/notes names no record; say which with `id` or `where`",
+    ],
+    ["listNotes: { lst: threads }", "b.yaml:4:"],
+    ["listNotes: { list: threads, access: everyone }", "`operations.listNotes.access`"],
+  ])("is refused with the nearest name: %s", (operations, message) => {
+    expect(bind(operations)).toContain(message);
+  });
+
+  it.each([
+    [
+      '{ tags: { schema: "#/components/schemas/Noet" } }',
+      'has no schema #/components/schemas/Noet (did you mean "#/components/schemas/Note"?)',
+    ],
+    ['{ threads: { schema: "#/components/schemas/Note" } }', "threads is a collection already"],
+    [
+      '{ tags: { schema: "#/components/schemas/Note", belongs_to: { thread_id: thread } } }',
+      'there is no collection "thread" (did you mean "threads"?)',
+    ],
+  ])("is refused in a collection: %s", (collections, message) => {
+    expect(bind("listNotes: { answer: 1 }", collections)).toContain(message);
+  });
+});
+
+describe("a plain pair of paths", () => {
+  it("binds itself to a collection of its name", () => {
+    const { collections, operations } = compile(NOTES);
+    expect(collections.map(({ name }) => name)).toEqual(["notes"]);
+    expect(operations.map(({ id, reads }) => [id, reads])).toEqual([
+      ["listNotes", true],
+      ["createNote", false],
+      ["getNote", true],
+    ]);
+  });
+
+  it("is left alone if the schemas differ", () => {
+    const other = NOTES.replace(
+      'items: { $ref: "#/components/schemas/Note" }',
+      "items: { type: object, properties: { a: { type: string } } }",
+    );
+    expect(compile(other).collections).toEqual([]);
+  });
+});
+
+describe("a feature that is not supported", () => {
+  it("is named once, with its first place, and the rest is served", () => {
+    const text = `${NOTES}    Other: { type: string, pattern: "(?i)a" }\n`.replace(
+      "components:",
+      "  /v1/other:\n    trace: { responses: {} }\n    get:\n      callbacks: {}\n      responses: {}\ncomponents:",
+    );
+    const { warnings, operations } = compile(text);
+    expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+      "19 not supported: operations with the method TRACE (they are not served)",
+      "21 not supported: callbacks (nothing is called)",
+      "29 not supported: a pattern that JavaScript cannot read (any text fits)",
+    ]);
+    expect(operations).toHaveLength(4);
+  });
+});

@@ -1,0 +1,166 @@
+import type { TObject, TSchema } from "typebox";
+import type { ErrorCode } from "../../engine/contract/errors.ts";
+import type { AnyOperation, BodySpec, FileSpec } from "../../engine/contract/operation.ts";
+import { renderByDocument } from "./error-body.ts";
+import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** The answer of a success that the document describes. */
+export interface DescribedSuccess {
+  status: number;
+  /** The media type of its JSON; undefined if it has none. */
+  json: Media | undefined;
+  /** The first of its media types. */
+  media: Media | undefined;
+  node: Json;
+}
+
+/** The lowest success, else a redirection, else the default answer. */
+export function findSuccess({ responses }: DescribedOperation): DescribedSuccess {
+  const keys = [...responses.keys()];
+  const key =
+    keys.filter((one) => /^2/.test(one)).sort()[0] ??
+    keys.filter((one) => /^3/.test(one)).sort()[0] ??
+    keys.find((one) => one === "default");
+  const found = key === undefined ? undefined : responses.get(key);
+  const json = found?.media.find(({ type }) => isJsonType(type));
+  const empty = found !== undefined && found.media.length === 0;
+  const status =
+    key === undefined || !/^\d{3}$/.test(key) ? (empty && key !== "default" ? 204 : 200) : Number(key);
+  return { status, json, media: json ?? found?.media[0], node: found?.node ?? {} };
+}
+
+/** The parts of a request's body that are files, by name. */
+export function listFileParts(body: DescribedOperation["body"], schemas: Schemas): Map<string, unknown> {
+  const media = body && chooseMedia(body.media);
+  const found = new Map<string, unknown>();
+  if (media === undefined || !media.type.startsWith("multipart/")) return found;
+  for (const [name, node] of schemas.properties(media.schema?.node))
+    if (isFile(node, schemas)) found.set(name, node);
+  return found;
+}
+
+function isFile(node: unknown, schemas: Schemas): boolean {
+  const { format, contentMediaType, contentEncoding, items } = schemas.plain(node);
+  if (items !== undefined && schemas.types(node).has("array")) return isFile(items, schemas);
+  return format === "binary" || (contentMediaType !== undefined && contentEncoding === undefined);
+}
+
+/** JSON if it is one of several. */
+export function chooseMedia(media: readonly Media[]): Media | undefined {
+  return (
+    media.find(({ type }) => isJsonType(type)) ??
+    media.find(({ type }) => type.startsWith("multipart/")) ??
+    media.find(({ type }) => type.startsWith(FORM)) ??
+    media[0]
+  );
+}
+
+const FORM = "application/x-www-form-urlencoded";
+
+/** How the body of an operation is read; undefined if it takes none. */
+function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpec | undefined {
+  const media = body && chooseMedia(body.media);
+  if (body === undefined || media === undefined || method === "GET") return undefined;
+  const declared = (schema: unknown, more: Json = {}) =>
+    schemas.declare({ node: schema, path: media.schema?.path ?? [] }, "request", more) as TSchema;
+  const whole = media.schema?.node ?? true;
+  if (isJsonType(media.type)) return { kind: "json", schema: declared(whole), optional: !body.required };
+  if (media.type.startsWith("multipart/")) return toForm(whole, schemas);
+  if (media.type.startsWith(FORM))
+    return {
+      kind: "json",
+      schema: declared(whole),
+      optional: !body.required,
+      text: { types: [FORM], read: (text) => parseForm(text, whole, schemas) },
+    };
+  if (media.type.startsWith("text/"))
+    return { kind: "json", schema: declared(whole), text: { types: [media.type], read: (text) => text } };
+  return { kind: "stream" };
+}
+
+function toForm(node: unknown, schemas: Schemas): BodySpec {
+  const parts = [...schemas.properties(node)];
+  const required = schemas.required(node);
+  const isText = ([, schema]: readonly [string, unknown]) => !isFile(schema, schemas);
+  const texts = parts.filter(isText);
+  const properties = Object.fromEntries(texts);
+  const fields = { type: "object", properties, required: [...required].filter((name) => name in properties) };
+  const schema = schemas.declareForm(fields, (value) => coerceForm(value, fields, schemas));
+  const files = parts
+    .filter((part) => !isText(part))
+    .map(([name]): [string, FileSpec] => [
+      name,
+      { required: required.has(name), limit: ({ json_limit_mb }) => json_limit_mb * 1024 * 1024 },
+    ]);
+  return { kind: "multipart", fields: schema as TObject, files: Object.fromEntries(files) };
+}
+
+/** The texts of a form by their schemas; objects and lists are JSON. */
+export function coerceForm(value: unknown, node: unknown, schemas: Schemas): unknown {
+  if (!isJson(value)) return value;
+  const properties = schemas.properties(node);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, text]) => {
+      const types = schemas.types(properties.get(name));
+      const isNested =
+        typeof text === "string" && /^[[{]/.test(text) && (types.has("object") || types.has("array"));
+      return [name, coerce(isNested ? tryJson(text) : text, properties.get(name), schemas)];
+    }),
+  );
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A url-encoded form, also with nested names such as `items[0][price]`. */
+function parseForm(text: string, node: unknown, schemas: Schemas): unknown {
+  const sent = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) sent.set(name, [...(sent.get(name) ?? []), value]);
+  const form: Json = {};
+  for (const [name, values] of sent) {
+    const [, outer] = /^([^[]+)\[/.exec(name) ?? [];
+    if (outer === undefined) form[name] = values.length === 1 ? values[0] : values;
+    else if (!Object.hasOwn(form, outer))
+      form[outer] = sent.has(`${outer}[]`)
+        ? sent.get(`${outer}[]`)
+        : readNested(outer, [...sent.keys()], (key) => sent.get(key)!);
+  }
+  return coerce(form, node, schemas);
+}
+
+/** The declaration that all operations of a document have in common. */
+export function declareOperation(
+  described: DescribedOperation,
+  { schemas, root }: Pick<ReadOpenApi, "schemas" | "root">,
+): Omit<AnyOperation, "handle" | "success" | "errors"> & { errors: ErrorCode[] } {
+  const { id, method, path, node, open } = described;
+  const reader = new ParameterReader(schemas, described);
+  const body = toBody(described, schemas);
+  return {
+    ...{ id, method, path, section: "own", errors: [] },
+    summary: toText(node["summary"]) ?? `${method} ${path}`,
+    ...(toText(node["description"]) !== undefined && { description: toText(node["description"])! }),
+    ...(body && { body }),
+    ...(open && { credentials: false }),
+    readInput({ params, search, headers }) {
+      const read = reader.readPath(params);
+      const { values, unknown } = reader.readQuery(search);
+      reader.readHeaders(headers);
+      return { params: read, query: values, unknown };
+    },
+    renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),
+    described: { operation: node, document: root },
+  };
+}
+
+function toText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+}

@@ -1,0 +1,87 @@
+import type { ErrorContext, RenderedError } from "../../engine/contract/envelopes.ts";
+import { inventField } from "./generate-value.ts";
+import { type DescribedOperation, isJsonType, type Media } from "./list-operations.ts";
+import { isJson, type Json } from "./open-document.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** An error as the document's own schema for its status describes it; undefined if it describes none. */
+export function renderByDocument(
+  error: RenderedError,
+  context: ErrorContext,
+  { operation, schemas }: { operation: DescribedOperation; schemas: Schemas },
+): { body: unknown; content_type: string } | undefined {
+  const media = findErrorMedia(operation, error.status);
+  if (media?.schema === undefined) return undefined;
+  const type = media.type.includes("*") ? "application/json" : media.type;
+  return { body: fillError(media.schema.node, { error, context, schemas }), content_type: type };
+}
+
+export function findErrorMedia({ responses }: DescribedOperation, status: number): Media | undefined {
+  const response =
+    responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("default");
+  return response?.media.find(({ type }) => isJsonType(type));
+}
+
+interface Filling {
+  error: RenderedError;
+  context: ErrorContext;
+  schemas: Schemas;
+}
+
+/** Values by the names that fields have in the errors of common APIs; the first value that the schema accepts is taken. */
+const FIELDS: readonly [RegExp, (filling: Filling) => readonly unknown[]][] = [
+  [
+    /^(code|error_?code|error_?type|reason|name|kind)$/i,
+    ({ error }) => [error.code, error.code.toLowerCase(), error.status],
+  ],
+  [
+    /^(message|error_?message|detail|description|error_?description|msg|error|title|summary)$/i,
+    ({ error }) => [error.message],
+  ],
+  [/^(status|status_?code|http_?status)$/i, ({ error }) => [error.status, String(error.status)]],
+  [/^(type)$/i, ({ error }) => [error.type, "about:blank"]],
+  [/^(trace_?id|request_?id|correlation_?id|instance)$/i, ({ context }) => [context.trace_id]],
+  [/^(timestamp|time|at|date)$/i, ({ context }) => [context.timestamp]],
+  [
+    /^(param|parameter|field|path|location|pointer|property|target|loc)$/i,
+    ({ error }) => [error.details["field"], [error.details["field"]]],
+  ],
+  [/^(details|data|meta|context)$/i, ({ error }) => [error.details, [], [error.message]]],
+  [/^(success|ok)$/i, () => [false]],
+];
+
+function fillError(node: unknown, filling: Filling, depth = 0): unknown {
+  const { schemas, context } = filling;
+  const properties = schemas.properties(node);
+  if (properties.size === 0) return inventField(node, { schemas, now: context.timestamp, seed: 0 });
+  const required = schemas.required(node);
+  const body: Json = {};
+  for (const [name, schema] of properties) {
+    const value = fillField(name, schema, filling, depth);
+    if (value !== undefined) body[name] = value;
+    else if (required.has(name))
+      body[name] = inventField(schema, { schemas, now: context.timestamp, seed: 0 });
+  }
+  return body;
+}
+
+function fillField(name: string, schema: unknown, filling: Filling, depth: number): unknown {
+  const { schemas } = filling;
+  const validate = schemas.validator(schema, "answer");
+  const fits = (value: unknown) => value !== undefined && validate(value);
+  const choices = FIELDS.find(([pattern]) => pattern.test(name))?.[1](filling) ?? [];
+  const found = choices.find(fits);
+  if (found !== undefined || depth > 3) return found;
+  const types = schemas.types(schema);
+  if (types.has("object") || schemas.properties(schema).size > 0) {
+    const inner = fillError(schema, filling, depth + 1);
+    return isJson(inner) && Object.keys(inner).length > 0 && fits(inner) ? inner : undefined;
+  }
+  if (types.has("array")) {
+    const { items } = schemas.plain(schema);
+    const inner =
+      schemas.properties(items).size > 0 ? fillError(items, filling, depth + 1) : filling.error.message;
+    return fits([inner]) ? [inner] : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+import equal from "fast-deep-equal";
+import type { OperationBinding } from "./binding-schema.ts";
+import { chooseMedia, findSuccess } from "./declare-operation.ts";
+import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
+import { isJson } from "./open-document.ts";
+
+/** A pair of paths, `/xs` and `/xs/{id}`, whose operations need no binding of their own. */
+export interface InferredPair {
+  /** The last word of the path. */
+  collection: string;
+  /** The schema of a record. */
+  schema: unknown;
+  idField: string;
+  bindings: ReadonlyMap<string, OperationBinding>;
+}
+
+/**
+ * Finds pairs whose schemas agree: the list has records of the schema that the single path answers. Parameters
+ * before the last word of the path must be fields of the record.
+ */
+export function inferPairs({
+  operations,
+  schemas,
+}: Pick<ReadOpenApi, "operations" | "schemas">): InferredPair[] {
+  const byPath = new Map<string, Map<string, DescribedOperation>>();
+  for (const operation of operations) {
+    const methods = byPath.get(operation.path) ?? new Map<string, DescribedOperation>();
+    byPath.set(operation.path, methods.set(operation.method, operation));
+  }
+  const pairs: InferredPair[] = [];
+  for (const [path, single] of byPath) {
+    const [, above, parameter] = /^(.*\/[^{}/]+)\/\{([^{}/]+)\}$/.exec(path) ?? [];
+    const many = above === undefined ? undefined : byPath.get(above);
+    const [list, retrieve] = [many?.get("GET"), single.get("GET")];
+    if (above === undefined || parameter === undefined || list === undefined || retrieve === undefined)
+      continue;
+    const schema = findSuccess(retrieve).json?.schema?.node;
+    const properties = schemas.properties(schema);
+    const item = findItem(findSuccess(list).json?.schema?.node, schemas);
+    if (properties.size === 0 || item === undefined || !agree(item, schema, schemas)) continue;
+    const outer = [...above.matchAll(/\{([^{}/]+)\}/g)].map(([, name]) => name!);
+    if (!outer.every((name) => properties.has(name))) continue;
+    const idField = properties.has("id") ? "id" : properties.has(parameter) ? parameter : undefined;
+    if (idField === undefined) continue;
+    const collection = toCollectionName(above.split("/").at(-1)!);
+    const takes = (operation: DescribedOperation | undefined) =>
+      operation?.body === undefined ||
+      schemas.properties(chooseMedia(operation.body.media)?.schema?.node).size > 0;
+    const given: [DescribedOperation | undefined, OperationBinding][] = [
+      [list, { list: collection }],
+      [many!.get("POST"), { create: collection }],
+      [retrieve, { retrieve: collection }],
+      [single.get("PATCH"), { update: collection }],
+      [single.get("PUT"), { replace: collection }],
+      [single.get("DELETE"), { delete: collection }],
+    ];
+    const bindings = given.flatMap(([operation, binding]) => {
+      if (operation === undefined || !takes(operation)) return [];
+      const id = "list" in binding || "create" in binding ? {} : { id: `{${parameter}}` };
+      return [[operation.id, { ...binding, ...id }] as const];
+    });
+    pairs.push({ collection, schema, idField, bindings: new Map(bindings) });
+  }
+  return pairs;
+}
+
+/** The schema of the items, if the answer has one list. */
+function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
+  if (schemas.types(answer).has("array")) return schemas.plain(answer)["items"];
+  const lists = [...schemas.properties(answer).values()].filter((node) => schemas.types(node).has("array"));
+  return lists.length === 1 ? schemas.plain(lists[0])["items"] : undefined;
+}
+
+function agree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
+  const [left, right] = [schemas.plain(a), schemas.plain(b)];
+  return (
+    left === right ||
+    (isJson(a) && isJson(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"]) ||
+    equal(left, right)
+  );
+}
+
+/** `user-groups` is `user_groups`, as collections are named. */
+function toCollectionName(word: string): string {
+  return word
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .toLowerCase();
+}

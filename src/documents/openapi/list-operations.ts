@@ -1,0 +1,290 @@
+import { METHODS, type Method } from "../../engine/contract/operation.ts";
+import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
+import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
+import { checkSchema } from "./check-schema.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { type Found, References } from "./references.ts";
+import { isPattern, Schemas } from "./schemas.ts";
+import { type Place, walk } from "./walk.ts";
+
+/** An operation of a document, with its references followed. */
+export interface DescribedOperation {
+  id: string;
+  method: Method;
+  /** With the path of the first server in front. */
+  path: string;
+  node: Json;
+  place: DocumentPath;
+  parameters: readonly DescribedParameter[];
+  body: { required: boolean; media: readonly Media[] } | undefined;
+  /** By status: `200`, `4XX`, `default`. */
+  responses: ReadonlyMap<string, { node: Json; media: readonly Media[] }>;
+  /** Whether it can be called without credentials. */
+  open: boolean;
+}
+
+export interface DescribedParameter {
+  name: string;
+  in: "path" | "query" | "header" | "cookie";
+  required: boolean;
+  node: Json;
+  /** Undefined if any text is accepted. */
+  schema: Found<unknown> | undefined;
+  /** Its value is JSON. */
+  json: boolean;
+}
+
+export interface Media {
+  type: string;
+  node: Json;
+  schema: Found<unknown> | undefined;
+}
+
+export interface ReadOpenApi {
+  document: UserDocument;
+  root: Json;
+  references: References;
+  schemas: Schemas;
+  operations: readonly DescribedOperation[];
+  problems: DocumentProblem[];
+  /** Features that are not supported, each once, with its first place. */
+  warnings: DocumentProblem[];
+}
+
+const MAX_PROBLEMS = 20;
+
+/** Reads and checks an OpenAPI document; `root` is its value. */
+export function readOpenApi(document: UserDocument, root: Json): ReadOpenApi {
+  const reading = new Reading(document, root);
+  reading.check();
+  const operations = reading.problems.length === 0 ? reading.listOperations() : [];
+  const { references, schemas, problems } = reading;
+  return { document, root, references, schemas, operations, problems, warnings: reading.listWarnings() };
+}
+
+class Reading {
+  readonly references: References;
+  readonly schemas: Schemas;
+  readonly problems: DocumentProblem[] = [];
+  private readonly document: UserDocument;
+  private readonly root: Json;
+  private readonly unsupported = new Map<string, { path: DocumentPath; count: number }>();
+
+  constructor(document: UserDocument, root: Json) {
+    this.document = document;
+    this.root = root;
+    this.references = new References(root);
+    this.schemas = new Schemas(this.references, String(root["openapi"]));
+  }
+
+  /** References and schemas of the whole document, used or not. */
+  check(): void {
+    const { paths, webhooks } = this.root;
+    if (paths !== undefined && !isJson(paths))
+      this.report({ path: ["paths"], message: "paths must be a map" });
+    if (webhooks !== undefined) this.warn("webhooks of the document (send them with `emit`)", ["webhooks"]);
+    walk({ kind: "document", node: this.root, path: [] }, (place) => {
+      if (this.problems.length < MAX_PROBLEMS) this.checkPlace(place);
+    });
+  }
+
+  private checkPlace({ kind, node, path }: Place): void {
+    const isSchema = kind === "schema";
+    if (typeof node["$ref"] === "string") {
+      const bad = this.references.check(node, isSchema);
+      if (bad !== undefined)
+        this.report({
+          path: [...path, "$ref"],
+          message: `the reference ${JSON.stringify(node["$ref"])} ${bad.message}`,
+          hint: bad.hint,
+        });
+    }
+    if (isSchema) {
+      for (const { key, message } of checkSchema(node)) this.report({ path: [...path, key], message });
+      if (node["pattern"] !== undefined && !isPattern(node["pattern"]))
+        this.warn("a pattern that JavaScript cannot read (any text fits)", [...path, "pattern"]);
+      if (node["$dynamicRef"] !== undefined)
+        this.warn("$dynamicRef (any value fits)", [...path, "$dynamicRef"]);
+    }
+    if (kind !== "operation") return;
+    if (node["callbacks"] !== undefined) this.warn("callbacks (nothing is called)", [...path, "callbacks"]);
+    const method = path.at(-1);
+    if (!METHODS.includes(String(method).toUpperCase() as Method))
+      this.warn(`operations with the method ${String(method).toUpperCase()} (they are not served)`, path);
+  }
+
+  listOperations(): DescribedOperation[] {
+    const base = this.readBase();
+    const operations: DescribedOperation[] = [];
+    const seen = { ids: new Map<string, string>(), paths: new Map<string, string>() };
+    for (const [path, given] of Object.entries((this.root["paths"] ?? {}) as Json)) {
+      if (path.startsWith("x-") || !isJson(given)) continue;
+      if (!path.startsWith("/")) {
+        this.report({
+          path: ["paths", path],
+          atKey: true,
+          message: `the path ${path} must begin with a slash`,
+        });
+        continue;
+      }
+      const item = this.references.follow({ node: given, path: ["paths", path] });
+      for (const method of METHODS) {
+        const node = item.node[method.toLowerCase()];
+        if (!isJson(node)) continue;
+        const place = [...item.path, method.toLowerCase()];
+        const operation = this.describe({ method, path: base + path, node, place, item });
+        if (this.isFirst(operation, seen)) operations.push(operation);
+      }
+    }
+    return operations;
+  }
+
+  /** Two operations with one id, or with paths that differ only in the names of their parameters. */
+  private isFirst(
+    { id, method, path, node, place }: DescribedOperation,
+    { ids, paths }: Record<"ids" | "paths", Map<string, string>>,
+  ): boolean {
+    const at = `${method} ${path}`;
+    const shape = `${method} ${path.replace(/\{[^}]*\}/g, "{}")}`;
+    const [sameId, samePath] = [ids.get(id), paths.get(shape)];
+    if (samePath !== undefined)
+      this.report({
+        path: place,
+        atKey: true,
+        message: `${at} and ${samePath} are two operations on one path`,
+      });
+    else if (sameId !== undefined)
+      this.report({
+        path: node["operationId"] === undefined ? place : [...place, "operationId"],
+        message: `the operationId ${id} is that of ${sameId} already`,
+      });
+    ids.set(id, at);
+    paths.set(shape, at);
+    return sameId === undefined && samePath === undefined;
+  }
+
+  private describe({
+    method,
+    path,
+    node,
+    place,
+    item,
+  }: Pick<DescribedOperation, "method" | "path" | "node" | "place"> & { item: Found }): DescribedOperation {
+    const { operationId, requestBody, responses, security = this.root["security"] } = node;
+    const body = isJson(requestBody)
+      ? this.references.follow({ node: requestBody, path: [...place, "requestBody"] })
+      : undefined;
+    const answers = Object.entries(isJson(responses) ? responses : {}).flatMap(([status, given]) => {
+      if (!isJson(given) || status.startsWith("x-")) return [];
+      const found = this.references.follow({ node: given, path: [...place, "responses", status] });
+      return [
+        [
+          status.toUpperCase().replace("DEFAULT", "default"),
+          { node: found.node, media: this.listMedia(found) },
+        ] as const,
+      ];
+    });
+    return {
+      id: typeof operationId === "string" && operationId !== "" ? operationId : toId(method, path),
+      ...{ method, path, node, place },
+      parameters: this.listParameters({ node, path: place }, item),
+      body: body && { required: body.node["required"] === true, media: this.listMedia(body) },
+      responses: new Map(answers),
+      open:
+        !Array.isArray(security) ||
+        security.length === 0 ||
+        security.some((one) => isJson(one) && Object.keys(one).length === 0),
+    };
+  }
+
+  /** Those of the operation replace those of its path. */
+  private listParameters(operation: Found, item: Found): DescribedParameter[] {
+    const found = new Map<string, DescribedParameter>();
+    for (const { node, path } of [item, operation])
+      for (const [at, given] of (Array.isArray(node["parameters"]) ? node["parameters"] : []).entries()) {
+        if (!isJson(given)) continue;
+        const parameter = this.references.follow({ node: given, path: [...path, "parameters", at] });
+        const { name, in: place } = parameter.node;
+        if (typeof name !== "string" || !["path", "query", "header", "cookie"].includes(place as string)) {
+          this.report({
+            path: parameter.path,
+            message: "a parameter needs a `name`, and `in`: path, query, header or cookie",
+          });
+          continue;
+        }
+        found.set(`${String(place)} ${name}`, this.describeParameter(parameter));
+      }
+    return [...found.values()];
+  }
+
+  private describeParameter({ node, path }: Found): DescribedParameter {
+    const { name, in: place, required, schema } = node;
+    const [media] = this.listMedia({ node, path });
+    const own = schema === undefined ? undefined : { node: schema, path: [...path, "schema"] };
+    return {
+      name: name as string,
+      in: place as DescribedParameter["in"],
+      required: required === true || place === "path",
+      node,
+      schema: own ?? media?.schema,
+      json: own === undefined && media !== undefined && isJsonType(media.type),
+    };
+  }
+
+  private listMedia({ node, path }: Found): Media[] {
+    const { content } = node;
+    return Object.entries(isJson(content) ? content : {}).flatMap(([type, media]) => {
+      if (!isJson(media)) return [];
+      const schema = media["schema"];
+      const place = [...path, "content", type, "schema"];
+      return [
+        {
+          type: type.toLowerCase(),
+          node: media,
+          schema: schema === undefined ? undefined : { node: schema, path: place },
+        },
+      ];
+    });
+  }
+
+  /** The path of the first server: what clients have between the host and the paths of the document. */
+  private readBase(): string {
+    const [server] = Array.isArray(this.root["servers"]) ? this.root["servers"] : [];
+    if (!isJson(server) || typeof server["url"] !== "string") return "";
+    const variables = isJson(server["variables"]) ? server["variables"] : {};
+    const url = server["url"].replace(/\{([^}]*)\}/g, (_, name: string) => {
+      const variable = variables[name];
+      return isJson(variable) ? String(variable["default"] ?? "") : "";
+    });
+    const path =
+      /^(?:[a-z][\w+.-]*:)?\/\/[^/]*(\/[^?#]*)?/i.exec(url)?.[1] ?? (url.startsWith("/") ? url : "");
+    return path.replace(/\/+$/, "");
+  }
+
+  private report(details: ProblemDetails): void {
+    this.problems.push(problemAt(this.document, details));
+  }
+
+  private warn(feature: string, path: DocumentPath): void {
+    const known = this.unsupported.get(feature);
+    if (known === undefined) this.unsupported.set(feature, { path, count: 1 });
+    else known.count += 1;
+  }
+
+  listWarnings(): DocumentProblem[] {
+    return [...this.unsupported].map(([feature, { path, count }]) => {
+      const more = count === 1 ? "" : ` and ${count - 1} more of them`;
+      return problemAt(this.document, { path, message: `not supported: ${feature}${more}` });
+    });
+  }
+}
+
+/** For an operation without an id: `GET /users/{id}` is `getUsersId`. */
+function toId(method: Method, path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join("");
+}
+
+export function isJsonType(type: string): boolean {
+  return /^(application\/([\w.+-]+\+)?json|\*\/\*|application\/\*)\s*(;|$)/.test(type);
+}

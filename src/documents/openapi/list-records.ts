@@ -1,0 +1,171 @@
+import { fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from "../../engine/bytes.ts";
+import { invalidInput } from "../../engine/contract/errors.ts";
+import type { Order, View } from "../../engine/state/view.ts";
+import type { OperationBinding } from "./binding-schema.ts";
+import type { DescribedOperation } from "./list-operations.ts";
+import { isJson, type Json } from "./open-document.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** Names of parameters and of places in answers, as the pages of a list use them. */
+export type PageNames = NonNullable<OperationBinding["page"]>;
+
+const PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = [
+  ["limit", /^(limit|per_?page|page_?size|size|count|first|max_?results|top|page\[size\]|page\[limit\])$/i],
+  ["offset", /^(offset|skip|start|from|start_?index|page\[offset\])$/i],
+  [
+    "cursor",
+    /^(cursor|after|starting_?after|page_?token|next_?token|continuation(_?token)?|page\[(after|cursor)\])$/i,
+  ],
+  ["page", /^(page|page_?number|page_?no|page\[number\])$/i],
+];
+const PLACES: readonly (readonly [keyof PageNames, RegExp])[] = [
+  ["next", /^(next_?(cursor|page_?token|token|page)?|end_?cursor|cursor|after|page_?token)$/i],
+  ["total", /^(total(_?(count|items|results|size|elements))?|count)$/i],
+  ["more", /^(has_?(more|next(_?page)?)|more)$/i],
+];
+/** Beside the list, these say which page it is. */
+export const ECHOED = /^(limit|offset|page|per_?page|page_?size|size|skip)$/i;
+
+/** The names that the binding gives, completed by those that look like them in the document. */
+export function findPageNames(
+  { parameters }: DescribedOperation,
+  answer: unknown,
+  { schemas, given = {} }: { schemas: Schemas; given: PageNames | undefined },
+): PageNames {
+  const names: PageNames = { ...given };
+  for (const [key, pattern] of PARAMETERS) {
+    if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
+    const found = parameters.find((one) => one.in === "query" && pattern.test(one.name));
+    if (found === undefined) continue;
+    const isCursor = key === "page" && schemas.types(found.schema?.node).has("string");
+    names[isCursor ? "cursor" : key] ??= found.name;
+  }
+  const places = listPlaces(answer, schemas);
+  for (const [key, pattern] of PLACES) {
+    if (key === "next" && names.cursor === undefined) continue;
+    names[key] ??= places.find((place) => pattern.test(place.split(".").at(-1)!));
+  }
+  return names;
+}
+
+/** Properties of an answer, and of the objects in it, but not of its lists. */
+function listPlaces(node: unknown, schemas: Schemas): string[] {
+  const properties = [...schemas.properties(node)];
+  const outer = properties
+    .filter(([, schema]) => schemas.properties(schema).size === 0)
+    .map(([name]) => name);
+  const inner = properties.flatMap(([name, schema]) =>
+    [...schemas.properties(schema).keys()].map((one) => `${name}.${one}`),
+  );
+  return [...outer, ...inner];
+}
+
+export interface RecordPage {
+  records: readonly object[];
+  total: number;
+  /** Undefined on the last page. */
+  next: string | undefined;
+}
+
+/** The position of a record in its list. */
+export interface Ranks {
+  order: (record: object) => Order;
+  getId: (record: object) => string;
+  find: (id: string) => object | undefined;
+}
+
+const USUAL_LIMIT = 50;
+
+/** One page of an ordered list, as the query asks for it. @throws ApiError for a cursor that is none */
+export function readPage(
+  rows: View<object> | readonly object[],
+  query: Json,
+  names: PageNames,
+  ranks: Ranks,
+): RecordPage {
+  const total = Array.isArray(rows) ? rows.length : (rows as View<object>).size;
+  const limit = toCount(query, names.limit) ?? (isPaged(names) ? USUAL_LIMIT : total);
+  const cursor = names.cursor === undefined ? undefined : query[names.cursor];
+  let start = toCount(query, names.offset) ?? 0;
+  if (names.page !== undefined) start = Math.max(0, (toCount(query, names.page) ?? 1) - 1) * limit;
+  if (cursor !== undefined && cursor !== null && cursor !== "")
+    start = findAfter(rows, readCursor(String(cursor), names, ranks), ranks);
+  const records = Array.isArray(rows)
+    ? rows.slice(start, start + limit)
+    : (rows as View<object>).page(start, limit);
+  const last = records.at(-1);
+  const hasMore = start + records.length < total && last !== undefined;
+  return { records, total, next: hasMore ? writeCursor(last, ranks) : undefined };
+}
+
+const isPaged = ({ offset, page, cursor, limit }: PageNames) =>
+  (offset ?? page ?? cursor ?? limit) !== undefined;
+
+function toCount(query: Json, name: string | undefined): number | undefined {
+  if (name === undefined) return undefined;
+  const nested = /^(\w+)\[(\w+)\]$/.exec(name);
+  const value = nested ? (query[nested[1]!] as Json | undefined)?.[nested[2]!] : query[name];
+  return typeof value === "number" ? Math.max(0, Math.floor(value)) : undefined;
+}
+
+type Rank = readonly [order: Order, id: string];
+
+function writeCursor(record: object, { order, getId }: Ranks): string {
+  return toBase64Url(toUtf8(JSON.stringify([order(record), getId(record)])));
+}
+
+/** A cursor of an earlier answer, or the id of a record. */
+function readCursor(cursor: string, names: PageNames, { order, find }: Ranks): Rank {
+  const record = find(cursor);
+  if (record !== undefined) return [order(record), cursor];
+  try {
+    const rank: unknown = JSON.parse(fromUtf8(fromBase64Url(cursor)));
+    if (Array.isArray(rank) && rank.length === 2 && typeof rank[1] === "string")
+      return rank as unknown as Rank;
+  } catch {
+    // The same as any other text.
+  }
+  throw invalidInput(names.cursor!, cursor, `${names.cursor} must be a cursor of an earlier answer`);
+}
+
+/** The position of the first record behind a rank; the record itself may be gone. */
+function findAfter(rows: View<object> | readonly object[], [at, id]: Rank, { order, getId }: Ranks): number {
+  const isBehind = (record: object) => {
+    const own = order(record);
+    return own === at ? getId(record) > id : own > at;
+  };
+  if (Array.isArray(rows)) {
+    // In whatever order the list is.
+    const own = rows.findIndex((record) => getId(record) === id);
+    const found = own >= 0 ? own + 1 : rows.findIndex(isBehind);
+    return found < 0 ? rows.length : found;
+  }
+  const view = rows as View<object>;
+  let [low, high] = [0, view.size];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBehind(view.page(middle, 1)[0]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Orders a list by a field; ties stay as they were. */
+export function sortBy(rows: Iterable<object>, sort: string): object[] {
+  const field = sort.replace(/^[-+]/, "");
+  const sign = sort.startsWith("-") ? -1 : 1;
+  return [...rows].sort((a, b) => sign * compare((a as Json)[field], (b as Json)[field]));
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (a === b) return 0;
+  if (a == null || b == null) return a == null ? 1 : -1;
+  return (a as string) < (b as string) ? -1 : 1;
+}
+
+/** Whether a field has a value, or one of several, as a query asks. */
+export function matches(value: unknown, wanted: unknown): boolean {
+  if (Array.isArray(value) && !Array.isArray(wanted)) return value.includes(wanted);
+  if (Array.isArray(wanted)) return wanted.length === 0 || wanted.some((one) => matches(value, one));
+  return value === wanted || (isJson(wanted) ? false : String(value ?? null) === String(wanted ?? null));
+}

@@ -1,0 +1,87 @@
+import { CORE_SCHEMA, load, mergeTag } from "js-yaml";
+import { documentError, NO_POSITION, type Position } from "../../engine/documents/document-error.ts";
+import { inlineDocument, readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
+import { OWN_FILE_LIMITS } from "../../engine/documents/yaml.ts";
+
+export type Json = Record<string, unknown>;
+
+const LIMITS = { ...OWN_FILE_LIMITS, maxDepth: 200 };
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+
+/**
+ * Reads the text of a large document that is probably right. The reader that keeps positions takes ten times as long as
+ * one that does not, so it reads only a text with a problem, to say where.
+ * @throws DocumentError
+ */
+export function openDocument(text: string, file: string): UserDocument {
+  const content = text.startsWith("\ufeff") ? text.slice(1) : text;
+  const value = parseFast(content);
+  if (value === undefined) return readDocument(content, { file, limits: LIMITS });
+  // The same bounds, also against texts that expand by their aliases.
+  inlineDocument(value, { file, limits: LIMITS, anyKey: true });
+  let placed: Pick<UserDocument, "locate" | "locateKey"> | undefined;
+  const place = () => {
+    placed ??= readPositions(content, file);
+    return placed;
+  };
+  return {
+    file,
+    text: content,
+    value,
+    locate: (path) => place().locate(path),
+    locateKey: (path) => place().locateKey(path),
+  };
+}
+
+/** Undefined for a text that is broken, empty or too large: the slower reader says how. */
+function parseFast(text: string): unknown {
+  if (text.length > LIMITS.maxBytes) return undefined;
+  try {
+    if (text.trimStart().startsWith("{")) return JSON.parse(text);
+  } catch {
+    // Flow maps of YAML begin like JSON.
+  }
+  try {
+    return load(text, { schema: SCHEMA }) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A text with merge keys or with numbers that lose digits has a value, but no positions. */
+function readPositions(text: string, file: string): Pick<UserDocument, "locate" | "locateKey"> {
+  try {
+    return readDocument(text, { file, limits: LIMITS });
+  } catch {
+    return { locate: () => NO_POSITION, locateKey: () => NO_POSITION };
+  }
+}
+
+const VERSION = /^3\.[01]\.\d+/;
+
+/**
+ * The value of an OpenAPI 3.0 or 3.1 document. @throws DocumentError that says what the document is instead
+ */
+export function requireOpenApi({ value, file, text, locate }: UserDocument): Json {
+  const refuse = (at: Position, message: string) => documentError(file, at, message);
+  const top = text === undefined ? NO_POSITION : { line: 1, column: 1 };
+  if (!isJson(value)) throw refuse(top, "this is not an OpenAPI document: it is not a map");
+  const { openapi, swagger } = value;
+  if (swagger !== undefined)
+    throw refuse(
+      locate(["swagger"]),
+      `this is a Swagger ${String(swagger)} document; convert it to OpenAPI 3.0 or 3.1, for example with swagger2openapi`,
+    );
+  if (openapi === undefined)
+    throw refuse(top, "this is not an OpenAPI document: it has no `openapi` with its version, such as 3.1.0");
+  if (typeof openapi !== "string" || !VERSION.test(openapi))
+    throw refuse(
+      locate(["openapi"]),
+      `OpenAPI ${JSON.stringify(openapi)} is not supported; 3.0 and 3.1 are, written as a text such as "3.1.0"`,
+    );
+  return value;
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,151 @@
+import type { TObject, TSchema } from "typebox";
+import { belongsTo } from "../../engine/contract/references.ts";
+import { Id, Instant, internal, NullableInstant } from "../../engine/contract/schema.ts";
+import { type AnyCollection, collection, type IndexSpec } from "../../engine/state/collection.ts";
+import { isJson, type Json } from "./open-document.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** Times that the server sets; stored as instants, so that a fixture's records serve sandboxes of any time. */
+export const CREATED = /^(created|created_?at|creation_?(date|time)|inserted_?at|date_?created)$/i;
+export const UPDATED =
+  /^(updated|updated_?at|modified|modified_?at|last_?(updated|modified)(_?at)?|date_?updated)$/i;
+
+/** Where the bytes of a file are, in base64. */
+export const CONTENT = "content_base64";
+
+export interface CollectionSpec {
+  name: string;
+  prefix: string | undefined;
+  idField: string;
+  schema: unknown;
+  belongs_to: Readonly<Record<string, string>>;
+  /** The field that marks a softly deleted record. */
+  soft: string | undefined;
+  /** Its records have files. */
+  files: boolean;
+}
+
+/** The list of all records that are not softly deleted. */
+export const ALL = "all";
+
+/** A collection that a document declares. Its schema has no references, so that any reader understands it. */
+export function toCollection(spec: CollectionSpec, schemas: Schemas): AnyCollection {
+  const { name, idField, belongs_to, soft, files } = spec;
+  const properties: Record<string, TSchema> = {};
+  for (const [field, schema] of schemas.properties(spec.schema))
+    properties[field] = toField(field, schema, schemas) as TSchema;
+  properties[idField] = toId(spec, schemas) as TSchema;
+  for (const [field, owner] of Object.entries(belongs_to))
+    properties[field] = { ...(properties[field] ?? { type: "string" }), ...belongsTo(owner) } as TSchema;
+  if (soft !== undefined) properties[soft] = NullableInstant();
+  if (files) properties[CONTENT] = internal({ type: "string" } as unknown as TSchema);
+  const server = new Set([...(soft === undefined ? [] : [soft]), ...(files ? [CONTENT] : [])]);
+  const required = [...schemas.required(spec.schema)].filter(
+    (field) => !server.has(field) && !schemas.has(schemas.properties(spec.schema).get(field), "writeOnly"),
+  );
+  const created = Object.keys(properties).find(
+    (field) => CREATED.test(field) && isStoredInstant(properties[field]!),
+  );
+  const isLive = (record: object) => soft === undefined || (record as Json)[soft] == null;
+  const order = (record: object) =>
+    created === undefined ? 0 : -(((record as Json)[created] as number | null) ?? 0);
+  const indexes: Record<string, IndexSpec<object>> = {
+    [ALL]: { groups: (record) => (isLive(record) ? [""] : []), order },
+  };
+  for (const field of Object.keys(belongs_to))
+    indexes[`by_${field}`] = {
+      groups: (record) =>
+        isLive(record) && (record as Json)[field] != null ? [String((record as Json)[field])] : [],
+      order,
+    };
+  return collection<object>({
+    name,
+    prefix: findPrefix(spec, schemas),
+    idField: idField as never,
+    schema: {
+      type: "object",
+      properties,
+      required: [...new Set([idField, ...required])],
+    } as unknown as TObject,
+    indexes,
+  } as never) as AnyCollection;
+}
+
+export function isStoredInstant(field: object): boolean {
+  return (field as Json)["x-instant"] === true;
+}
+
+function toField(name: string, node: unknown, schemas: Schemas): unknown {
+  const { format, readOnly } = schemas.plain(node);
+  const isServers =
+    CREATED.test(name) || UPDATED.test(name) || readOnly === true || schemas.has(node, "readOnly");
+  if (format === "date-time" && isServers)
+    return schemas.types(node).has("null") ? NullableInstant() : Instant();
+  const inlined = inline(node, schemas, 0);
+  return schemas.has(node, "writeOnly") ? internal(inlined as TSchema) : inlined;
+}
+
+/** Ids are texts inside, also where the API shows numbers. */
+function toId({ idField, schema, prefix }: CollectionSpec, schemas: Schemas): unknown {
+  const node = schemas.properties(schema).get(idField);
+  if (isNumeric(node, schemas)) return { type: "string", pattern: "^-?\\d+$" };
+  return prefix === undefined
+    ? { ...schemas.plain(inline(node ?? {}, schemas, 0)), type: "string" }
+    : Id(prefix);
+}
+
+export function isNumeric(node: unknown, schemas: Schemas): boolean {
+  const types = schemas.types(node);
+  return (types.has("integer") || types.has("number")) && !types.has("string");
+}
+
+function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schemas): string {
+  if (prefix !== undefined) return prefix;
+  const id = schemas.plain(schemas.properties(schema).get(idField));
+  const shown = [id["example"], ...(Array.isArray(id["examples"]) ? id["examples"] : [])].find(
+    (one) => typeof one === "string",
+  );
+  return (
+    /^\^([a-z]+_)/.exec(String(id["pattern"] ?? ""))?.[1] ??
+    /^([a-z]+_)\w/.exec(String(shown ?? ""))?.[1] ??
+    ""
+  );
+}
+
+const MAX_DEPTH = 6;
+const KEPT = [
+  ...[
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "format",
+  ],
+  ...["required", "description", "additionalProperties"],
+];
+
+/** Without references; a circle, and what is very deep, takes any value. */
+function inline(node: unknown, schemas: Schemas, depth: number): unknown {
+  if (!isJson(node)) return node === false ? false : {};
+  if (depth > MAX_DEPTH) return {};
+  const properties = schemas.properties(node);
+  const plain = schemas.plain(node);
+  if (["anyOf", "oneOf", "not"].some((key) => plain[key] !== undefined)) return {};
+  const found: Json = {};
+  for (const key of KEPT) if (plain[key] !== undefined && !isJson(plain[key])) found[key] = plain[key];
+  const types = schemas.types(node);
+  if (types.size > 0) found["type"] = types.size === 1 ? [...types][0] : [...types];
+  if (types.has("null") && Array.isArray(found["enum"]))
+    found["enum"] = [...new Set([...found["enum"], null])];
+  if (plain["items"] !== undefined) found["items"] = inline(plain["items"], schemas, depth + 1);
+  if (properties.size > 0)
+    found["properties"] = Object.fromEntries(
+      [...properties].map(([name, one]) => [name, inline(one, schemas, depth + 1)]),
+    );
+  return found;
+}

@@ -1,0 +1,71 @@
+import { hash32 } from "../../engine/state/random.ts";
+import type { WorldReader } from "../../engine/state/transaction.ts";
+import { completeObject, type Invention } from "./generate-value.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { putAt } from "./places.ts";
+import type { Schemas } from "./schemas.ts";
+import type { Target } from "./target.ts";
+
+/** Shows a record as the schema of an answer asks: its properties, and those that the record lacks completed. */
+export class RecordPresenter {
+  private readonly target: Target;
+  private readonly schemas: Schemas;
+  private readonly node: unknown;
+  /** Undefined if the record is shown whole. */
+  private readonly picked: ReadonlySet<string> | undefined;
+  private readonly missing: readonly string[];
+
+  constructor(target: Target, node: unknown, schemas: Schemas) {
+    this.target = target;
+    this.schemas = schemas;
+    this.node = node;
+    const names = [...schemas.properties(node).keys()];
+    const whole = target.spec !== undefined && [...target.fields].every((field) => names.includes(field));
+    this.picked = names.length === 0 || whole ? undefined : new Set(names);
+    // An own record was completed when it was made.
+    this.missing = [...schemas.required(node)].filter((name) => !target.fields.has(name));
+  }
+
+  /** Properties of the answer that no record has; their values are invented. */
+  get invented(): readonly string[] {
+    return this.missing;
+  }
+
+  present(record: object, world: WorldReader): Json {
+    const shown = this.target.toPublic(record, world);
+    const { picked } = this;
+    if (picked !== undefined) for (const name in shown) if (!picked.has(name)) delete shown[name];
+    if (this.missing.length === 0) return shown;
+    const invention: Invention = {
+      schemas: this.schemas,
+      now: world.iso(world.now),
+      seed: hash32(this.target.getId(record)),
+    };
+    return completeObject(shown, this.node, invention);
+  }
+}
+
+/** The body around records: fixed places are filled, the rest of what its schema requires is completed. */
+export class BodyPresenter {
+  private readonly schemas: Schemas;
+  private readonly node: unknown;
+
+  constructor(node: unknown, schemas: Schemas) {
+    this.node = node;
+    this.schemas = schemas;
+  }
+
+  present(places: readonly (readonly [place: string, value: unknown])[], now: string): unknown {
+    const body: Json = {};
+    for (const [place, value] of places) putAt(body, place, value);
+    return this.complete(body, this.node, { schemas: this.schemas, now, seed: 0 });
+  }
+
+  private complete(body: Json, node: unknown, invention: Invention): Json {
+    const whole = completeObject(body, node, invention);
+    for (const [name, schema] of this.schemas.properties(node))
+      if (isJson(body[name]) && this.schemas.required(schema).size > 0)
+        whole[name] = this.complete(body[name], schema, invention);
+    return whole;
+  }
+}

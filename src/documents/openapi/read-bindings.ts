@@ -1,0 +1,83 @@
+import { nearest } from "../../engine/contract/text.ts";
+import { toValidator } from "../../engine/contract/validator.ts";
+import { checkDocument } from "../../engine/documents/check-document.ts";
+import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
+import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
+import { BindingFile, Bindings, type CollectionBinding, OperationBinding } from "./binding-schema.ts";
+import type { ReadOpenApi } from "./list-operations.ts";
+import type { Json } from "./open-document.ts";
+
+/** A binding, with the document that it is written in. */
+export interface Given<T> {
+  value: T;
+  path: DocumentPath;
+  document: UserDocument;
+}
+
+export interface ReadBindings {
+  collections: Map<string, Given<CollectionBinding>>;
+  operations: Map<string, Given<OperationBinding>>;
+  problems: DocumentProblem[];
+}
+
+/** The bindings of a document: its own `x-understudy`, then those of a file beside it, which take precedence. */
+export function readBindings(reading: ReadOpenApi, file: UserDocument | undefined): ReadBindings {
+  const found: ReadBindings = { collections: new Map(), operations: new Map(), problems: [] };
+  const { document, root, operations } = reading;
+  const inside = root["x-understudy"];
+  if (inside !== undefined) {
+    const part = takePart(document, inside, ["x-understudy"]);
+    const problems = checkDocument(part, toValidator(Bindings));
+    found.problems.push(...problems);
+    if (problems.length === 0) addSections(found, part);
+  }
+  for (const { id, node, place } of operations) {
+    const own = node["x-understudy"];
+    if (own === undefined) continue;
+    const part = takePart(document, own, [...place, "x-understudy"]);
+    const problems = checkDocument(part, toValidator(OperationBinding));
+    found.problems.push(...problems);
+    if (problems.length === 0)
+      found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
+  }
+  if (file !== undefined) {
+    const problems = checkDocument(file, toValidator(BindingFile));
+    found.problems.push(...problems);
+    if (problems.length === 0) addSections(found, file);
+  }
+  const known = operations.map(({ id }) => id);
+  for (const [id, given] of found.operations)
+    if (!known.includes(id))
+      found.problems.push(
+        placed(given, {
+          path: [],
+          atKey: true,
+          message: `${document.file} has no operation ${JSON.stringify(id)}`,
+          hint: nearest(id, known),
+        }),
+      );
+  return found;
+}
+
+function addSections(found: ReadBindings, document: UserDocument): void {
+  const { collections = {}, operations = {} } = document.value as { collections?: Json; operations?: Json };
+  for (const [name, value] of Object.entries(collections))
+    found.collections.set(name, { value: value as CollectionBinding, path: ["collections", name], document });
+  for (const [id, value] of Object.entries(operations))
+    found.operations.set(id, { value: value as OperationBinding, path: ["operations", id], document });
+}
+
+/** A part of a document as a document of its own, with the positions of the whole. */
+function takePart(document: UserDocument, value: unknown, at: DocumentPath): UserDocument {
+  return {
+    ...document,
+    value,
+    locate: (path) => document.locate([...at, ...path]),
+    locateKey: (path) => document.locateKey([...at, ...path]),
+  };
+}
+
+/** A problem within a binding. */
+export function placed<T>(given: Given<T>, details: ProblemDetails): DocumentProblem {
+  return problemAt(given.document, { ...details, path: [...given.path, ...details.path] });
+}

@@ -1,0 +1,188 @@
+import { invalidInput } from "../../engine/contract/errors.ts";
+import { invalidField } from "../../engine/contract/invalid-field.ts";
+import type { DescribedOperation, DescribedParameter } from "./list-operations.ts";
+import { isJson, type Json } from "./open-document.ts";
+import type { Schemas } from "./schemas.ts";
+
+const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
+
+/** Reads parameters by the styles of a document, and judges them by their schemas. */
+export class ParameterReader {
+  private readonly schemas: Schemas;
+  private readonly parameters: readonly DescribedParameter[];
+
+  constructor(schemas: Schemas, { parameters }: Pick<DescribedOperation, "parameters">) {
+    this.schemas = schemas;
+    this.parameters = parameters;
+  }
+
+  /** Path parameters as their schemas type them. @throws ApiError INVALID_INPUT */
+  readPath(texts: Readonly<Record<string, string>>): Json {
+    return this.read("path", ({ name, node, schema }) => {
+      const text = texts[name];
+      if (text === undefined || node["style"] === undefined || node["style"] === "simple")
+        return text?.includes(",") && this.types(schema?.node).has("array") ? text.split(",") : text;
+      return text.replace(/^[.;]/, "").replace(new RegExp(`^${escapeText(name)}=`), "");
+    });
+  }
+
+  /** Headers and cookies. @throws ApiError INVALID_INPUT */
+  readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    this.read("header", ({ name, schema }) => {
+      // The document's own description of these is ignored by OpenAPI itself.
+      const text = headers[name.toLowerCase()];
+      const plain = Array.isArray(text) ? text.join(",") : text;
+      return plain !== undefined && this.types(schema?.node).has("array") ? plain.split(/,\s*/) : plain;
+    });
+    const cookies = new Map(
+      String(headers["cookie"] ?? "")
+        .split(/;\s*/)
+        .map((pair) => pair.split("=", 2) as [string, string]),
+    );
+    this.read("cookie", ({ name }) => cookies.get(name));
+  }
+
+  /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
+  readQuery(search: string): { values: Json; unknown: string[] } {
+    const sent = new Map<string, string[]>();
+    for (const [name, text] of new URLSearchParams(search)) {
+      const texts = sent.get(name);
+      if (texts === undefined) sent.set(name, [text]);
+      else texts.push(text);
+    }
+    const used = new Set<string>();
+    const values = this.read("query", (parameter) => this.collect(parameter, sent, used));
+    return { values, unknown: [...sent.keys()].filter((name) => !used.has(name)) };
+  }
+
+  private collect(
+    { name, node, schema }: DescribedParameter,
+    sent: ReadonlyMap<string, string[]>,
+    used: Set<string>,
+  ): unknown {
+    const take = (key: string) => {
+      const texts = sent.get(key);
+      if (texts !== undefined) used.add(key);
+      return texts;
+    };
+    const { style = "form", explode = style === "form" } = node;
+    const types = this.types(schema?.node);
+    if (types.has("object") || style === "deepObject") {
+      const nested = readNested(name, [...sent.keys()], (key) => take(key)!);
+      if (nested !== undefined) return nested;
+      if (style === "form" && explode === true) {
+        const properties = [...this.schemas.properties(schema?.node).keys()];
+        const parts = properties.flatMap((key) => {
+          const texts = sent.has(key) ? take(key)! : [];
+          return texts.length === 0 ? [] : [[key, texts.length === 1 ? texts[0] : texts] as const];
+        });
+        if (parts.length > 0) return Object.fromEntries(parts);
+      }
+    }
+    const texts = take(name) ?? take(`${name}[]`);
+    if (texts === undefined || !types.has("array")) return texts?.length === 1 ? texts[0] : texts;
+    const delimiter = DELIMITERS[String(style)] ?? ",";
+    return explode === true && texts.length > 1
+      ? texts
+      : texts.flatMap((text) => (explode === true ? [text] : text.split(delimiter)));
+  }
+
+  private read(place: DescribedParameter["in"], find: (parameter: DescribedParameter) => unknown): Json {
+    const values: Json = {};
+    for (const parameter of this.parameters) {
+      if (parameter.in !== place || (place === "header" && IGNORED.test(parameter.name))) continue;
+      const { name, required, schema, json } = parameter;
+      const sent = find(parameter);
+      if (sent === undefined) {
+        const preset = isJson(schema?.node) ? this.schemas.plain(schema.node)["default"] : undefined;
+        if (preset !== undefined) values[name] = preset;
+        else if (required) throw invalidInput(name, null, `${name} is required`);
+        continue;
+      }
+      const value = json ? parseJson(name, sent) : coerce(sent, schema?.node, this.schemas);
+      if (schema !== undefined) {
+        const validate = this.schemas.validator(schema.node, "request");
+        if (!validate(value)) {
+          const { field, message } = invalidField(value, validate.errors!);
+          const named = field === "body" ? name : `${name}.${field}`;
+          throw invalidInput(named, sent, `${named} ${message}`);
+        }
+      }
+      values[name] = value;
+    }
+    return values;
+  }
+
+  private types(node: unknown): Set<string> {
+    return this.schemas.types(node);
+  }
+}
+
+/** OpenAPI: these are described elsewhere, so a parameter of such a name is ignored. */
+const IGNORED = /^(accept|content-type|authorization)$/i;
+
+function parseJson(name: string, text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    throw invalidInput(name, text, `${name} must be JSON`);
+  }
+}
+
+/** `filter[status]=open`, `filter[range][from]=1`, `expand[]=a` as an object. */
+export function readNested(name: string, keys: readonly string[], take: (key: string) => string[]): unknown {
+  let found: Json | undefined;
+  for (const key of keys) {
+    if (!key.startsWith(`${name}[`)) continue;
+    const steps = [...key.slice(name.length).matchAll(/\[([^\]]*)\]/g)].map(([, step]) => step!);
+    if (
+      steps.length === 0 ||
+      steps.some((step) => step === "__proto__") ||
+      (steps.length === 1 && steps[0] === "")
+    )
+      continue;
+    found ??= {};
+    const texts = take(key);
+    let inside: Json = found;
+    for (const step of steps.slice(0, -1)) {
+      if (!isJson(inside[step])) inside[step] = {};
+      inside = inside[step] as Json;
+    }
+    const last = steps.at(-1)!;
+    inside[last] = last === "" || texts.length > 1 ? texts : texts[0];
+  }
+  return found;
+}
+
+/** Texts as the types that a schema asks for; what does not read stays, so that validation refuses what was sent. */
+export function coerce(value: unknown, schema: unknown, schemas: Schemas, depth = 0): unknown {
+  if (depth > 20) return value;
+  const types = schemas.types(schema);
+  if (Array.isArray(value) && types.has("array"))
+    return value.map((one) => coerce(one, schemas.plain(schema)["items"], schemas, depth + 1));
+  if (isJson(value)) {
+    // A list as `items[0][price]=x`.
+    const positions = Object.keys(value);
+    if (types.has("array") && positions.every((key) => /^\d*$/.test(key)))
+      return coerce(Object.values(value).flat(), schema, schemas, depth);
+    const properties = schemas.properties(schema);
+    const { additionalProperties } = schemas.plain(schema);
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [
+        key,
+        coerce(one, properties.get(key) ?? additionalProperties, schemas, depth + 1),
+      ]),
+    );
+  }
+  if (typeof value !== "string") return value;
+  if (types.has("array") && !types.has("string"))
+    return [coerce(value, schemas.plain(schema)["items"], schemas, depth + 1)];
+  if ((types.has("integer") || types.has("number")) && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value)) {
+    const number = Number(value);
+    if (!types.has("integer") || types.has("number") || Number.isSafeInteger(number)) return number;
+  }
+  if (types.has("boolean") && (value === "true" || value === "false")) return value === "true";
+  return types.has("null") && !types.has("string") && (value === "" || value === "null") ? null : value;
+}
+
+const escapeText = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -1,0 +1,102 @@
+import { nearest } from "../../engine/contract/text.ts";
+import type { DocumentPath } from "../../engine/documents/document-error.ts";
+import { isJson, type Json } from "./open-document.ts";
+
+export interface Found<T = Json> {
+  node: T;
+  path: DocumentPath;
+}
+
+/** The problem of a `$ref`; the message continues after its text. */
+export interface BadReference {
+  message: string;
+  hint?: string | undefined;
+}
+
+/** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
+export class References {
+  private readonly root: Json;
+
+  constructor(root: Json) {
+    this.root = root;
+  }
+
+  /** The object itself, or the one that its `$ref` leads to, over any number of steps. Only for checked references. */
+  follow({ node, path }: Found): Found {
+    const seen = new Set<Json>();
+    let found: Found = { node, path };
+    while (typeof found.node["$ref"] === "string" && !seen.has(found.node)) {
+      seen.add(found.node);
+      const target = this.find(found.node["$ref"]);
+      if (target === undefined || !isJson(target.node)) return found;
+      found = target as Found;
+    }
+    return found;
+  }
+
+  find(ref: string): Found<unknown> | undefined {
+    if (ref !== "#" && !ref.startsWith("#/")) return undefined;
+    const path: (string | number)[] = [];
+    let node: unknown = this.root;
+    for (const step of toSteps(ref)) {
+      if (typeof node !== "object" || node === null || !Object.hasOwn(node, step)) return undefined;
+      path.push(Array.isArray(node) ? Number(step) : step);
+      node = (node as Json)[step];
+    }
+    return { node, path };
+  }
+
+  /** Undefined for a `$ref` that leads to an object, or, within schemas, to any schema. */
+  check(node: Json, isSchema: boolean): BadReference | undefined {
+    const ref = node["$ref"] as string;
+    if (!ref.startsWith("#"))
+      return {
+        message: `is not in this document; only references within it, which begin with #/, are followed, and nothing is fetched`,
+      };
+    const found = this.find(ref);
+    if (found === undefined) return { message: "leads nowhere", hint: this.nearest(ref) };
+    if (!isJson(found.node) && !(isSchema && typeof found.node === "boolean"))
+      return { message: "leads to no object" };
+    return this.leadsInCircle(node) ? { message: "leads back to itself" } : undefined;
+  }
+
+  private leadsInCircle(node: Json): boolean {
+    const seen = new Set<unknown>();
+    for (let next: unknown = node; isJson(next) && typeof next["$ref"] === "string"; ) {
+      if (seen.has(next)) return true;
+      seen.add(next);
+      // In 3.1 a schema may have more beside its reference, and then it says something.
+      next = this.find(next["$ref"])?.node;
+    }
+    return false;
+  }
+
+  /** A neighbour of the missing name. */
+  private nearest(ref: string): string | undefined {
+    const cut = ref.lastIndexOf("/");
+    const above = this.find(ref.slice(0, cut))?.node;
+    if (cut < 1 || !isJson(above)) return undefined;
+    const name = nearest(toSteps(ref).at(-1)!, Object.keys(above));
+    return name === undefined ? undefined : `${ref.slice(0, cut)}/${name}`;
+  }
+}
+
+/** The steps of `#/a/b~1c`. */
+function toSteps(ref: string): string[] {
+  return ref
+    .split("/")
+    .slice(1)
+    .map((step) => decode(step).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
+
+export function toPointer(path: DocumentPath): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,310 @@
+import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
+import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { type Found, type References, toPointer } from "./references.ts";
+
+/**
+ * The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`; a generated
+ * value is an answer too, from a schema that a generator understands.
+ */
+export type Purpose = "request" | "answer" | "generate";
+
+/** Keywords of JSON Schema that are copied as they are. */
+const COPIED = new Set([
+  ...["type", "enum", "const", "multipleOf", "maximum", "minimum", "maxLength", "minLength", "format"],
+  ...["maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"],
+  ...["dependentRequired", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"],
+]);
+const ONES = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
+const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAPS = ["properties", "patternProperties", "dependentSchemas"];
+const GENERATED = ["default", "examples"];
+const UNEVALUATED = ["unevaluatedProperties", "unevaluatedItems"];
+
+/**
+ * The schemas of one document as JSON Schema 2020-12. Each is converted when it is first needed, and each target of a
+ * `$ref` is compiled once, however many operations use it; circles stay references.
+ */
+export class Schemas {
+  private readonly references: References;
+  private readonly ajv: Ajv2020;
+  /** In 3.0 a reference hides what is beside it. */
+  private readonly hides: boolean;
+  private readonly names = new Map<string, string>();
+  private readonly converted = new Map<string, unknown>();
+  private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
+
+  constructor(references: References, version: string) {
+    this.references = references;
+    this.hides = version.startsWith("3.0");
+    this.ajv = makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
+  }
+
+  /** A schema for declarations: its validator is that of the document's schema. */
+  declare({ node, path }: Found<unknown>, purpose: Purpose, more: Json = {}): object {
+    const schema = { ...more, "x-schema": `#${toPointer(path)}` };
+    provideValidator(schema, () => this.validator(node, purpose));
+    return schema;
+  }
+
+  /** The same for the text fields of a form, which are read as their types before they are judged. */
+  declareForm(node: Json, read: (fields: unknown) => unknown): object {
+    const properties = node["properties"] as Json;
+    const names = Object.entries(properties).map(([name, one]) => [
+      name,
+      { type: [...this.types(one)][0] ?? "string" },
+    ]);
+    const schema = { type: "object", properties: Object.fromEntries(names) };
+    provideValidator(schema, () => {
+      const validate = this.validator(node, "request");
+      const judge = (fields: unknown) => {
+        const fits = validate(read(fields));
+        judge.errors = validate.errors;
+        return fits;
+      };
+      judge.errors = null as ValidateFunction["errors"];
+      return judge as ValidateFunction;
+    });
+    return schema;
+  }
+
+  validator(node: unknown, purpose: Purpose): ValidateFunction {
+    const name = this.register(node, purpose);
+    this.convertAll();
+    return this.ajv.getSchema(name)!;
+  }
+
+  /** For a generator of values. */
+  forGenerator(node: unknown): { schema: unknown; resolve: (ref: string) => unknown } {
+    const name = this.register(node, "generate");
+    this.convertAll();
+    return { schema: this.converted.get(name), resolve: (ref) => this.converted.get(ref) };
+  }
+
+  /** The types that a value may have, over references and alternatives; empty for any. */
+  types(node: unknown, seen = new Set<unknown>()): Set<string> {
+    const found = new Set<string>();
+    if (!isJson(node) || seen.has(node)) return found;
+    seen.add(node);
+    for (const type of [node["type"] ?? []].flat()) found.add(type as string);
+    if (node["nullable"] === true) found.add("null");
+    for (const inner of [
+      this.target(node),
+      ...listed(node, "allOf"),
+      ...listed(node, "anyOf"),
+      ...listed(node, "oneOf"),
+    ])
+      for (const type of this.types(inner, seen)) found.add(type);
+    return found;
+  }
+
+  /** All properties of an object, over references and `allOf`, by name. */
+  properties(node: unknown, seen = new Set<unknown>()): Map<string, unknown> {
+    const found = new Map<string, unknown>();
+    if (!isJson(node) || seen.has(node)) return found;
+    seen.add(node);
+    for (const inner of [this.target(node), ...listed(node, "allOf")])
+      for (const [name, schema] of this.properties(inner, seen)) found.set(name, schema);
+    if (isJson(node["properties"]))
+      for (const [name, schema] of Object.entries(node["properties"])) found.set(name, schema);
+    return found;
+  }
+
+  /** The names that an object must have, likewise. */
+  required(node: unknown, seen = new Set<unknown>()): Set<string> {
+    const found = new Set<string>();
+    if (!isJson(node) || seen.has(node)) return found;
+    seen.add(node);
+    for (const name of (node["required"] ?? []) as string[]) found.add(name);
+    for (const inner of [this.target(node), ...listed(node, "allOf")])
+      for (const name of this.required(inner, seen)) found.add(name);
+    return found;
+  }
+
+  /** The schema without references and without an `allOf` of one: what its own keywords are. */
+  plain(node: unknown): Json {
+    let found = node;
+    for (let steps = 0; steps < 20 && isJson(found); steps++) {
+      const [only, ...others] = listed(found, "allOf");
+      const next = this.target(found) ?? (others.length === 0 && !found["properties"] ? only : undefined);
+      if (next === undefined) return found;
+      found = next;
+    }
+    return isJson(found) ? found : {};
+  }
+
+  /** Whether a keyword such as `readOnly` is true, also beside or behind a reference. */
+  has(node: unknown, keyword: string): boolean {
+    return isJson(node) && (node[keyword] === true || this.plain(node)[keyword] === true);
+  }
+
+  private target(node: Json): unknown {
+    return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
+  }
+
+  /** Names the converted schema of a node. */
+  private register(node: unknown, purpose: Purpose): string {
+    const key = isJson(node) ? `${purpose}:${identify(node)}` : `${purpose}:${String(node)}`;
+    let name = this.names.get(key);
+    if (name === undefined) {
+      name = `schema:${this.names.size}`;
+      this.names.set(key, name);
+      this.open.push({ name, node, purpose });
+    }
+    return name;
+  }
+
+  private convertAll(): void {
+    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
+      const schema = this.convert(next.node, next.purpose);
+      this.converted.set(next.name, schema);
+      this.ajv.addSchema(
+        typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
+        next.name,
+      );
+    }
+  }
+
+  private convert(node: unknown, purpose: Purpose): unknown {
+    if (!isJson(node)) return node;
+    const schema: Json = {};
+    if (typeof node["$ref"] === "string") {
+      schema["$ref"] = this.register(this.target(node), purpose);
+      if (this.hides) return node["nullable"] === true ? orNull(schema) : schema;
+    }
+    const inner = (value: unknown) => this.convert(value, purpose);
+    for (const key in node) {
+      const value = node[key];
+      if (COPIED.has(key)) schema[key] = value;
+      else if (ONES.includes(key) || (UNEVALUATED.includes(key) && purpose !== "generate"))
+        schema[key] = inner(value);
+      else if (LISTS.includes(key)) schema[key] = (value as unknown[]).map(inner);
+      else if (MAPS.includes(key))
+        schema[key] = Object.fromEntries(
+          Object.entries(value as Json).map(([name, one]) => [name, inner(one)]),
+        );
+      else if (purpose === "generate" && GENERATED.includes(key)) schema[key] = value;
+      else if (purpose === "generate" && key === "example") schema["examples"] = [value];
+    }
+    this.amend(schema, node, purpose);
+    return node["nullable"] === true ? orNull(schema) : schema;
+  }
+
+  private amend(schema: Json, node: Json, purpose: Purpose): void {
+    for (const side of ["Minimum", "Maximum"] as const) amendBound(schema, side);
+    const { pattern } = schema;
+    if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
+    const hidden = purpose === "request" ? "readOnly" : "writeOnly";
+    if (Array.isArray(schema["required"])) {
+      const properties = this.properties(node);
+      schema["required"] = schema["required"].filter((name) => !this.has(properties.get(name), hidden));
+    }
+    const { discriminator } = node;
+    const key = Array.isArray(node["oneOf"]) ? "oneOf" : "anyOf";
+    if (isJson(discriminator) && Array.isArray(node[key])) this.amendChoice(schema, { node, key, purpose });
+  }
+
+  /** The property selects the schema, so that only its problems are reported, and only it must fit. */
+  private amendChoice(
+    schema: Json,
+    { node, key, purpose }: { node: Json; key: string; purpose: Purpose },
+  ): void {
+    const { propertyName: property, mapping } = node["discriminator"] as Json;
+    if (typeof property !== "string") return;
+    const choices = this.choices(node[key] as unknown[], property, isJson(mapping) ? mapping : {});
+    if (choices === undefined) return;
+    const refer = (target: unknown) => ({ $ref: this.register(target, purpose) });
+    const named = (names: unknown[]) => ({
+      properties: { [property]: { enum: names } },
+      required: [property],
+    });
+    delete schema[key];
+    if (purpose === "generate") {
+      schema["oneOf"] = choices.map(({ target, names }) => ({ allOf: [refer(target), named(names)] }));
+      return;
+    }
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    const rules = choices.map(({ target, names }) => ({ if: named(names), then: refer(target) }));
+    const all = [{ type: "object", ...named(choices.flatMap(({ names }) => names)) }, ...rules];
+    schema["allOf"] = [...((schema["allOf"] as unknown[]) ?? []), ...all];
+  }
+
+  /** Undefined if a choice has no name of its own: then plain alternatives decide. */
+  private choices(
+    branches: readonly unknown[],
+    property: string,
+    mapping: Json,
+  ): { target: unknown; names: unknown[] }[] | undefined {
+    const byTarget = new Map<unknown, unknown[]>();
+    for (const [name, ref] of Object.entries(mapping)) {
+      const target = this.references.find(
+        String(ref).includes("/") ? String(ref) : `#/components/schemas/${String(ref)}`,
+      )?.node;
+      if (target !== undefined) byTarget.set(target, [...(byTarget.get(target) ?? []), name]);
+    }
+    for (const branch of branches) {
+      const target = isJson(branch) ? this.target(branch) : undefined;
+      if (target === undefined) return undefined;
+      if (byTarget.has(target)) continue;
+      const own = this.plain(this.properties(target).get(property));
+      const values = own["const"] === undefined ? own["enum"] : [own["const"]];
+      const name = String((branch as Json)["$ref"])
+        .split("/")
+        .at(-1);
+      byTarget.set(target, Array.isArray(values) ? values : [name]);
+    }
+    return [...byTarget].map(([target, names]) => ({ target, names }));
+  }
+}
+
+const numbers = new WeakMap<Json, number>();
+let identified = 0;
+
+function identify(node: Json): number {
+  let number = numbers.get(node);
+  if (number === undefined) {
+    number = ++identified;
+    numbers.set(node, number);
+  }
+  return number;
+}
+
+const listed = (node: Json, key: string): unknown[] =>
+  Array.isArray(node[key]) ? (node[key] as unknown[]) : [];
+
+/** `nullable` of 3.0. */
+function orNull(schema: Json): Json {
+  const { type, enum: values } = schema;
+  if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
+    return { anyOf: [schema, { type: "null" }] };
+  const types = [...new Set([type, "null"].flat())];
+  return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
+}
+
+/** In 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
+function amendBound(schema: Json, side: "Minimum" | "Maximum"): void {
+  const [exclusive, bound] = [`exclusive${side}`, side.toLowerCase()];
+  if (typeof schema[exclusive] !== "boolean") return;
+  if (schema[exclusive] && typeof schema[bound] === "number") {
+    schema[exclusive] = schema[bound];
+    delete schema[bound];
+  } else delete schema[exclusive];
+}
+
+/** As JavaScript reads it: with the flag `u`, or without, for patterns such as `[\w\-]`. */
+function toRegExp(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return new RegExp(pattern);
+  }
+}
+
+export function isPattern(pattern: unknown): boolean {
+  try {
+    toRegExp(pattern as string);
+    return typeof pattern === "string";
+  } catch {
+    return false;
+  }
+}

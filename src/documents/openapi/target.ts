@@ -1,0 +1,225 @@
+import type { TObject } from "typebox";
+import { invalidInput } from "../../engine/contract/errors.ts";
+import type { Factory, FactoryContext } from "../../engine/contract/factory.ts";
+import { parseInstant } from "../../engine/contract/instant.ts";
+import { instantConverter } from "../../engine/contract/instant-fields.ts";
+import type { Call } from "../../engine/contract/operation.ts";
+import { isInternal } from "../../engine/contract/public-view.ts";
+import { removeWithDependents } from "../../engine/contract/removal.ts";
+import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
+import type { AnyCollection } from "../../engine/state/collection.ts";
+import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
+import { completeObject } from "./generate-value.ts";
+import type { Json } from "./open-document.ts";
+import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** A collection as bound operations use it: the reference's own, or one that the document declares. */
+export class Target {
+  readonly collection: AnyCollection;
+  readonly spec: CollectionSpec | undefined;
+  readonly fields: ReadonlySet<string>;
+  private readonly schemas: Schemas;
+  // biome-ignore lint/suspicious/noExplicitAny: typed where they are declared
+  private readonly rules: StateRules<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  private readonly factory: Factory<any> | undefined;
+  private readonly convert: ReturnType<typeof instantConverter>;
+  private readonly hidden: readonly string[];
+  private readonly instants: readonly string[];
+  private readonly numericId: boolean;
+
+  constructor(
+    collection: AnyCollection,
+    { spec, resource, schemas }: { spec?: CollectionSpec; resource?: Resource; schemas: Schemas },
+  ) {
+    this.collection = collection;
+    this.spec = spec;
+    this.schemas = schemas;
+    const { name } = collection;
+    this.rules = resource?.state?.[name] ?? {};
+    this.factory = resource?.factories?.[name];
+    this.convert = instantConverter(collection.schema);
+    const { properties } = collection.schema as TObject;
+    const names = Object.keys(properties);
+    this.hidden = names.filter((field) => isInternal(properties[field]!));
+    this.instants = names.filter((field) => isStoredInstant(properties[field]!));
+    this.fields = new Set(names);
+    const id = spec && schemas.properties(spec.schema).get(spec.idField);
+    this.numericId = id !== undefined && isNumeric(id, schemas);
+  }
+
+  getId(record: object): string {
+    return this.collection.idOf(record);
+  }
+
+  find(world: WorldReader, id: unknown): object | undefined {
+    return world.get(this.collection, String(id)) as object | undefined;
+  }
+
+  /** Whether a record is softly deleted. */
+  isGone(record: object): boolean {
+    const soft = this.spec?.soft;
+    return soft !== undefined && (record as Json)[soft] != null;
+  }
+
+  toPublic(record: object, world: WorldReader): Json {
+    const shown: Json = { ...(this.rules.toPublic?.(record, world) ?? record) };
+    for (const field of this.hidden) delete shown[field];
+    if (this.spec === undefined)
+      return this.convert(shown, (at) => (typeof at === "number" ? world.iso(at) : at)) as Json;
+    for (const field of this.instants)
+      if (typeof shown[field] === "number") shown[field] = world.iso(shown[field]);
+    if (this.numericId) shown[this.spec.idField] = Number(shown[this.spec.idField]);
+    return shown;
+  }
+
+  /** @throws ApiError for a text that cannot be read as an instant */
+  private toStored(fields: Json, world: WorldReader): Json {
+    const given = (this.rules.fromPublic?.(fields, world) ?? fields) as Json;
+    const known =
+      this.spec === undefined
+        ? Object.fromEntries(Object.entries(given).filter(([name]) => this.fields.has(name)))
+        : given;
+    return this.convert(known, (value) => {
+      if (typeof value !== "string") return value;
+      const instant = parseInstant(value);
+      if (instant === undefined)
+        throw invalidInput(
+          Object.keys(fields).find((name) => fields[name] === value) ?? "body",
+          value,
+          "must be an ISO 8601 timestamp",
+        );
+      return world.relative(instant);
+    }) as Json;
+  }
+
+  /** @throws ApiError INVALID_INPUT for an id in use */
+  create(call: Call, given: Json): object {
+    const { world } = call;
+    const { collection, spec, factory, rules } = this;
+    const stored = this.toStored(given, world);
+    const id = stored[collection.idField];
+    if (id !== undefined && world.get(collection, String(id)) !== undefined)
+      throw invalidInput(
+        collection.idField,
+        given[collection.idField],
+        `${collection.idField} is in use already`,
+      );
+    if (spec === undefined && factory !== undefined) {
+      const record = factory(stored, new CallContext(call, `own/${collection.name}`));
+      return rules.insert ? rules.insert(world, record, this.actor(call)) : world.insert(collection, record);
+    }
+    const record: Json = {
+      ...stored,
+      [collection.idField]: id === undefined ? this.newId(world) : String(id),
+    };
+    for (const field of this.instants)
+      if (record[field] === undefined && (CREATED.test(field) || UPDATED.test(field)))
+        record[field] = world.now;
+    const whole = completeObject(record, spec?.schema, {
+      schemas: this.schemas,
+      now: world.iso(world.now),
+      seed: world.random(collection.name).uint32(),
+    });
+    // Invented values are in their public form.
+    return world.insert(
+      collection,
+      this.convert(whole, (at) => (typeof at === "string" ? world.relative(Date.parse(at)) : at)) as object,
+    );
+  }
+
+  update(call: Call, before: object, given: Json, { whole }: { whole: boolean }): object {
+    const { world } = call;
+    const fields = this.toStored(given, world);
+    const kept = whole && this.spec !== undefined ? this.pickServers(before as Json) : before;
+    const after: Json = { ...kept, ...fields };
+    for (const field of this.instants) if (UPDATED.test(field)) after[field] = world.now;
+    if (this.spec === undefined && this.rules.update)
+      return this.rules.update(world, before, after, this.actor(call));
+    if (!whole || this.spec === undefined) return world.put(this.collection, after as object);
+    const invention = {
+      schemas: this.schemas,
+      now: world.iso(world.now),
+      seed: world.random(this.collection.name).uint32(),
+    };
+    const complete = completeObject(after, this.spec.schema, invention);
+    return world.put(
+      this.collection,
+      this.convert(complete, (at) =>
+        typeof at === "string" ? world.relative(Date.parse(at)) : at,
+      ) as object,
+    );
+  }
+
+  /** The fields that a client does not send when it replaces a record. */
+  private pickServers(record: Json): Json {
+    const { idField, belongs_to, schema } = this.spec!;
+    const properties = this.schemas.properties(schema);
+    const isServers = (field: string) =>
+      field === idField ||
+      Object.hasOwn(belongs_to, field) ||
+      this.instants.includes(field) ||
+      this.hidden.includes(field) ||
+      !properties.has(field) ||
+      this.schemas.has(properties.get(field), "readOnly");
+    return Object.fromEntries(Object.entries(record).filter(([field]) => isServers(field)));
+  }
+
+  remove(call: Call, record: object): void {
+    this.rules.remove?.(call.world, record, this.actor(call));
+    removeWithDependents(call.world, this.collection, this.getId(record));
+  }
+
+  /** Changes without the events and entries of a state call: for fields that rules do not know. */
+  put(world: Transaction, record: object): object {
+    return world.put(this.collection, record);
+  }
+
+  private actor({ principal, settings }: Call): StateActor {
+    return { user_id: principal?.user_id, silent: false, settings };
+  }
+
+  private newId(world: Transaction): string {
+    const { collection, spec } = this;
+    if (this.numericId) return this.nextNumber(world);
+    const { format } = this.schemas.plain(this.schemas.properties(spec?.schema).get(collection.idField));
+    if (format !== "uuid") return world.newestFirstId(collection.prefix);
+    const hex = world.random("uuid").letters(32, "0123456789abcdef");
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
+
+  private nextNumber(world: Transaction): string {
+    let number = world.all(this.collection).size + 1;
+    while (world.get(this.collection, String(number)) !== undefined) number += 1;
+    return String(number);
+  }
+}
+
+/** The context of a record that a call makes. */
+class CallContext implements FactoryContext {
+  readonly past = false;
+  readonly now: number;
+  readonly random: FactoryContext["random"];
+  readonly settings: FactoryContext["settings"];
+  readonly world: Transaction;
+
+  constructor({ world, settings }: Call, label: string) {
+    this.now = world.now;
+    this.random = world.random(label);
+    this.settings = settings;
+    this.world = world;
+  }
+
+  newId(prefix: string): string {
+    return this.world.newId(prefix);
+  }
+
+  newestFirstId(prefix: string): string {
+    return this.world.newestFirstId(prefix);
+  }
+
+  secret(label: string): string {
+    return this.world.secret(label);
+  }
+}

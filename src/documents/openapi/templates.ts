@@ -1,0 +1,73 @@
+import type { Call } from "../../engine/contract/operation.ts";
+import { isJson, type Json } from "./open-document.ts";
+
+/** The values that placeholders stand for. */
+export interface Values {
+  params: Json;
+  query: Json;
+  body: unknown;
+  caller: Json;
+  now: string;
+  /** The id of a new record. */
+  id?: string;
+  readonly base_url: string;
+}
+
+export function toValues(call: Call, params: Json, body: unknown, id?: string): Values {
+  return {
+    params,
+    query: call.query as Json,
+    body,
+    caller: (call.principal ?? {}) as unknown as Json,
+    now: call.world.iso(call.world.now),
+    ...(id !== undefined && { id }),
+    get base_url() {
+      return call.request.base_url;
+    },
+  };
+}
+
+const PLACEHOLDER = /\{([\w.-]+)\}/g;
+const CALLER = ["user_id", "organization_id", "key_id"];
+
+/** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */
+export function fill(template: unknown, values: Values): unknown {
+  if (Array.isArray(template)) return template.map((one) => fill(one, values));
+  if (isJson(template))
+    return Object.fromEntries(Object.entries(template).map(([key, one]) => [key, fill(one, values)]));
+  if (typeof template !== "string" || !template.includes("{")) return template;
+  const only = /^\{([\w.-]+)\}$/.exec(template)?.[1];
+  if (only !== undefined) return find(only, values);
+  return template.replace(PLACEHOLDER, (_, name: string) => String(find(name, values) ?? ""));
+}
+
+function find(name: string, values: Values): unknown {
+  if (Object.hasOwn(values.params, name)) return values.params[name];
+  let found: unknown = values;
+  for (const step of name.split(".")) {
+    if (!isJson(found) || !(step in found)) return undefined;
+    found = found[step];
+  }
+  return found;
+}
+
+/** The names of the placeholders in a template, in any depth, that stand for nothing. */
+export function* listUnknown(template: unknown, params: readonly string[]): Generator<string> {
+  if (Array.isArray(template)) for (const one of template) yield* listUnknown(one, params);
+  else if (isJson(template)) for (const one of Object.values(template)) yield* listUnknown(one, params);
+  else if (typeof template === "string")
+    for (const [, name] of template.matchAll(PLACEHOLDER)) {
+      const [first, second] = name!.split(".");
+      const known =
+        first === "caller"
+          ? CALLER.includes(second!)
+          : second !== undefined
+            ? ["query", "body"].includes(first!)
+            : ["now", "id", "base_url"].includes(first!);
+      if (!params.includes(name!) && !known) yield name!;
+    }
+}
+
+export function listKnown(params: readonly string[]): string[] {
+  return [...params, ...CALLER.map((name) => `caller.${name}`), "now", "id", "base_url"];
+}

@@ -1,0 +1,97 @@
+import type { DocumentPath } from "../../engine/documents/document-error.ts";
+import { isJson, type Json } from "./open-document.ts";
+
+/** The kinds of objects that an OpenAPI document is made of, as far as they are read. */
+export type Kind =
+  | "document"
+  | "components"
+  | "pathItem"
+  | "operation"
+  | "parameter"
+  | "body"
+  | "response"
+  | "media"
+  | "example"
+  | "schema";
+type Shape = "one" | "list" | "map";
+type Children = Readonly<Record<string, readonly [Kind, Shape]>>;
+
+const SCHEMA: Children = {
+  ...each("one", ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"]),
+  ...each("one", ["unevaluatedProperties", "unevaluatedItems"]),
+  ...each("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
+  ...each("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
+};
+const OPERATIONS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/** The parts of each kind, by key; everything else (examples, extensions, descriptions) is not read. */
+const GRAMMAR: Readonly<Record<Kind, Children>> = {
+  document: { paths: ["pathItem", "map"], components: ["components", "one"] },
+  components: {
+    schemas: ["schema", "map"],
+    responses: ["response", "map"],
+    parameters: ["parameter", "map"],
+    requestBodies: ["body", "map"],
+    headers: ["parameter", "map"],
+    pathItems: ["pathItem", "map"],
+    examples: ["example", "map"],
+  },
+  pathItem: {
+    parameters: ["parameter", "list"],
+    ...Object.fromEntries(OPERATIONS.map((method) => [method, ["operation", "one"] as const])),
+  },
+  operation: {
+    parameters: ["parameter", "list"],
+    requestBody: ["body", "one"],
+    responses: ["response", "map"],
+  },
+  parameter: { schema: ["schema", "one"], content: ["media", "map"] },
+  body: { content: ["media", "map"] },
+  response: { content: ["media", "map"], headers: ["parameter", "map"] },
+  media: { schema: ["schema", "one"], examples: ["example", "map"] },
+  example: {},
+  schema: SCHEMA,
+};
+
+function each(shape: Shape, keys: readonly string[]): Children {
+  return Object.fromEntries(keys.map((key) => [key, ["schema", shape] as const]));
+}
+
+export interface Place {
+  kind: Kind;
+  node: Json;
+  path: DocumentPath;
+}
+
+/** Visits each object of the document once, parents first. A schema may also be a boolean, which is left out. */
+export function walk(place: Place, visit: (place: Place) => void): void {
+  const open: Place[] = [place];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    visit(next);
+    if (typeof next.node["$ref"] === "string" && next.kind !== "schema") continue;
+    open.push(...[...children(next)].reverse());
+  }
+}
+
+function* children({ kind, node, path }: Place): Generator<Place> {
+  const known = GRAMMAR[kind];
+  for (const key in node) {
+    const rule = Object.hasOwn(known, key) ? known[key] : undefined;
+    if (rule === undefined) continue;
+    const [inner, shape] = rule;
+    const value = node[key];
+    if (shape === "one") {
+      if (isJson(value)) yield { kind: inner, node: value, path: [...path, key] };
+    } else if (Array.isArray(value)) {
+      for (const [at, one] of value.entries())
+        if (isJson(one)) yield { kind: inner, node: one, path: [...path, key, at] };
+    } else if (shape === "map" && isJson(value)) {
+      for (const name in value) {
+        const one = value[name];
+        // Extensions may be beside paths and responses.
+        if (isJson(one) && (inner === "schema" || !name.startsWith("x-")))
+          yield { kind: inner, node: one, path: [...path, key, name] };
+      }
+    }
+  }
+}
