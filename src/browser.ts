@@ -44,6 +44,7 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
   const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
   const recordings = new Recordings();
   const engine = createEngine({
+    api: API,
     ...{ scenarios, recordings, log },
     fixtures: new FixtureLibrary({ resources: RESOURCES, cwd: "/" }),
     outbound: {
@@ -72,7 +73,9 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, log, version: manifest.version, limits: undefined },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
-    ...{ resources: RESOURCES, operations: API.operations },
+    get api() {
+      return engine.api;
+    },
     sites: { origins: NO_ORIGINS } as never,
     request: requestInProcess(ownFetch),
     graderNetwork() {

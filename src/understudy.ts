@@ -79,6 +79,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const firstScenarios = scenarios.addAll(options.scenarios ?? []);
   const recordings = new Recordings();
   const engine = createEngine({
+    api: API,
     ...{ fixtures, scenarios, outbound, uploads, recordings, replay, readForm, refuseFullDisk, log },
     defaults: {
       fixture: options.fixture ?? "reference",
@@ -102,7 +103,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, limits, version, log, sites },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
-    ...{ resources: RESOURCES, operations: API.operations },
+    get api() {
+      return engine.api;
+    },
     request: (...call) => (server.listening ? requestOwn : requestInProcess(fetch))(...call),
     graderNetwork: () => ({ outbound: createOutbound(network), locate: createTargetResolver(network) }),
     started: performance.now(),
@@ -135,9 +138,9 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   if (fleet === undefined && persistence === undefined) createDefault();
   const openStored = async () => {
     const { createSavedValidator } = await import("./control/validate-saved.ts");
-    const collections = RESOURCES.flatMap((resource) => resource.collections);
-    const validator = createSavedValidator(RESOURCES);
-    const parts = { sandboxes, fixtures, collections, uploads, validator, wallClock, log };
+    const api = () => engine.api;
+    const validator = createSavedValidator(api);
+    const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
     await persistence?.open(parts);
     const limit = limits?.sandboxes ?? Number.POSITIVE_INFINITY;
     await fleet?.open({ ...parts, limit, createDefault, version, token: shared?.token ?? "" });

@@ -30,7 +30,8 @@ export class AnswerValidator {
     if (body instanceof RawBody) return value;
     if (body instanceof StreamBody)
       return new Reply(reply.status, judged(operation, success, body), { ...reply.headers });
-    const schema = success.by?.schemas[params[success.by.parameter]!] ?? success.schema;
+    const { by } = success;
+    const schema = by?.schemas[params[by.parameter]!] ?? by?.otherwise ?? success.schema;
     if (schema === undefined ? body !== undefined : body === undefined)
       throw new UndeclaredAnswer(`${operation.id} answered ${body === undefined ? "no body" : "a body"}`);
     if (schema !== undefined) requireFit(operation, schema, JSON.parse(JSON.stringify(body)));

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
+import { Router } from "../engine/contract/router.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
 import { findInexactNumber } from "../engine/pipeline/json-numbers.ts";
 import {
@@ -11,7 +12,6 @@ import {
   splitTarget,
 } from "../engine/pipeline/plain-http.ts";
 import { parseJson, readJsonBytes } from "../engine/pipeline/read-body.ts";
-import { Router } from "../engine/pipeline/router.ts";
 import { runSteps, type Step, type StepExchange } from "../engine/pipeline/run-steps.ts";
 import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";

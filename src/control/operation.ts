@@ -1,9 +1,9 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
-import type { AnyOperation, Declaration, Input, Method } from "../engine/contract/operation.ts";
+import type { Api } from "../engine/contract/api.ts";
+import type { Declaration, Input, Method } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
-import type { Resource } from "../engine/contract/resource.ts";
 import type { Faults } from "../engine/faults/faults.ts";
 import type { EngineParts } from "../engine/pipeline/engine-parts.ts";
 import type { RequestOwn, Site } from "../engine/pipeline/plain-http.ts";
@@ -23,8 +23,8 @@ import type { SandboxDirectory } from "./directory.ts";
 /** The parts of the server that control operations use; the composition root fills it. */
 export interface ControlServer {
   sandboxes: SandboxRegistry;
-  resources: readonly Resource[];
-  operations: readonly AnyOperation[];
+  /** The operations of all sandboxes; those of one are `sandbox.api`. */
+  readonly api: Api;
   faults: Faults;
   scenarios: ScenarioLibrary;
   /** For dry runs of requests. */

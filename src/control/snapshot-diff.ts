@@ -1,9 +1,9 @@
 import isEqual from "fast-deep-equal";
 import Type, { type Static, type TSchema } from "typebox";
+import type { Api } from "../engine/contract/api.ts";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { Transaction } from "../engine/state/transaction.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
-import type { ControlServer } from "./operation.ts";
 import { stateCollections } from "./state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
@@ -45,16 +45,18 @@ export type WorldDifference = Static<typeof DifferenceBody>;
  * reference; records that only look alike (after an upload) are compared field by field.
  */
 export function worldDifference(
-  server: ControlServer,
+  { resources, collections }: Api,
   before: WorldValue,
   after: WorldValue,
 ): WorldDifference {
   const difference: WorldDifference = { added: {}, removed: {}, changed: {} };
   const was = toReader(before);
   const is = toReader(after);
-  for (const [name, state] of stateCollections(server.resources)) {
-    const from = before.root.tables.get(name)!;
-    for (const change of from.changesTo(after.root.tables.get(name)!)) {
+  // A collection may have been declared since one of them was saved.
+  const from = before.root.tables.completed(collections);
+  const to = after.root.tables.completed(collections);
+  for (const [name, state] of stateCollections(resources)) {
+    for (const change of from.get(name)!.changesTo(to.get(name)!)) {
       const old = change.before && state.toPublic(change.before, was);
       const now = change.after && state.toPublic(change.after, is);
       if (old === undefined) append(difference.added, name, now!);

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { ClosedObject } from "../engine/contract/schema.ts";
 import { nearest } from "../engine/contract/text.ts";
+import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import {
   decodeSnapshot,
@@ -11,7 +12,6 @@ import {
 } from "../engine/sandbox/snapshots.ts";
 import { WorldDocumentError } from "../engine/state/world-document.ts";
 import { checkInput } from "./check-input.ts";
-import type { ControlServer } from "./operation.ts";
 import { Problem, unprocessable } from "./problem.ts";
 import { stateCollections } from "./state/state-collection.ts";
 import { Epoch, Records, validateWorld, Windows, worldFields } from "./validate-world.ts";
@@ -67,16 +67,13 @@ export const SnapshotFile = Type.Unsafe<SnapshotDocument & { name?: string }>(
  * show, so that none breaks the emulated API later.
  * @throws Problem 422
  */
-export async function readSnapshot(server: ControlServer, document: unknown): Promise<SandboxValue> {
+export async function readSnapshot({ api, blobs }: Sandbox, document: unknown): Promise<SandboxValue> {
   requireVersion(document as Record<string, unknown>);
   checkInput(SnapshotFile, document);
   try {
-    const collections = server.resources.flatMap((resource) => resource.collections);
-    const given = document as SnapshotDocument;
-    const { blobs } = server.sandboxes;
-    const value = await decodeSnapshot(given, collections, blobs);
+    const value = await decodeSnapshot(document as SnapshotDocument, api.collections, blobs);
     try {
-      validateWorld(server.resources, value.world);
+      validateWorld(api.resources, value.world);
     } catch (error) {
       blobs.release(value.blobs);
       throw error;
@@ -85,7 +82,7 @@ export async function readSnapshot(server: ControlServer, document: unknown): Pr
   } catch (error) {
     if (!(error instanceof WorldDocumentError)) throw error;
     const field = `world.${error.field}`;
-    const hint = nearest(error.field.split(".")[1] ?? "", stateCollections(server.resources).keys());
+    const hint = nearest(error.field.split(".")[1] ?? "", stateCollections(api.resources).keys());
     throw unprocessable(
       field,
       null,

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import type { Resource } from "../engine/contract/resource.ts";
+import type { Api } from "../engine/contract/api.ts";
 import { Words } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
@@ -108,15 +108,15 @@ const Saved = Type.Object(
 );
 
 /** Validates stored sandboxes by the same rules as requests. Both functions throw a Problem. */
-export function createSavedValidator(resources: readonly Resource[]) {
+export function createSavedValidator(api: () => Api) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
-    world: (world: WorldValue, base: Root) => validateWorld(resources, world, base),
+    world: (world: WorldValue, base: Root) => validateWorld(api().resources, world, base),
     /** Compiles the validators of both, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);
       yield;
-      yield* compileWorldValidators(resources);
+      yield* compileWorldValidators(api().resources);
     },
   };
 }

@@ -236,6 +236,11 @@ export class DocumentLibrary<T> {
     return refreshed;
   }
 
+  /** Reads all documents again, because the schemas that they are checked against have changed. */
+  rereadAll(): void {
+    for (const document of this.known()) document.refresh(() => true);
+  }
+
   /** Those in use. */
   private dependentOn(file: string): Document<T>[] {
     return this.known().filter((document) => document.dependsOn(file) && this.options.isInUse(document));

@@ -50,9 +50,9 @@ export interface FixtureLibraryOptions {
 /** The fixtures of a server: files by name or path, and inline fixtures (interfaces 5). */
 export class FixtureLibrary implements FixtureSource {
   readonly files: DocumentLibrary<Fixture>;
-  private readonly resources: readonly Resource[];
+  private resources: readonly Resource[];
   private readonly places: ReadPlaces;
-  private readonly builders: RootBuilders;
+  private builders: RootBuilders;
   /** Files by the name or path that was given, so that the disk is searched once. */
   private readonly found = new Map<string, string>();
   private readonly loaded = new WeakMap<LoadedFixture, Document<Fixture>>();
@@ -73,6 +73,13 @@ export class FixtureLibrary implements FixtureSource {
       // A sandbox references the fixture that it starts from.
       isInUse: () => true,
     });
+  }
+
+  /** The resources have changed, and with them the collections that a fixture may fill. */
+  setResources(resources: readonly Resource[]): void {
+    this.resources = resources;
+    this.builders = rootBuilders(resources);
+    this.files.rereadAll();
   }
 
   load(fixture: string | object): LoadedFixture {

@@ -1,10 +1,10 @@
-import type { DeclaredApi } from "../engine/contract/event.ts";
 import { nearest } from "../engine/contract/text.ts";
 import type { DocumentError } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/read-document.ts";
 import { RefusalScenarios } from "../engine/faults/refusal-scenarios.ts";
 import {
   MAX_SCENARIO_BYTES,
+  type RuleApi,
   readScenario,
   type Scenario,
   type ScenarioNames,
@@ -18,7 +18,7 @@ import { isPath, readFileText, UnreadableFile } from "./files.ts";
 import { SHIPPED_SCENARIOS } from "./shipped-files.ts";
 
 export interface ScenarioLibraryOptions {
-  api: DeclaredApi;
+  api: RuleApi;
   /** Searched by name in this order; by default the shipped folder alone. */
   folders?: readonly string[];
   /** The folder that relative paths start from, also in messages. */
@@ -40,9 +40,9 @@ export interface ListedScenario {
 export class ScenarioLibrary implements ScenarioSource {
   readonly files: DocumentLibrary<Scenario>;
   readonly recentNames: ScenarioNames = new RecentNames(this);
-  private readonly api: DeclaredApi;
+  private api: RuleApi;
   private readonly warn: Warn | undefined;
-  private readonly derived: RefusalScenarios;
+  private derived: RefusalScenarios;
   /** With the names that are active there. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** By name, in how many sandboxes. */
@@ -61,6 +61,13 @@ export class ScenarioLibrary implements ScenarioSource {
       differs: (before, after) => this.differs(before, after),
       isInUse: ({ version }) => version !== undefined && this.isInForce(version.name),
     });
+  }
+
+  /** The operations have changed. */
+  setApi(api: RuleApi): void {
+    this.api = api;
+    this.derived = new RefusalScenarios(api.operations);
+    this.files.rereadAll();
   }
 
   /**

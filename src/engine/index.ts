@@ -1,14 +1,14 @@
+import type { Api } from "./contract/api.ts";
 import { type FaultOptions, Faults } from "./faults/faults.ts";
 import { handleRequest } from "./pipeline/engine.ts";
 import type { EngineParts } from "./pipeline/engine-parts.ts";
 import { type PlainAnswer, type PlainRequest, readAddress } from "./pipeline/plain-http.ts";
-import { Router } from "./pipeline/router.ts";
 import { platform } from "./platform.ts";
 import { SimulatedReceivers } from "./receivers/simulated-receivers.ts";
 import { listDeletedKeys } from "./resources/api-keys/rules.ts";
 import { explainCredentials, identify } from "./resources/auth/credentials.ts";
 import { uploadsToRelease } from "./resources/files/rules.ts";
-import { API, RESOURCES } from "./resources/index.ts";
+import { RESOURCES } from "./resources/index.ts";
 import { requireMember } from "./resources/organizations/access.ts";
 import { requireBudget, spendingFigures } from "./resources/usage/spending.ts";
 import { DELIVERY_RULES, knownSecrets, nextStep, secretOfWebhook } from "./resources/webhooks/deliveries.ts";
@@ -30,6 +30,8 @@ export interface EngineOptions
     >,
     Pick<RegistryParts, "fixtures" | "defaults" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
+  /** The operations of all sandboxes: those of the reference, and the host's own. */
+  api: Api;
   outbound: ServiceParts["outbound"] & Parameters<typeof createDeliveries>[0]["outbound"];
   uploads: ServiceParts["uploads"] & RegistryParts["blobs"] & { discard(sandbox: Sandbox): void };
   /** Follows the changes of all sandboxes, for bundles. */
@@ -50,6 +52,8 @@ export interface EngineOptions
 /** The sandboxes, and the parts that answer their requests. */
 export interface Engine {
   readonly sandboxes: SandboxRegistry;
+  /** The operations of all sandboxes without their own. */
+  readonly api: Api;
   readonly faults: Faults;
   readonly receivers: SimulatedReceivers;
   /** Counts of all requests, for metrics. */
@@ -57,18 +61,21 @@ export interface Engine {
   /** Milliseconds since 1970; never runs backwards. */
   readonly wallClock: () => number;
   readonly parts: EngineParts;
+  /** Replaces the operations of all sandboxes; they keep their records. */
+  setApi(api: Api): void;
   /** Answers a request of the emulated API. Undefined if its client left. */
   handle(request: PlainRequest): Promise<PlainAnswer | undefined>;
 }
 
 export function createEngine(options: EngineOptions): Engine {
   const { log, uploads, recordings, replay } = options;
+  let { api } = options;
   const tally = new RequestCounter();
   const wallClock = forwardClock(platform().timers.now);
   const timerHandlers = combineTimers(RESOURCES);
   const faults = new Faults({
     scenarios: options.scenarios,
-    api: API,
+    api,
     spending: spendingFigures,
     overrides: options.overrides,
     delay: options.delay,
@@ -100,6 +107,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const services = createServices({ outbound, uploads, deliveries });
   const sandboxes = new SandboxRegistry({
+    api: () => api,
     fixtures: options.fixtures,
     defaults: options.defaults,
     wallClock,
@@ -131,7 +139,6 @@ export function createEngine(options: EngineOptions): Engine {
     blobs: uploads,
   });
   const parts: EngineParts = {
-    router: new Router(API.operations),
     identify,
     explainCredentials,
     requireBudget,
@@ -150,5 +157,14 @@ export function createEngine(options: EngineOptions): Engine {
     const address = readAddress(request);
     return handleRequest(parts, request, { sandbox: sandboxes.get(address.sandbox), address });
   };
-  return { sandboxes, faults, receivers, tally, wallClock, parts, handle };
+  return {
+    ...{ sandboxes, faults, receivers, tally, wallClock, parts, handle },
+    get api() {
+      return api;
+    },
+    setApi(next) {
+      api = next;
+      for (const sandbox of sandboxes.all()) sandbox.followApi();
+    },
+  };
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
 import { pieces, put } from "../../test/support/stores.ts";
+import { createApi } from "../engine/contract/api.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { DocumentStore } from "./document-store.ts";
 import { openPersistence, type PersistenceParts } from "./open-persistence.ts";
@@ -40,7 +41,7 @@ async function opened() {
       },
     },
     fixtures: { load: () => plainSandbox().plain.source },
-    collections: [notes],
+    api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       keepIn: (place: string) => places.push(place),
       fromFiles: async () => undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { notes, plainSandbox, plainUploads } from "../../test/support/kept-stand.ts";
+import { createApi } from "../engine/contract/api.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SavedState } from "../engine/sandbox/sandbox-value.ts";
 import { SandboxImage } from "./sandbox-image.ts";
@@ -32,7 +33,7 @@ function stand(wall = 0) {
       delete: (name: string) => deleted.push(name),
     },
     fixtures: { load: (_: string | object): LoadedFixture => made.plain.source },
-    collections: [notes],
+    api: () => createApi([{ name: "notes", collections: [notes], operations: [] }]),
     uploads: Object.assign(uploads, {
       async fromFiles(files: object, say: (warning: string) => void, folder?: string) {
         from.push({ files, folder });

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Api } from "../engine/contract/api.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FixtureSource, LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
 import { readClock } from "../engine/state/clock.ts";
-import type { AnyCollection } from "../engine/state/collection.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
 import { decodeWorld } from "../engine/state/world-document.ts";
@@ -18,7 +18,8 @@ import type { Row } from "./store.ts";
 export interface RestorerParts {
   sandboxes: SandboxRegistry;
   fixtures: FixtureSource;
-  collections: readonly AnyCollection[];
+  /** The operations of all sandboxes at present. */
+  api: () => Api;
   uploads: UploadStore;
   /** Stored documents are validated like requests. Both throw an error that names the place. */
   validator: {
@@ -34,14 +35,16 @@ export interface RestorerParts {
 /** Creates sandboxes from the rows of a store. */
 export class SandboxRestorer {
   private readonly parts: RestorerParts;
-  private readonly idFields: ReadonlyMap<string, string>;
 
   constructor(parts: RestorerParts) {
     this.parts = parts;
-    this.idFields = new Map([...parts.collections, timers].map(({ name, idField }) => [name, idField]));
   }
 
-  readonly idFieldOf = (collection: string) => this.idFields.get(collection);
+  get idFieldOf(): (collection: string) => string | undefined {
+    const collections = [...this.parts.api().collections, timers];
+    const fields = new Map(collections.map(({ name, idField }) => [name, idField]));
+    return (collection) => fields.get(collection);
+  }
 
   /**
    * @param folder the folder with the bytes of its uploads; by default that of the store
@@ -62,7 +65,7 @@ export class SandboxRestorer {
     this.parts.validator.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
-    for (const collection of this.parts.collections) {
+    for (const collection of this.parts.api().collections) {
       void base.tables.get(collection.name)?.size;
       await nextTurn();
     }
@@ -113,9 +116,9 @@ export class SandboxRestorer {
     saved: SavedWorld,
     { base, folder }: { base: Root; folder: string | undefined },
   ): Promise<SandboxValue> {
-    const { uploads, collections, validator, log } = this.parts;
+    const { uploads, api, validator, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
-    const world = decodeWorld({ ...facts, tables: saved.tables }, collections, { base });
+    const world = decodeWorld({ ...facts, tables: saved.tables }, api().collections, { base });
     validator.world(world, base);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);

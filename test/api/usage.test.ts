@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stateCollection } from "../../src/control/state/state-collection.ts";
-import { RESOURCES } from "../../src/engine/resources/index.ts";
+import { API } from "../../src/engine/resources/index.ts";
 import { usageRules } from "../../src/engine/resources/usage/operations.ts";
 import { recordSpending } from "../../src/engine/resources/usage/spending.ts";
 import { type Api, startReference, type Who } from "../support/harness.ts";
@@ -15,7 +15,7 @@ afterEach(() => api.close());
 const DAY = 86_400_000;
 const limits = (who: Who | undefined, org = "org_acme", query = "") =>
   api.call(who, "GET", `/v1/analytics/usage/limits/${org}${query}`);
-const state = stateCollection(RESOURCES, "usage");
+const state = stateCollection(API, "usage");
 const world = () => api.understudy.sandboxes.get("default")!.world;
 const spend = (amount: number, key_id = "apikey_ada", organization_id = "org_acme") =>
   world().transact((tx) => {

@@ -1,4 +1,5 @@
 import type { AnyOperation } from "../../src/engine/contract/operation.ts";
+import type { Resource } from "../../src/engine/contract/resource.ts";
 import { RefusalScenarios } from "../../src/engine/faults/refusal-scenarios.ts";
 import { SandboxFaults } from "../../src/engine/faults/sandbox-faults.ts";
 import { API } from "../../src/engine/resources/index.ts";
@@ -19,8 +20,8 @@ export function faultsWithSeed(seed: number): SandboxFaults {
   const get = (name: string) => derived.find(name)!;
   const has = (name: string) => derived.has(name);
   const scenarios = { get, lastGood: get, has, recentNames: derived, use() {}, release() {} };
-  const sandbox = { seed } as Sandbox;
-  return new SandboxFaults({ scenarios, base: [], overrides: true, api: API, spending: () => [] }, sandbox);
+  const sandbox = { seed, api: API, own: [] as readonly Resource[] } as Sandbox;
+  return new SandboxFaults({ scenarios, base: [], overrides: true, spending: () => [] }, sandbox);
 }
 
 export interface Sent {

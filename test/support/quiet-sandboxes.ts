@@ -1,3 +1,4 @@
+import { createApi } from "../../src/engine/contract/api.ts";
 import { RequestCounter } from "../../src/engine/sandbox/counters.ts";
 import type { FaultInjector, Verdict } from "../../src/engine/sandbox/fault-injector.ts";
 import type { RegistryParts } from "../../src/engine/sandbox/registry.ts";
@@ -29,17 +30,21 @@ export const NO_FAULTS: FaultInjector = {
   delivery: () => undefined,
   setScenarios() {},
   reset() {},
+  followApi() {},
   suspendLeases: () => () => {},
   state: () => ({ first: [], active: [], inline: [], progress: {}, numbered: 0 }),
   restoreState: () => [],
   close() {},
 };
 
+const NO_API = createApi([]);
+
 /** What `given` leaves open, as quiet as it can be. */
 export function quietParts(
   given: Pick<RegistryParts, "fixtures" | "defaults" | "wallClock"> & Partial<RegistryParts>,
 ): RegistryParts {
   return {
+    api: () => NO_API,
     faults: () => NO_FAULTS,
     worldParts: () => ({ timerHandlers: {}, onEmit: () => {}, onCommit: () => {} }),
     followSettings() {},

@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
+import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, Nullable } from "../../engine/contract/schema.ts";
 import type { BeforeAfter, StateRef } from "../../engine/sandbox/history-entry.ts";
-import type { Root } from "../../engine/state/tables.ts";
+import type { Root, Tables } from "../../engine/state/tables.ts";
 import { Transaction } from "../../engine/state/transaction.ts";
-import type { ControlServer } from "../operation.ts";
 import { stateCollections } from "../state/state-collection.ts";
 
 type Fields = Record<string, unknown>;
@@ -25,21 +25,24 @@ export const RecordChangesBody = Type.Record(
 );
 
 /** The changes of an entry, record by record. */
-export function recordChanges(server: ControlServer, states: BeforeAfter): Static<typeof RecordChangesBody> {
+export function recordChanges(
+  { resources, collections }: Api,
+  states: BeforeAfter,
+): Static<typeof RecordChangesBody> {
   const changes: Static<typeof RecordChangesBody> = {};
   if (states.from === states.to) return changes;
   const from = states.versions.at(states.from)!;
   const to = states.versions.at(states.to)!;
   const was = toReader(from, states.before);
   const is = toReader(to, states.after);
-  for (const [name, state] of stateCollections(server.resources)) {
-    const records = [...from.tables.get(name)!.changesTo(to.tables.get(name)!)].map(
-      ({ id, before: old, after: now }) => ({
-        id,
-        before: old === undefined ? null : state.toPublic(old, was),
-        after: now === undefined ? null : state.toPublic(now, is),
-      }),
-    );
+  // A collection may have been declared since then.
+  const [old, now] = [from, to].map(({ tables }) => tables.completed(collections)) as [Tables, Tables];
+  for (const [name, state] of stateCollections(resources)) {
+    const records = [...old.get(name)!.changesTo(now.get(name)!)].map(({ id, before, after }) => ({
+      id,
+      before: before === undefined ? null : state.toPublic(before, was),
+      after: after === undefined ? null : state.toPublic(after, is),
+    }));
     if (records.length > 0) changes[name] = records;
   }
   return changes;

@@ -1,20 +1,15 @@
 import isEqual from "fast-deep-equal";
 import Type from "typebox";
+import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
-import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { typed } from "../../engine/contract/schema.ts";
 import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
 import { nearestPath } from "../../engine/faults/check-rule.ts";
 import { matchingOperations } from "../../engine/faults/match.ts";
-import { EVENT_NAMES } from "../../engine/resources/events.ts";
-import { webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { redactJson, redactText } from "../../tools/redact.ts";
 import { unknownWord, unprocessable, WHERE } from "../problem.ts";
 import { requestBody } from "./render-entry.ts";
-
-/** Events that webhooks may be sent: those of the service, and the test event (4.21). */
-export const DELIVERED_EVENTS: readonly string[] = [...EVENT_NAMES, webhookTest.name];
 
 const Status = typed(
   "StatusPattern",
@@ -68,7 +63,7 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** The words that can match; another one is refused, since it would make `count: 0` always true. */
 export interface MatchableWords {
-  operations: readonly AnyOperation[];
+  api: Pick<Api, "operations" | "events">;
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */
   present: Readonly<Record<"users" | "webhooks" | "paths" | "methods", ReadonlySet<string>>> | undefined;
 }
@@ -87,7 +82,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
   const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
-    const ids = known.operations.map(({ id }) => id);
+    const ids = known.api.operations.map(({ id }) => id);
     if (!ids.some(matches)) {
       const is = "matches no operation of the emulated API";
       throw unknownWord(`${prefix}operation`, operation, { is, known: ids, where: WHERE.operations });
@@ -101,7 +96,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
   }
   if (
     operation !== undefined &&
-    matchingOperations({ operation, path, method: method?.toUpperCase() }, known.operations).length === 0
+    matchingOperations({ operation, path, method: method?.toUpperCase() }, known.api.operations).length === 0
   )
     throw unprocessable(`${prefix}operation`, operation, "fits no operation together with method and path");
   if (method !== undefined) {
@@ -146,10 +141,11 @@ function deliveryConditions(match: EntryMatch, known: MatchableWords, prefix: st
   const conditions: Condition[] = [];
   if (event !== undefined) {
     const matches = pattern(`${prefix}event`, event);
-    if (!DELIVERED_EVENTS.some(matches)) {
-      const where = `it has ${DELIVERED_EVENTS.join(", ")}`;
+    const names = known.api.events.map(({ name }) => name);
+    if (!names.some(matches)) {
+      const where = `it has ${names.join(", ")}`;
       const is = "matches no event of the service";
-      throw unknownWord(`${prefix}event`, event, { is, known: DELIVERED_EVENTS, where });
+      throw unknownWord(`${prefix}event`, event, { is, known: names, where });
     }
     conditions.push(({ delivery }) => {
       const name = delivery?.event;
@@ -180,7 +176,8 @@ function requirePresent(
 }
 
 /** A path without wildcards must be that of an operation or of a request in the journal. @throws Problem 422 */
-function requirePossiblePath(path: string, { operations, present }: MatchableWords, prefix: string): void {
+function requirePossiblePath(path: string, { api, present }: MatchableWords, prefix: string): void {
+  const { operations } = api;
   const field = `${prefix}path`;
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))

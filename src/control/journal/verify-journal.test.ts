@@ -5,7 +5,7 @@ import { bodyDifference, type EntryMatch, type MatchableWords } from "./match-en
 import { type Count, countVerifier, sequenceVerifier } from "./verify-journal.ts";
 
 const KNOWN: MatchableWords = {
-  operations: API.operations,
+  api: API,
   present: {
     users: new Set(["usr_dan", "usr_ada"]),
     webhooks: new Set(["wh_ops"]),

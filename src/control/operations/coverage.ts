@@ -11,7 +11,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage of all sandboxes, including deleted ones",
     description: "Counts since the server's start, including reports from other servers.",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ server }) => coverageMatrix(server.operations, server.sandboxes.outcomes()),
+    handle: ({ server }) => coverageMatrix(server.api.operations, server.sandboxes.outcomes()),
   }),
   operation({
     id: "coverage.map_all",
@@ -20,7 +20,7 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show the coverage as a heat map, on a page that needs no network",
     success: { status: 200, content_types: ["text/html"] },
     handle: ({ server }) =>
-      heatMap(coverageMatrix(server.operations, server.sandboxes.outcomes()), "all sandboxes"),
+      heatMap(coverageMatrix(server.api.operations, server.sandboxes.outcomes()), "all sandboxes"),
   }),
   operation({
     id: "coverage.report",
@@ -29,7 +29,8 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Add the coverage of another server, for example one in a test's own process",
     body: { kind: "json", schema: CoverageMatrix },
     success: { status: 200, schema: CoverageMatrix },
-    handle({ body, server: { operations, sandboxes } }) {
+    handle({ body, server: { api, sandboxes } }) {
+      const { operations } = api;
       const known = operations.map(({ id }) => id);
       const counts = body.operations.map((row, i) => {
         const found = operations.find(({ id }) => id === row.operation);
@@ -42,9 +43,10 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
       });
       for (const { found, row } of counts) {
         for (const { status, code, hits } of row.outcomes)
-          if (hits > 0) sandboxes.past.count(found, code ?? status, hits);
+          if (hits > 0) sandboxes.past.count(found.id, code ?? status, hits);
         for (const { outcome, hits } of row.other) {
-          if (hits > 0) sandboxes.past.count(found, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
+          if (hits > 0)
+            sandboxes.past.count(found.id, /^\d+$/.test(outcome) ? Number(outcome) : outcome, hits);
         }
       }
       return coverageMatrix(operations, sandboxes.outcomes());
@@ -55,15 +57,15 @@ export const COVERAGE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/coverage",
     summary: "Show which documented outcomes of each operation were seen, and how often",
     success: { status: 200, schema: CoverageMatrix },
-    handle: ({ sandbox, server }) => coverageMatrix(server.operations, sandbox.outcomes),
+    handle: ({ sandbox }) => coverageMatrix(sandbox.api.operations, sandbox.outcomes),
   }),
   operation({
     id: "coverage.map",
     route: "GET S/coverage.html",
     summary: "Show the coverage as a heat map, on a page that needs no network",
     success: { status: 200, content_types: ["text/html"] },
-    handle: ({ sandbox: { name, outcomes }, server }) =>
-      heatMap(coverageMatrix(server.operations, outcomes), name, `/_console/s/${name}`),
+    handle: ({ sandbox: { api, name, outcomes } }) =>
+      heatMap(coverageMatrix(api.operations, outcomes), name, `/_console/s/${name}`),
   }),
   operation({
     id: "coverage.clear",

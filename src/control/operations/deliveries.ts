@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import type { Api } from "../../engine/contract/api.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { type Delivery, deliveries, webhooks } from "../../engine/resources/webhooks/schema.ts";
@@ -7,7 +8,7 @@ import { EmailBody, listEmails } from "../../engine/webhooks/outbox.ts";
 import { attemptsEnded, queueAttempt } from "../../engine/webhooks/outgoing.ts";
 import { DeliveryDetail, ListedDelivery, renderListed, toDeliveryDetail } from "../delivery-body.ts";
 import { parseSince } from "../entry-log.ts";
-import { DELIVERED_EVENTS, Text } from "../journal/match-entry.ts";
+import { Text } from "../journal/match-entry.ts";
 import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
@@ -57,6 +58,7 @@ export const RedeliverInput = ClosedObject(
 /** @throws Problem 422 */
 export function chosenIn(
   tx: Transaction,
+  api: Pick<Api, "events">,
   { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
 ): Delivery[] {
   if ((ids === undefined) === (all_failed === undefined))
@@ -68,7 +70,7 @@ export function chosenIn(
   if (ids === undefined && again !== undefined)
     throw unprocessable("again", again, "goes with ids, not with all_failed");
   if (ids === undefined) {
-    const failed = matching(tx, { since, webhook }).filter(({ status }) => status === "failed");
+    const failed = matching(tx, api, { since, webhook }).filter(({ status }) => status === "failed");
     if (failed.length <= MAX_REDELIVERED) return failed;
     const advice = `name a time with since, or a webhook; one call redelivers at most ${MAX_REDELIVERED}`;
     throw unprocessable("all_failed", true, `means ${failed.length} deliveries: ${advice}`);
@@ -96,7 +98,11 @@ export function chosenIn(
 type Filter = Omit<Partial<Static<typeof DeliveryQuery>>, "limit">;
 
 /** Newest first. @throws Problem 422 for an unknown webhook, or an unreadable instant */
-export function matching(tx: Transaction, { status, event, webhook, since }: Filter): Delivery[] {
+export function matching(
+  tx: Transaction,
+  { events }: Pick<Api, "events">,
+  { status, event, webhook, since }: Filter,
+): Delivery[] {
   if (webhook !== undefined && tx.get(webhooks, webhook) === undefined) {
     const known = [...tx.all(webhooks).page(0, 1000)].map(({ webhook_id }) => webhook_id);
     throw unknownWord("webhook", webhook, {
@@ -105,11 +111,12 @@ export function matching(tx: Transaction, { status, event, webhook, since }: Fil
       where: WHERE.webhooks,
     });
   }
-  if (event !== undefined && !DELIVERED_EVENTS.includes(event))
+  const names = events.map(({ name }) => name);
+  if (event !== undefined && !names.includes(event))
     throw unknownWord("event", event, {
       is: "is not an event of the service",
-      known: DELIVERED_EVENTS,
-      where: `it has ${DELIVERED_EVENTS.join(", ")}`,
+      known: names,
+      where: `it has ${names.join(", ")}`,
     });
   const from = tx.relative(parseSince(since));
   const all = webhook === undefined ? tx.all(deliveries) : tx.index(deliveries, "newest", webhook);
@@ -153,10 +160,10 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     summary: "List deliveries of all webhooks, newest first, and why each failed",
     query: DeliveryQuery,
     success: { status: 200, schema: ListOf(ListedDelivery) },
-    handle({ query: { limit, ...filter }, sandbox: { world } }) {
+    handle({ query: { limit, ...filter }, sandbox: { api, world } }) {
       world.catchUp();
       const present = world.read();
-      const found = matching(present, filter);
+      const found = matching(present, api, filter);
       return { items: found.slice(0, limit).map((one) => renderListed(one, present)), total: found.length };
     },
   }),
@@ -173,9 +180,9 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
       return { title: `${total === 1 ? "A delivery was" : `${total} deliveries were`} redelivered.` };
     },
     success: { status: 200, schema: ListOf(ListedDelivery) },
-    async handle({ body, sandbox: { world }, signal }) {
+    async handle({ body, sandbox: { api, world }, signal }) {
       const { chosen, attempts } = world.transact((tx) => {
-        const chosen = chosenIn(tx, body);
+        const chosen = chosenIn(tx, api, body);
         const attempts = chosen.map(({ delivery_id, webhook_id }) => {
           const id = tx.newId("redelivery_");
           const again = body.again === true ? { again: true } : {};

@@ -1,14 +1,15 @@
 import Type, { type Static } from "typebox";
+import { type Api, findEvent } from "../../engine/contract/api.ts";
 import { type AnyEvent, eventData, sampleData } from "../../engine/contract/event.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";
-import type { Settings } from "../../engine/contract/settings.ts";
 import { nearest } from "../../engine/contract/text.ts";
-import { EVENT_NAMES, type EventName, eventNamed } from "../../engine/resources/events.ts";
+import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
 import { enqueuedIn } from "../../engine/resources/webhooks/deliveries.ts";
 import { defaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
 import { renderDelivery } from "../../engine/resources/webhooks/operations.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { attemptsEnded } from "../../engine/webhooks/outgoing.ts";
 import { requireRoomAfter } from "../limits.ts";
@@ -74,9 +75,9 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
     }),
     errors: ["limit-reached"],
     success: { status: 200, schema: TriggeredBody },
-    async handle({ body, sandbox: { world, settings }, server, signal }) {
+    async handle({ body, sandbox: { world, settings, api }, server, signal }) {
       const queued = world.transact((tx) => {
-        const { event, organization_id, data } = createEvent(body, tx, settings);
+        const { event, organization_id, data } = createEvent(body, tx, { settings, api });
         tx.emit(event, organization_id, data);
         requireRoomAfter(server, world, tx);
         return tx;
@@ -96,8 +97,12 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** @throws Problem 422 for an unknown event, object, organization or field of the data */
-function createEvent(trigger: Trigger, tx: Transaction, settings: Settings) {
-  const event = requireEvent(trigger.event);
+function createEvent(
+  trigger: Trigger,
+  tx: Transaction,
+  { settings, api }: Pick<Sandbox, "settings" | "api">,
+) {
+  const event = requireEvent(trigger.event, api);
   const subject = trigger.for === undefined ? undefined : requireSubject(tx, event, trigger.for);
   const [owner] = subject === undefined ? [] : event.about.heardBy(subject, tx);
   const organization_id = requireOrganization(tx, trigger.organization ?? owner);
@@ -115,19 +120,20 @@ function createEvent(trigger: Trigger, tx: Transaction, settings: Settings) {
   return { event: event.name, organization_id, data: merged(data, trigger.data ?? {}) };
 }
 
-function requireEvent(name: string): AnyEvent {
-  const event = eventNamed(name);
-  if (event) return event;
-  if (name === webhookTest.name) {
+function requireEvent(name: string, api: Api): AnyEvent {
+  const event = findEvent(api, name);
+  if (event === webhookTest) {
     throw unprocessable(
       "event",
       name,
       "reports no change; POST /webhooks/{webhook_id}/test sends it to one webhook",
     );
   }
-  const hint = nearest(name, EVENT_NAMES);
+  if (event) return event;
+  const names = api.events.flatMap((one) => (one === webhookTest ? [] : one.name));
+  const hint = nearest(name, names);
   // If no name is near, the message lists all of them.
-  const known = hint === undefined ? `, which has ${EVENT_NAMES.join(", ")}` : "";
+  const known = hint === undefined ? `, which has ${names.join(", ")}` : "";
   throw unprocessable("event", name, `${quoted(name)} is not an event of the service${known}`, hint);
 }
 

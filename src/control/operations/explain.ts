@@ -107,7 +107,7 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
     body: { kind: "json", schema: ExplainInput },
     success: { status: 200, schema: ExplanationBody },
     async handle({ body, sandbox, server, site }) {
-      const request = readRequest(body, server.operations, sandbox);
+      const request = readRequest(body, sandbox);
       const faults = server.faults.of(sandbox).trace();
       const result = await dryRun(server.engine, { sandbox, faults, site }, request);
       return {
@@ -120,8 +120,8 @@ export const EXPLAIN_OPERATIONS: readonly ControlOperation[] = [
 ];
 
 /** @throws Problem 422 */
-function readRequest(asked: Asked, operations: readonly AnyOperation[], sandbox: Sandbox): DryRunRequest {
-  const { method, target, incomplete } = readLine(asked, operations);
+function readRequest(asked: Asked, sandbox: Sandbox): DryRunRequest {
+  const { method, target, incomplete } = readLine(asked, sandbox.api.operations);
   const [path, ...search] = target.split("?");
   const query = new URLSearchParams(search.join("?"));
   for (const [name, value] of Object.entries(asked.query ?? {})) query.append(name, String(value));

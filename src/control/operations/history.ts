@@ -92,8 +92,8 @@ export const HISTORY_OPERATIONS: readonly ControlOperation[] = [
     params: EntryParams,
     errors: ["unknown-entry", "state-evicted"],
     success: { status: 200, schema: RecordChangesBody },
-    handle: ({ params: { id }, sandbox, server }) =>
-      recordChanges(server, requireStates(requireEntry(sandbox, id), "compared")),
+    handle: ({ params: { id }, sandbox }) =>
+      recordChanges(sandbox.api, requireStates(requireEntry(sandbox, id), "compared")),
   }),
   ...TRAVEL_OPERATIONS,
 ];

@@ -17,7 +17,7 @@ import {
   VerificationBody,
   type Verify,
 } from "../journal/verify-journal.ts";
-import { type ControlServer, operation } from "../operation.ts";
+import { operation } from "../operation.ts";
 import { conflict, unprocessable } from "../problem.ts";
 
 const Match = ClosedObject({
@@ -70,8 +70,8 @@ export const checkJournal = operation({
   body: { kind: "json", schema: Expectation, validated: "by handler" },
   errors: ["journal-incomplete"],
   success: { status: 200, schema: VerificationBody },
-  async handle({ body, sandbox, server, signal }) {
-    const verify = createVerifier(body, knownWords(server, sandbox));
+  async handle({ body, sandbox, signal }) {
+    const verify = createVerifier(body, knownWords(sandbox));
     const { journal } = sandbox;
     const wait = parseWait(body.within);
     const ended = AbortSignal.any([signal, AbortSignal.timeout(wait)]);
@@ -118,14 +118,14 @@ function requireWhole({ dropped }: Journal): void {
 }
 
 /** Lost entries may have had any user, webhook and path. */
-function knownWords({ operations }: ControlServer, { world, journal }: Sandbox): MatchableWords {
-  if (journal.dropped > 0) return { operations, present: undefined };
+function knownWords({ api, world, journal }: Sandbox): MatchableWords {
+  if (journal.dropped > 0) return { api, present: undefined };
   const present = world.read();
   const entries = journal.entries();
   const callers = entries.flatMap(({ principal }) => principal ?? []);
   const receivers = entries.flatMap(({ delivery }) => delivery?.webhook_id ?? []);
   return {
-    operations,
+    api,
     present: {
       users: new Set([...[...present.all(users)].map(({ id }) => id), ...callers]),
       webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),

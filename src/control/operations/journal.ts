@@ -3,12 +3,13 @@ import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
-import { type ControlOperation, type ControlServer, operation, sandboxParams } from "../operation.ts";
+import { type ControlOperation, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { checkJournal } from "./journal-verify.ts";
 
@@ -25,11 +26,8 @@ export const JournalBody = NewestFirst(JournalEntryBody, "journal");
 type Filter = EntryMatch & { kind?: "request" | "delivery" | undefined };
 
 /** @throws Problem 422 */
-function filtering(
-  { kind, ...match }: Filter,
-  { operations }: ControlServer,
-): (entry: JournalEntry) => boolean {
-  const conditions = createConditions(match, { operations, present: undefined });
+function filtering({ kind, ...match }: Filter, { api }: Sandbox): (entry: JournalEntry) => boolean {
+  const conditions = createConditions(match, { api, present: undefined });
   return (entry) =>
     (kind === undefined || (kind === "delivery") === (entry.delivery !== undefined)) &&
     conditions.every((condition) => condition(entry) === undefined);
@@ -42,12 +40,12 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     summary: "List requests and delivery attempts, newest first, with the reason for each outcome",
     query: JournalQuery,
     success: { status: 200, schema: JournalBody },
-    handle({ query, sandbox: { journal }, server }) {
+    handle({ query, sandbox }) {
       const { since, limit, ...filter } = query;
       return newestFirst(
-        journal,
+        sandbox.journal,
         { since, limit },
-        { wanted: filtering(filter, server), render: renderEntry },
+        { wanted: filtering(filter, sandbox), render: renderEntry },
       );
     },
   }),
@@ -68,11 +66,11 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     query: ClosedObject(filters),
     headers: RESUMES,
     success: { status: 200, content_types: ["text/event-stream"], events: JournalEntryBody },
-    handle({ headers, query, sandbox: { journal }, server }) {
-      const wanted = filtering(query, server);
+    handle({ headers, query, sandbox }) {
+      const wanted = filtering(query, sandbox);
       const following = { after: readLastEvent(headers), wanted, render: renderEntry };
       return new StreamBody("text/event-stream", (signal) =>
-        streamEntries("journal", journal, following, signal),
+        streamEntries("journal", sandbox.journal, following, signal),
       );
     },
   }),

@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
 import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, ListOf, Timestamp, Words } from "../../engine/contract/schema.ts";
-import { API } from "../../engine/resources/index.ts";
 import type { SavingFailure } from "../../persistence/saver.ts";
 import { CataloguedEvent } from "../../tools/reports/event-catalogue.ts";
 import { FidelityLedger } from "../../tools/reports/fidelity.ts";
@@ -148,7 +147,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: OpenApiDocument },
     async handle({ server, site }) {
       const { openApiDocument } = await import("../../tools/reports/openapi.ts");
-      return openApiDocument(API, server.version, site);
+      return openApiDocument(server.api, server.version, site);
     },
   }),
   operation({
@@ -157,9 +156,9 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     route: "GET /_control/events",
     summary: "List all events, with the schema and a sample of each payload",
     success: { status: 200, schema: ListOf(CataloguedEvent) },
-    async handle() {
+    async handle({ server }) {
       const { eventCatalogue } = await import("../../tools/reports/event-catalogue.ts");
-      return toList(eventCatalogue(API.events));
+      return toList(eventCatalogue(server.api.events));
     },
   }),
   operation({
@@ -169,7 +168,7 @@ export const SERVER_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: FidelityLedger },
     async handle({ server }) {
       const { fidelityLedger } = await import("../../tools/reports/fidelity.ts");
-      return fidelityLedger(server.operations);
+      return fidelityLedger(server.api.operations);
     },
   }),
   operation({

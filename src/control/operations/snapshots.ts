@@ -140,7 +140,7 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
     ],
     async handle({ params: { snap }, body, sandbox, server }) {
       requireName(sandbox, snap);
-      const value = await readSnapshot(server, body);
+      const value = await readSnapshot(sandbox, body);
       try {
         requireRoomForRecords(server, value.world.root);
         requireRoomForUploads(server, sandbox, { name: snap, value });
@@ -177,10 +177,10 @@ export const SNAPSHOT_OPERATIONS: readonly ControlOperation[] = [
       const { params, query, sandbox, server } = call;
       const other = query.of === undefined ? sandbox : await findNamedSandbox(call, query.of, "of");
       if (!(other instanceof RemoteSandbox))
-        return worldDifference(server, requireWorld(sandbox, params.a), requireWorld(other, params.b));
-      const { world, blobs } = await readSnapshot(server, await other.call("GET", `/snapshots/${params.b}`));
+        return worldDifference(sandbox.api, requireWorld(sandbox, params.a), requireWorld(other, params.b));
+      const { world, blobs } = await readSnapshot(sandbox, await other.call("GET", `/snapshots/${params.b}`));
       server.sandboxes.blobs.release(blobs);
-      return worldDifference(server, requireWorld(sandbox, params.a), world);
+      return worldDifference(sandbox.api, requireWorld(sandbox, params.a), world);
     },
   }),
 ];

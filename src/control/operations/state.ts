@@ -4,6 +4,7 @@ import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { requireRoomAfter, requireRoomForRecords } from "../limits.ts";
 import {
@@ -40,10 +41,6 @@ const RECORDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
     .map(({ name, schema }) => [name, { ...withoutInternal(schema), $id: `${inPascalCase(name)}Record` }]),
 );
 
-const ID_FIELDS: Readonly<Record<string, string>> = Object.fromEntries(
-  RESOURCES.flatMap(({ collections }) => collections).map(({ name, idField }) => [name, idField]),
-);
-
 function inPascalCase(name: string): string {
   return name.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -62,7 +59,16 @@ const AnyRecord = Type.Unsafe<Fields>({
     },
   ],
 });
-const byCollection = (schemas: Readonly<Record<string, TSchema>>) => ({ parameter: "collection", schemas });
+const OwnRecord = Type.Unsafe<Fields>({
+  type: "object",
+  description: "A record of a collection of one's own",
+});
+const byCollection = (wrap: (record: TSchema) => TSchema) => ({
+  parameter: "collection",
+  schemas: Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, wrap(schema)])),
+  otherwise: wrap(OwnRecord),
+});
+const RECORD = byCollection((record) => record);
 
 /** Accepts any of a record's fields; the collection's schema validates them. */
 const SomeFields = Type.Unsafe<Fields>({
@@ -102,9 +108,9 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/state",
     summary: "List the collections with their sizes",
     success: { status: 200, schema: ListOf(CollectionBody) },
-    handle({ sandbox, server }) {
+    handle({ sandbox }) {
       const tx = readNow(sandbox.world);
-      const items = [...stateCollections(server.resources).values()].map(({ collection }) => ({
+      const items = [...stateCollections(sandbox.api.resources).values()].map(({ collection }) => ({
         name: collection.name,
         id_field: collection.idField,
         prefix: collection.prefix,
@@ -134,13 +140,11 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     success: {
       status: 200,
       schema: ListOf(AnyRecord),
-      by: byCollection(
-        Object.fromEntries(Object.entries(RECORDS).map(([name, schema]) => [name, ListOf(schema)])),
-      ),
+      by: byCollection(ListOf),
     },
-    handle({ params, query, sandbox, server }) {
+    handle({ params, query, sandbox }) {
       const { limit, offset, ...filters } = query;
-      const state = stateCollection(server.resources, params.collection);
+      const state = stateCollection(sandbox.api, params.collection);
       const tx = readNow(sandbox.world);
       const all = tx.all(state.collection);
       const matches = matcherFor(state, filters as Record<string, string>, tx);
@@ -165,15 +169,15 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     params: OfCollection,
     query: ChangeQuery,
     body: { kind: "json", schema: SomeFields, optional: true },
-    describeChange: ({ params: { collection } }, answer) => {
-      const subject = idIn(collection, answer);
+    describeChange: ({ params: { collection }, sandbox }, answer) => {
+      const subject = idIn(sandbox, collection, answer);
       return { title: `${subject ?? "A record"} was added to ${collection}.`, subject };
     },
     errors: ["unknown-collection", "id-in-use", "limit-reached"],
-    success: { status: 201, schema: AnyRecord, by: byCollection(RECORDS) },
+    success: { status: 201, schema: AnyRecord, by: RECORD },
     handle(call) {
       const { sandbox, server, body = {} } = call;
-      const state = stateCollection(server.resources, call.params.collection);
+      const state = stateCollection(sandbox.api, call.params.collection);
       requireRoomForRecords(server, sandbox.world.root, 1);
       return insertRecord(toTarget(call, state), body);
     },
@@ -184,10 +188,10 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     summary: "Show a record",
     params: OfRecord,
     errors: ["unknown-collection", "unknown-record"],
-    success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
+    success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
-      const { sandbox, server } = call;
-      const state = stateCollection(server.resources, call.params.collection);
+      const { sandbox } = call;
+      const state = stateCollection(sandbox.api, call.params.collection);
       const tx = readNow(sandbox.world);
       return state.toPublic(requireRecord(tx, state.collection, call.params.id), tx);
     },
@@ -204,10 +208,10 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       subject: id,
     }),
     errors: ["unknown-collection", "unknown-record", "limit-reached"],
-    success: { status: 200, schema: AnyRecord, by: byCollection(RECORDS) },
+    success: { status: 200, schema: AnyRecord, by: RECORD },
     handle(call) {
-      const { server, body } = call;
-      const state = stateCollection(server.resources, call.params.collection);
+      const { sandbox, body } = call;
+      const state = stateCollection(sandbox.api, call.params.collection);
       return update(toTarget(call, state), call.params.id, body);
     },
   }),
@@ -224,7 +228,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
     errors: ["unknown-collection", "unknown-record"],
     success: { status: 204 },
     handle(call) {
-      const state = stateCollection(call.server.resources, call.params.collection);
+      const state = stateCollection(call.sandbox.api, call.params.collection);
       removeRecord(toTarget(call, state), call.params.id);
       return noContent();
     },
@@ -237,8 +241,8 @@ function readNow(world: { catchUp(): void; read(): Transaction }): Transaction {
 }
 
 /** The id of the record in an answer. */
-function idIn(collection: string, answer: unknown): string | undefined {
-  const field = ID_FIELDS[collection];
+function idIn({ api }: Sandbox, collection: string, answer: unknown): string | undefined {
+  const field = api.collections.find(({ name }) => name === collection)?.idField;
   return field === undefined ? undefined : ((answer as Fields | undefined)?.[field] as string | undefined);
 }
 
@@ -251,8 +255,8 @@ function toTarget(call: ChangingCall, state: StateCollection): Target {
 }
 
 /** G31: the user who makes the change; unknown users are refused, so that no log names them. */
-function findActor({ query: { silent, actor }, sandbox, server }: ChangingCall): StateActor {
-  const users = stateCollections(server.resources).get("users");
+function findActor({ query: { silent, actor }, sandbox }: ChangingCall): StateActor {
+  const users = stateCollections(sandbox.api.resources).get("users");
   if (actor !== undefined && users && sandbox.world.read().get(users.collection, actor) === undefined) {
     throw unprocessable("actor", actor, "must be the id of a user of this sandbox");
   }

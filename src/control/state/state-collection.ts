@@ -1,4 +1,5 @@
 import Type, { type TObject, type TSchema } from "typebox";
+import type { Api } from "../../engine/contract/api.ts";
 import type { Factory } from "../../engine/contract/factory.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
@@ -142,7 +143,7 @@ export function stateCollections(resources: readonly Resource[]): ReadonlyMap<st
 }
 
 /** @throws Problem 404 */
-export function stateCollection(resources: readonly Resource[], name: string): StateCollection {
+export function stateCollection({ resources }: Pick<Api, "resources">, name: string): StateCollection {
   const known = stateCollections(resources);
   const found = known.get(name);
   if (found === undefined) throw unknownName("collection", name, known.keys());

@@ -4,7 +4,6 @@ import { Random } from "../state/random.ts";
 import type { Transaction, WorldReader } from "../state/transaction.ts";
 import { View } from "../state/view.ts";
 import type { FactoryContext, RecordLookup } from "./factory.ts";
-import type { AnyOperation } from "./operation.ts";
 import { isInstant } from "./public-view.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts";
 
@@ -187,11 +186,4 @@ export function samplePayload(event: AnyEvent): Record<string, unknown> {
     webhook_id: KNOWN.webhook_id,
     delivery_id: "del_example",
   };
-}
-
-/** The declarations of the emulated API as a whole. */
-export interface DeclaredApi {
-  operations: readonly AnyOperation[];
-  /** All events that are sent to receivers: those that webhooks can subscribe to, and the test of 4.21. */
-  events: readonly AnyEvent[];
 }

@@ -107,8 +107,11 @@ export interface Success<S extends TSchema = TSchema> {
   status: number;
   /** JSON of this schema; absent where there is no body or it is not JSON. */
   schema?: S;
-  /** Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them. */
-  by?: { parameter: string; schemas: Readonly<Record<string, TSchema>> };
+  /**
+   * Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them; `otherwise`
+   * is that of values which only this server has.
+   */
+  by?: { parameter: string; schemas: Readonly<Record<string, TSchema>>; otherwise?: TSchema };
   /** For a stream of server-sent events: JSON of this schema in each. */
   events?: TSchema;
   /** Content types of a body that is not JSON. */

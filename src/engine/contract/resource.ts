@@ -3,6 +3,7 @@ import type { TimerKind } from "../state/clock.ts";
 import type { AnyCollection, StoredRecord } from "../state/collection.ts";
 import type { EmittedEvent, Transaction, WorldReader } from "../state/transaction.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
+import type { AnyEvent } from "./event.ts";
 import type { Factory, FactoryContext, RecordLookup } from "./factory.ts";
 import type { AnyOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
@@ -13,6 +14,7 @@ export interface Resource {
   name: string;
   collections: readonly AnyCollection[];
   operations: readonly AnyOperation[];
+  events?: readonly AnyEvent[];
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */

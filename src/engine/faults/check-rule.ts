@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/event.ts";
+import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { nearest } from "../contract/text.ts";
 import type { DocumentPath } from "../documents/document-error.ts";
@@ -16,7 +16,11 @@ const SCHEDULES = ["sequence", "times", "every", "probability"] as const;
 type Report = (path: DocumentPath, message: string, more?: Pick<ProblemDetails, "hint" | "atKey">) => void;
 
 /** Finds mistakes in a well-formed rule that no schema can express; `at` is its place in the document. */
-export function checkRule(rule: RuleDocument, at: DocumentPath, api: DeclaredApi): ProblemDetails[] {
+export function checkRule(
+  rule: RuleDocument,
+  at: DocumentPath,
+  api: Pick<Api, "operations" | "events">,
+): ProblemDetails[] {
   const problems: ProblemDetails[] = [];
   const report: Report = (path, message, more) => problems.push({ ...more, path: [...at, ...path], message });
   const { match = {} } = rule;
@@ -121,7 +125,7 @@ function checkMatch(
 function checkDelivery(
   { effect = {}, phase, sequence = [] }: RuleDocument,
   match: MatchDocument,
-  { events, report }: { events: DeclaredApi["events"]; report: Report },
+  { events, report }: { events: Api["events"]; report: Report },
 ): void {
   for (const key of Object.keys(match)) {
     if (key === "event" || key === "webhook") continue;

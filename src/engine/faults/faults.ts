@@ -3,9 +3,11 @@ import type { TimerKind } from "../state/clock.ts";
 import type { TimerHandler } from "../state/world-parts.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { type FaultParts, SandboxFaults } from "./sandbox-faults.ts";
-import { readInlineRule } from "./scenario.ts";
+import { type RuleApi, readInlineRule } from "./scenario.ts";
 
 export interface FaultOptions extends Omit<FaultParts, "base"> {
+  /** The operations of rules for every sandbox. */
+  api: RuleApi;
   /** The delay of every answer of every sandbox, as in a rule's effect. */
   delay?: EffectDocument["delay"] | undefined;
 }
@@ -17,9 +19,9 @@ export class Faults {
   private readonly parts: FaultParts;
   private readonly sandboxes = new WeakMap<Sandbox, SandboxFaults>();
 
-  constructor({ delay, ...parts }: FaultOptions) {
+  constructor({ delay, api, ...parts }: FaultOptions) {
     this.delay = delay;
-    const base = delay === undefined ? [] : [readInlineRule({ effect: { delay } }, parts.api, () => "delay")];
+    const base = delay === undefined ? [] : [readInlineRule({ effect: { delay } }, api, () => "delay")];
     this.parts = { ...parts, base };
   }
 

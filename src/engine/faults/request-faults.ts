@@ -1,4 +1,3 @@
-import type { AnyOperation } from "../contract/operation.ts";
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
 import { containsValue, NOT_ADMITTED } from "./match.ts";
@@ -35,7 +34,7 @@ export class RequestFaults {
   private readonly parts: RequestFaultParts;
   private readonly observer: RuleObserver;
   private readonly rules: readonly ArmedRule[];
-  private readonly byOperation = new Map<AnyOperation, Record<Phase, readonly ArmedRule[]>>();
+  private readonly byOperation = new Map<string, Record<Phase, readonly ArmedRule[]>>();
 
   /** @param rules in order of precedence */
   constructor(parts: RequestFaultParts, observer: RuleObserver, rules: readonly ArmedRule[]) {
@@ -69,12 +68,12 @@ export class RequestFaults {
   }
 
   private byRules(facts: FaultFacts, phase: Phase, delay_ms: number | undefined): Verdict | Promise<Verdict> {
-    const rules = this.findRules(facts.operation, phase);
+    const rules = this.findRules(facts.operation.id, phase);
     if (rules.length === 0 && !delay_ms) return UNTOUCHED;
     return this.evaluate(rules, facts, { observer: this.observer, delay_ms });
   }
 
-  private findRules(operation: AnyOperation, phase: Phase): readonly ArmedRule[] {
+  private findRules(operation: string, phase: Phase): readonly ArmedRule[] {
     let found = this.byOperation.get(operation);
     if (found === undefined) {
       const rules = this.rules.filter(({ rule }) => rule.operations?.has(operation));
@@ -122,7 +121,7 @@ export class RequestFaults {
   ): Verdict | Promise<Verdict> {
     const matching = this.parts.scenarios
       .get(name)
-      .rules.filter(({ operations }) => operations?.has(facts.operation));
+      .rules.filter(({ operations }) => operations?.has(facts.operation.id));
     if (matching.length === 0)
       throw new RefusedOverride(`The scenario ${name} has no rule for ${facts.operation.id}.`);
     const rules = matching

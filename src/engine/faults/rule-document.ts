@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
+import type { Api } from "../contract/api.ts";
 import { CATALOGUE } from "../contract/errors.ts";
-import type { DeclaredApi } from "../contract/event.ts";
 import { ClosedObject, typed, Words } from "../contract/schema.ts";
 import type { EffectDocument } from "./effects/effect.ts";
 import { EFFECT_KEYS, type WireName } from "./effects/index.ts";
@@ -175,7 +175,7 @@ type Json = Record<string, unknown>;
  * The JSON Schema of scenario files for editors. It accepts more than `scenario check`, since no schema can describe
  * which codes an operation answers. Known words are offered as examples.
  */
-export function scenarioSchemaText({ operations, events }: DeclaredApi): string {
+export function scenarioSchemaText({ operations, events }: Pick<Api, "operations" | "events">): string {
   const words: Readonly<Record<string, readonly string[]>> = {
     operation: operations.map(({ id }) => id),
     event: events.map(({ name }) => name),

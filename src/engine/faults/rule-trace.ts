@@ -64,7 +64,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     if (armed.spent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;
-    if (!rule.operations.has(operation)) return explainMismatch(armed, operation);
+    if (!rule.operations.has(operation.id)) return explainMismatch(armed, operation);
     if (rule.principal !== undefined && rule.principal !== principal?.user_id)
       return `principal is not ${rule.principal}`;
     if (headers["x-sandbox-fault"] !== undefined)

@@ -35,8 +35,8 @@ export interface Rule {
   schedule: Schedule;
   effect: EffectPlan;
   lease: { ttl_ms: number | undefined; hits: number | undefined };
-  /** Undefined: a rule about deliveries. */
-  operations: ReadonlySet<AnyOperation> | undefined;
+  /** The ids of the operations that it can hit. Undefined: a rule about deliveries. */
+  operations: ReadonlySet<string> | undefined;
   principal: string | undefined;
   criteria: readonly Criterion[];
   /** The part that the body must contain; undefined: any body. */
@@ -65,8 +65,8 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
     operations: delivery
       ? undefined
       : new Set([
-          ...matchingOperations(match, all).filter((one) => answers(one, effect.answer)),
-          ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION] : []),
+          ...matchingOperations(match, all).flatMap((one) => (answers(one, effect.answer) ? one.id : [])),
+          ...(reachesUndeclared(document, all) ? [UNDECLARED_OPERATION.id] : []),
         ]),
     principal: match.principal,
     criteria: delivery ? [] : [...toCriteria(match), ...(asksForCaller ? [NOT_ADMITTED] : [])],

@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/event.ts";
+import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import type {
   DeliveryFacts,
@@ -13,7 +13,7 @@ import type { EffectPlan } from "./effects/effect.ts";
 import { Leases } from "./leases.ts";
 import { UNDECLARED_OPERATION } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
-import { ArmedRule, type Decision, type Rule } from "./rule.ts";
+import { ArmedRule, type Decision, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
 
@@ -23,7 +23,6 @@ export class RuleExists extends Error {
 }
 
 export interface FaultParts extends RequestFaultParts {
-  api: DeclaredApi;
   /** Active in every sandbox, after all other rules, and cannot be switched off. */
   base: readonly Rule[];
 }
@@ -95,7 +94,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private activate(scenarios: readonly Scenario[], first: boolean): void {
     const before = this.active;
     this.replace({
-      active: new Map(scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(rules, name)])),
+      active: new Map(
+        scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.fitted(rules), name)]),
+      ),
     });
     if (first) this.first = this.scenarios;
     this.followEdits();
@@ -105,7 +106,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   renew({ name, rules }: Scenario): void {
     const before = this.active.get(name);
     if (before === undefined) return;
-    const renewed = rules.map(
+    const renewed = this.fitted(rules).map(
       (rule) => before.find((old) => isSameRule(old.rule, rule)) ?? new ArmedRule(rule, name),
     );
     this.replace({ active: new Map([...this.active, [name, renewed]]) });
@@ -113,7 +114,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
   add(document: unknown): ArmedRule {
-    const rule = readInlineRule(document, this.parts.api, () => this.freeId());
+    const rule = readInlineRule(document, this.sandbox.api, () => this.freeId());
     if (this.inlineRules.some((one) => one.rule.id === rule.id)) throw new RuleExists(rule.id);
     const armed = new ArmedRule(rule, INLINE);
     this.replace({ inlineRules: [armed, ...this.inlineRules] });
@@ -145,6 +146,15 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     );
   }
 
+  followApi(): void {
+    const refit = (armed: readonly ArmedRule[]) =>
+      armed.map(({ rule, source, progress }) => new ArmedRule(fit(rule, this.sandbox.api), source, progress));
+    this.inlineRules = refit(this.inlineRules);
+    this.active = new Map([...this.active].map(([name, armed]) => [name, refit(armed)]));
+    this.base = refit(this.base);
+    this.rebuild();
+  }
+
   suspendLeases(): () => void {
     const resume = this.leases.suspend(this.rules);
     return () => {
@@ -170,13 +180,16 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   restoreState({ first, active, inline, progress, numbered }: FaultState): string[] {
-    const { scenarios, api, base } = this.parts;
+    const { scenarios, base } = this.parts;
+    const { api } = this.sandbox;
     const found = active.filter((name) => scenarios.has(name));
     const rules = inline.map(({ id, rule }) => readInlineRule({ ...rule, id }, api, () => id));
     this.numbered = numbered;
     this.first = first.filter((name) => scenarios.has(name));
     this.inlineRules = arm(rules, INLINE, progress);
-    this.active = new Map(found.map((name) => [name, arm(scenarios.lastGood(name).rules, name, progress)]));
+    this.active = new Map(
+      found.map((name) => [name, arm(this.fitted(scenarios.lastGood(name).rules), name, progress)]),
+    );
     this.base = arm(base, BASE, progress);
     this.leases.settle(this.rules);
     this.followEdits();
@@ -254,7 +267,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
     this.armed = this.deliveries.length < rules.length;
-    this.outside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION))
+    this.outside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id))
       ? UNDECLARED_OPERATION
       : undefined;
     this.revision += 1;
@@ -264,6 +277,12 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private followEdits(): void {
     if (this.active.size > 0) this.parts.scenarios.use(this);
     else this.parts.scenarios.release(this);
+  }
+
+  /** Scenarios are read for the server's operations. */
+  private fitted(rules: readonly Rule[]): readonly Rule[] {
+    const { own, api } = this.sandbox;
+    return own.length === 0 ? rules : rules.map((rule) => fit(rule, api));
   }
 
   private freeId(): string {
@@ -281,6 +300,11 @@ const BASE = "start";
 /** @param progress the saved progress of rules, by their keys */
 function arm(rules: readonly Rule[], source: string, progress: FaultState["progress"] = {}): ArmedRule[] {
   return rules.map((rule) => new ArmedRule(rule, source, progress[`${source}/${rule.id}`]));
+}
+
+/** The rule for the operations of an API. */
+function fit({ document, id }: Rule, { operations }: Api): Rule {
+  return readRule(document, id, operations);
 }
 
 function isSameRule(a: Rule, b: Rule): boolean {

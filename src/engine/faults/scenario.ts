@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/event.ts";
+import type { Api } from "../contract/api.ts";
 import type { AnyOperation } from "../contract/operation.ts";
 import { toValidator } from "../contract/validator.ts";
 import { checkDocument } from "../documents/check-document.ts";
@@ -16,6 +16,9 @@ import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
 import { isCatalogueCode, nearestCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
 import { type ExpectDocument, RuleDocument, SCENARIO_NAME, ScenarioDocument } from "./rule-document.ts";
+
+/** The declarations that rules are checked against. */
+export type RuleApi = Pick<Api, "operations" | "events">;
 
 /** A scenario, checked and read. */
 export interface Scenario {
@@ -73,7 +76,7 @@ export interface ScenarioText {
  * Reads and checks a scenario file (interfaces 6).
  * @throws DocumentError with file, line and column of every problem
  */
-export function readScenario({ text, shown, file, warn }: ScenarioText, api: DeclaredApi): Scenario {
+export function readScenario({ text, shown, file, warn }: ScenarioText, api: RuleApi): Scenario {
   const limits = { maxBytes: MAX_SCENARIO_BYTES, maxScalar: 100_000 };
   const document = readDocument(text, { file: shown, limits, warn });
   throwProblems(document, checkDocument(document, toValidator(ScenarioDocument)));
@@ -87,7 +90,7 @@ export function readScenario({ text, shown, file, warn }: ScenarioText, api: Dec
  * Reads one rule that was given as a value.
  * @throws DocumentError naming the field at fault and the nearest right word
  */
-export function readInlineRule(value: unknown, api: DeclaredApi, newId: () => string): Rule {
+export function readInlineRule(value: unknown, api: RuleApi, newId: () => string): Rule {
   const document = inlineDocument(value, { file: "rule" });
   throwProblems(document, checkDocument(document, toValidator(RuleDocument)));
   const rule = value as RuleDocument;
@@ -120,7 +123,7 @@ function ruleId({ id }: { id?: string }, index: number): string {
 
 function findProblems(
   document: UserDocument,
-  { written, name, api }: { written: ScenarioDocument; name: string; api: DeclaredApi },
+  { written, name, api }: { written: ScenarioDocument; name: string; api: RuleApi },
 ): DocumentProblem[] {
   const found: ProblemDetails[] = [];
   if (!SCENARIO_NAME.test(name)) {

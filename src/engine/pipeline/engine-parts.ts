@@ -6,11 +6,9 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
 import type { Answer, PlainRequest, RequestHeaders } from "./plain-http.ts";
-import type { Router } from "./router.ts";
 
 /** The parts that the composition root gives the engine; the pipeline itself names no resource. */
 export interface EngineParts {
-  router: Router;
   identify: (
     tx: Transaction,
     headers: RequestHeaders,

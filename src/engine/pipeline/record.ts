@@ -36,7 +36,7 @@ export function record(
   };
   const entry = sandbox.journal.add(answered, changing?.entry);
   const { operation, code } = exchange;
-  if (operation !== undefined) sandbox.outcomes.count(operation, code ?? answer.status);
+  if (operation !== undefined) sandbox.outcomes.count(operation.id, code ?? answer.status);
   return entry;
 }
 

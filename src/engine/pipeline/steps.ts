@@ -20,7 +20,7 @@ import { judgeUnknown, validateForm, validateJson, validateParams, validateQuery
 
 /** A path of no operation is refused after the faults, since a rule may answer it (interfaces 11). */
 function route(exchange: Exchange): void {
-  const { router } = exchange.engine;
+  const { router } = exchange.sandbox.api;
   const match = router.find(exchange.method, exchange.path);
   if (match !== undefined) {
     exchange.operation = match.operation;

@@ -1,4 +1,4 @@
-import type { DeclaredApi } from "../contract/event.ts";
+import { type Api, createApi } from "../contract/api.ts";
 import type { Resource } from "../contract/resource.ts";
 import { apiKeysResource } from "./api-keys/rules.ts";
 import { assistantsResource } from "./assistants/operations.ts";
@@ -11,7 +11,6 @@ import { connectorJobsResource } from "./connector-jobs/operations.ts";
 import { connectorNotificationsResource } from "./connector-notifications/operations.ts";
 import { dashboardsResource } from "./dashboards/operations.ts";
 import { departmentsResource } from "./departments/operations.ts";
-import { EVENTS } from "./events.ts";
 import { filesResource } from "./files/operations.ts";
 import { imagesResource } from "./images/operations.ts";
 import { invoicesResource } from "./invoices.ts";
@@ -26,9 +25,8 @@ import { usageResource } from "./usage/operations.ts";
 import { usersResource } from "./users/operations.ts";
 import { vectorStoresResource } from "./vector-stores/operations.ts";
 import { webhooksResource } from "./webhooks/operations.ts";
-import { webhookTest } from "./webhooks/schema.ts";
 
-/** The whole emulated API, one line per resource; order is the order of documents and lists. */
+/** The API of the reference, one line per resource; order is the order of documents and lists. */
 const ALL = [
   organizationsResource,
   usersResource,
@@ -58,7 +56,4 @@ const ALL = [
 ] as const;
 export const RESOURCES: readonly Resource[] = ALL;
 
-export const API: DeclaredApi = {
-  operations: RESOURCES.flatMap(({ operations }) => operations),
-  events: [...EVENTS, webhookTest],
-};
+export const API: Api = createApi(RESOURCES);

@@ -1,5 +1,3 @@
-import type { AnyOperation } from "../contract/operation.ts";
-
 /** Counts of pairs. */
 class PairCounter<K, L> {
   private readonly counts = new Map<K, Map<L, number>>();
@@ -34,8 +32,8 @@ class PairCounter<K, L> {
 /** A success by its status, an error by its code. */
 export type AnswerOutcome = number | string;
 
-/** The outcomes of each operation in one sandbox, for coverage; a reset does not clear them. */
-export class OutcomeCounts extends PairCounter<AnyOperation, AnswerOutcome> {}
+/** The outcomes of each operation, by its id, in one sandbox, for coverage; a reset does not clear them. */
+export class OutcomeCounts extends PairCounter<string, AnswerOutcome> {}
 
 /** Requests by operation and status since the server began, for metrics; null: no operation has the path. */
 export class RequestCounter extends PairCounter<string | null, number> {}

@@ -152,6 +152,8 @@ export interface FaultInjector {
   setScenarios(names: readonly string[], first?: boolean): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
+  /** The sandbox's operations have changed. */
+  followApi(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
   state(): FaultState;

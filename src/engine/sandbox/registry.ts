@@ -72,10 +72,10 @@ export class SandboxRegistry {
    * uploads that have lost bytes since that moment.
    */
   fork(source: Sandbox, name: string, moment?: StateRef): { fork: Sandbox; gone: string[] } {
-    const { seed, settings } = source;
+    const { seed, settings, own } = source;
     const { scenarios } = source.faults;
     let gone: string[] = [];
-    const fork = this.add({ name, seed, settings, scenarios }, source.source, (made) => {
+    const fork = this.add({ name, seed, settings, own, scenarios }, source.source, (made) => {
       gone = made.adopt(source, moment);
     });
     return { fork, gone };

@@ -1,3 +1,4 @@
+import type { Resource } from "../contract/resource.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { ClockMode } from "../state/clock.ts";
 import type { Root } from "../state/tables.ts";
@@ -27,6 +28,8 @@ export interface SandboxOptions {
   seed?: number;
   clock?: ClockSetting;
   settings?: Partial<Settings>;
+  /** Resources of this sandbox alone. */
+  own?: readonly Resource[];
 }
 
 export interface SandboxReset {

@@ -1,4 +1,6 @@
 import { toHex } from "../bytes.ts";
+import { type Api, extendApi } from "../contract/api.ts";
+import type { Resource } from "../contract/resource.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../contract/settings.ts";
 import { digest, hmac } from "../platform.ts";
 import { type ClockMode, makeClock, moveClock, readClock } from "../state/clock.ts";
@@ -39,6 +41,8 @@ export type SandboxChange = "created" | "reset" | "restored";
 
 /** The parts that all sandboxes of a server share. */
 export interface SandboxParts {
+  /** The API of all sandboxes without operations of their own. */
+  api: () => Api;
   fixtures: FixtureSource;
   defaults: { seed: number; clock: ClockSetting; settings: Partial<Settings> };
   wallClock: () => number;
@@ -83,11 +87,17 @@ export class Sandbox {
   source: LoadedFixture;
   /** The initial instant, to which `reset` sets a frozen clock. */
   start: number;
+  /** The operations of the server, and its own. */
+  api: Api;
+  /** Resources of this sandbox alone. */
+  own: readonly Resource[];
   private readonly parts: SandboxParts;
 
   constructor(parts: SandboxParts, options: SandboxOptions, source: LoadedFixture) {
     const { defaults } = parts;
     this.parts = parts;
+    this.own = options.own ?? [];
+    this.api = extendApi(parts.api(), this.own);
     this.name = options.name;
     this.created_at = parts.wallClock();
     this.snapshots = new Snapshots(parts.blobs);
@@ -152,6 +162,19 @@ export class Sandbox {
     this.journal.resize(this.settings.journal_limit);
     this.history.resize(this.settings.history_limit);
     this.followSettings();
+  }
+
+  /** Replaces the resources of this sandbox alone. */
+  setOwn(own: readonly Resource[]): void {
+    this.own = own;
+    this.followApi();
+  }
+
+  /** The server's API has changed, or its own part: new collections get a table, rules find new operations. */
+  followApi(): void {
+    this.api = extendApi(this.parts.api(), this.own);
+    this.world.followCollections();
+    this.faults.followApi();
   }
 
   /** Adjusts the world's own activity to the current settings, which may differ from those at the save. */
@@ -287,6 +310,7 @@ export class Sandbox {
       wallClock: this.parts.wallClock,
       parts: {
         ...parts,
+        collections: () => this.api.collections,
         onCommit: (world, commit) => {
           this.recorder.recordCommit(commit);
           parts.onCommit(world, commit);

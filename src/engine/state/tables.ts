@@ -57,6 +57,22 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return tables.reduce((result: Tables, table) => result.replaced(table), this);
   }
 
+  /**
+   * With a table for each of these collections: a new one is empty, and one that was declared again has the records of
+   * its predecessor. Other tables stay, since their collection may be declared again.
+   */
+  completed(collections: readonly AnyCollection[]): Tables {
+    const missing = collections.filter((collection) => this.get(collection.name)?.collection !== collection);
+    if (missing.length === 0) return this;
+    const tables = new Map<string, AnyTable>(this);
+    for (const collection of missing) {
+      const before = tables.get(collection.name);
+      const records = before === undefined ? () => [] : () => [...before.all()];
+      tables.set(collection.name, Table.of(collection, records));
+    }
+    return Tables.of([...tables.values()]);
+  }
+
   *[Symbol.iterator](): IterableIterator<readonly [string, AnyTable]> {
     for (const table of this.list) yield [table.collection.name, table];
   }

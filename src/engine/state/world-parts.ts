@@ -1,4 +1,5 @@
 import type { Clock, TimerKind } from "./clock.ts";
+import type { AnyCollection } from "./collection.ts";
 import type { Root } from "./tables.ts";
 import type { Timer } from "./timers.ts";
 import type { EmittedEvent, Transaction, WrittenRecord } from "./transaction.ts";
@@ -25,6 +26,8 @@ export interface ObservedWorld {
 }
 
 export interface WorldParts {
+  /** The collections that the world has; asked again after a restore. */
+  collections?: () => readonly AnyCollection[];
   /** Called before each change looks at the clock; a replay moves it then. Must not throw. */
   beforeChange?: () => void;
   timerHandlers: Partial<Record<TimerKind, TimerHandler>>;

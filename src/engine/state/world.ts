@@ -56,13 +56,13 @@ export class World implements ObservedWorld {
   generation = 0;
 
   constructor(options: WorldOptions) {
-    this.root = options.root;
+    this.parts = options.parts;
+    this.root = this.completed(options.root);
     this.clock = options.clock;
     this.origin = options.origin;
     this.seed = options.seed;
     this.secretKey = options.secretKey;
     this.wallClock = options.wallClock;
-    this.parts = options.parts;
     this.arm();
   }
 
@@ -101,6 +101,11 @@ export class World implements ObservedWorld {
   /** A change of the world's own setup, not of a request: the world stays unchanged. */
   arrange(change: (tx: Transaction) => void): void {
     this.transactNow(change, { by: this.by, timer: undefined });
+  }
+
+  /** The collections have changed: new ones get a table. */
+  followCollections(): void {
+    this.root = this.completed(this.root);
   }
 
   /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
@@ -191,7 +196,7 @@ export class World implements ObservedWorld {
 
   /** Restores the value; the clock shows its instant. */
   restore(value: WorldValue): void {
-    this.root = value.root;
+    this.root = this.completed(value.root);
     this.origin = value.origin;
     this.requests = value.requests;
     this.seed = value.seed;
@@ -285,6 +290,11 @@ export class World implements ObservedWorld {
       this.parts.onTimerError?.(error, timer);
     }
     return { timer };
+  }
+
+  private completed(root: Root): Root {
+    const tables = root.tables.completed(this.parts.collections?.() ?? []);
+    return tables === root.tables ? root : { ...root, tables };
   }
 
   /** Sets the wake-up to the nearest due instant. */

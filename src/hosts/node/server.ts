@@ -1,10 +1,10 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import { MAX_HEADER_BYTES } from "../../engine/contract/router.ts";
 import { handleRequest } from "../../engine/pipeline/engine.ts";
 import type { EngineParts } from "../../engine/pipeline/engine-parts.ts";
 import { readAddress } from "../../engine/pipeline/plain-http.ts";
-import { MAX_HEADER_BYTES } from "../../engine/pipeline/router.ts";
 import type { ExpressServer } from "./express-server.ts";
 import type { FindSandbox } from "./hooks.ts";
 import { followSockets, lingerOnClose } from "./linger.ts";

@@ -50,7 +50,7 @@ export function coverageMatrix(operations: readonly AnyOperation[], counts: Outc
 }
 
 function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
-  const hits = counts.get(operation);
+  const hits = counts.get(operation.id);
   const outcomes: CoveredOutcome[] = [
     ...listSuccesses(operation).map(({ status }) => ({ status, code: null, hits: hits.get(status) ?? 0 })),
     ...listErrorCodes(operation)

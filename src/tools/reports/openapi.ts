@@ -1,7 +1,8 @@
+import type { Api } from "../../engine/contract/api.ts";
 import { ASSUMPTIONS } from "../../engine/contract/assumptions/index.ts";
 import { codeInB, type Envelope, envelopeFor } from "../../engine/contract/envelopes.ts";
 import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contract/errors.ts";
-import { type AnyEvent, type DeclaredApi, dataSchema } from "../../engine/contract/event.ts";
+import { type AnyEvent, dataSchema } from "../../engine/contract/event.ts";
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
@@ -26,7 +27,7 @@ const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
  * `x-assumed` with the ids of the ledger.
  */
 export function openApiDocument(
-  { operations, events }: DeclaredApi,
+  { operations, events }: Pick<Api, "operations" | "events">,
   version: string,
   site: Pick<Site, "baseUrl"> = LOCAL_SITE,
 ): Json {

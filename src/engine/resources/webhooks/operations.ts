@@ -10,6 +10,7 @@ import { receivers } from "../../receivers/receiver.ts";
 import type { WorldReader } from "../../state/transaction.ts";
 import { emails } from "../../webhooks/outbox.ts";
 import { outgoing, queueAttempt } from "../../webhooks/outgoing.ts";
+import { EVENTS } from "../events.ts";
 import { type Caller, CURRENT_MEMBER_ERRORS, requireCurrentMember } from "../organizations/access.ts";
 import { cancelPending, enqueueEvents, enqueueTest, keepTimer, toBody } from "./deliveries.ts";
 import { fixtureFacts, makeDelivery, makeWebhook, webhooksFixture } from "./fixtures.ts";
@@ -29,6 +30,7 @@ import {
   WebhookBody,
   WebhookUrl,
   webhooks,
+  webhookTest,
 } from "./schema.ts";
 
 /** The refusals of `requireWebhook`. */
@@ -318,6 +320,7 @@ export const webhooksResource = {
     listDeliveries,
     redeliver,
   ],
+  events: [...EVENTS, webhookTest],
   factories: { webhooks: makeWebhook, deliveries: makeDelivery },
   fixture: webhooksFixture,
   onEvents: enqueueEvents,

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
-import { Router } from "../../../engine/pipeline/router.ts";
+import { Router } from "../../../engine/contract/router.ts";
 import { decompress } from "../../har/har-entry.ts";
 import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
 import { unpackHar } from "../../har/har-zip.ts";

@@ -1,4 +1,4 @@
-import { type AnyOperation, METHODS, type Method } from "../contract/operation.ts";
+import { type AnyOperation, METHODS, type Method } from "./operation.ts";
 
 /** Limit of request line and headers together. */
 export const MAX_HEADER_BYTES = 32 * 1024;
