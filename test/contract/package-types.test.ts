@@ -35,7 +35,9 @@ declare module "understudy-sandbox" {
 const client = connect("http://127.0.0.1:4747");
 declare const sandbox: SandboxClient;
 `;
-const RUNNERS_HEAD = `import { test as vitest, expect as expectV, type TestOptions } from "understudy-sandbox/vitest";
+const RUNNERS_HEAD = `/// <reference types="understudy-sandbox/vite-client" />
+import { credentials } from "virtual:understudy";
+import { test as vitest, expect as expectV, type TestOptions } from "understudy-sandbox/vitest";
 import { test as playwright, expect as expectP } from "understudy-sandbox/playwright";
 import { handlersFor } from "understudy-sandbox/msw";
 import understudyPlugin from "understudy-sandbox/vite";
@@ -133,6 +135,6 @@ describe("the package's declarations [interfaces 13]", () => {
       return [...text.matchAll(/(?:from |import\()"([^"]*)"/g)].map(([, from]) => from!);
     });
     const runners = ["@playwright/test", "msw", "vite", "vitest"];
-    expect([...new Set(named)].sort()).toEqual(["./index.js", ...runners]);
+    expect([...new Set(named)].sort()).toEqual(["./index.js", "understudy-sandbox", ...runners].sort());
   });
 });

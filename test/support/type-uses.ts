@@ -126,6 +126,7 @@ export const RIGHT_IN_RUNNERS = [
   'handlersFor({ url: "http://127.0.0.1:4747/_s/mine" }, { origin: "https://api.example.com" })',
   'understudyPlugin({ fixture: "reference", seed: 7, paths: ["/v1"] }).name',
 
+  "credentials.usr_dan.length",
   'vitest.override({ understudy: { seed: 7, settings: { preview: "on" } } })',
   'vitest.extend({ understudy: { seed: 7, clock: { mode: "frozen", now: "2020-02-29T12:00:00Z" } } })',
   'vitest.extend({ understudy: { fixture: "reference", scenarios: ["slow-network"], scenariosFolder: "mine" } satisfies TestOptions })',
@@ -137,6 +138,7 @@ export const RIGHT_IN_RUNNERS = [
 ];
 
 export const MISSPELT_IN_RUNNERS = [
+  "credentials.usr_daan",
   'handlersFor(sandbox, { orign: "https://api.example.com" })',
   "handlersFor(sandbox)",
   'understudyPlugin({ fixtur: "reference" })',
