@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { shareBaseKey } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, DurabilityHook, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { SavingFailure } from "../persistence/saver.ts";
@@ -48,6 +49,7 @@ export class Fleet implements DurabilityHook {
       parts.log.warn(warning),
     );
     store.limit = limit;
+    shareBaseKey(parts.token);
     try {
       const node = new FleetNode({ ...parts, store });
       this.opened = node;

@@ -275,6 +275,25 @@ describe("a fleet [interfaces 15]", () => {
     expect(none.body).toMatchObject({ status: 404, type: "urn:understudy:problem:unknown-snapshot" });
   });
 
+  it("a repeat in another node's sandbox hands out URLs of the same base [interfaces 10, 15]", async () => {
+    const a = await start();
+    const b = await startNodeProcess(redis);
+    try {
+      await a.control("POST", "/_control/sandboxes", { name: "ci" });
+      await b.control("POST", "/_control/sandboxes", { name: "other" });
+      const file = { filename: "a.txt", file_size: 1, mime_type: "text/plain" };
+      const { body } = await a.call("ada", "POST", "/_s/ci/v1/organizations/org_acme/files/upload-url", file);
+      const { entries } = (await a.control("GET", "/_control/sandboxes/ci/history")).body;
+      const path = `/_control/sandboxes/ci/history/${entries[0].id}/repeat`;
+      const { differences } = (await a.control("POST", path, { in: "other" })).body;
+      const url = differences.find(({ what }: { what: string }) => what === "body.upload_url").after;
+      expect(withoutToken(url)).toBe(withoutToken(body.upload_url));
+    } finally {
+      await b.stop();
+    }
+  });
+  const withoutToken = (url: string) => url.replace(/upload_id=.*/, "");
+
   it("a stream shows nothing that Redis has not acknowledged [interfaces 15]", async () => {
     const a = await start();
     await a.control("POST", "/_control/sandboxes", { name: "ci" });

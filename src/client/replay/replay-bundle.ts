@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../../engine/contract/settings.ts";
-import { repeatUnderBase } from "../../engine/pipeline/plain-http.ts";
+import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
@@ -89,17 +89,15 @@ class Replay {
     this.committed = request.committed;
     const address = { host: "127.0.0.1", port };
     const headers = request.headers.map(([name, value]) => [name!, this.resolved(value!)]);
-    const entry = await repeatUnderBase(request.base_url, (base) =>
-      sendRecorded(
-        sandbox,
-        createRequestOwn(() => address),
-        {
-          method: request.method,
-          target: this.resolved(request.target),
-          headers: [...headers, ...base],
-          body: this.toBytes(request.body),
-        },
-      ),
+    const entry = await sendRecorded(
+      sandbox,
+      createRequestOwn(() => address),
+      {
+        method: request.method,
+        target: this.resolved(request.target),
+        headers: [...headers, ...toBaseHeaders(request.base_url)],
+        body: this.toBytes(request.body),
+      },
     );
     await sandbox.world.settled();
     const step = `request ${number}, ${request.method} ${request.target}`;

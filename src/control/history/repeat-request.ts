@@ -1,6 +1,6 @@
 import { toHex } from "../../engine/bytes.ts";
 import type { WireRequest } from "../../engine/pipeline/plain-http.ts";
-import { BASE_HEADER, repeatUnderBase } from "../../engine/pipeline/plain-http.ts";
+import { BASE_HEADER, toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { digest, randomHex } from "../../engine/platform.ts";
 import type { HistoryEntry } from "../../engine/sandbox/history-entry.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -61,17 +61,15 @@ export async function repeatRequest(
   try {
     const query = entry.query === "" ? "" : `?${entry.query}`;
     const isIts = ({ request_headers }: JournalEntry) => request_headers.includes(mark);
-    const sent = await repeatUnderBase<ComparedAnswer | undefined>(entry.base_url, (base) => {
-      const again = {
-        method: entry.method,
-        target: `/_s/${target.name}${entry.path}${query}`,
-        headers: [...copiedHeaders(entry), [MARK, mark], ...base],
-        body: entry.request_body,
-      };
-      return target instanceof RemoteSandbox
-        ? sendToRemote(entry, target, again)
-        : sendRecorded(target, server.request, { ...again, isIts });
-    });
+    const again = {
+      method: entry.method,
+      target: `/_s/${target.name}${entry.path}${query}`,
+      headers: [...copiedHeaders(entry), [MARK, mark], ...toBaseHeaders(entry.base_url)],
+      body: entry.request_body,
+    };
+    const sent = await (target instanceof RemoteSandbox
+      ? sendToRemote(entry, target, again)
+      : sendRecorded(target, server.request, { ...again, isIts }));
     if (sent === undefined) throw notRepeatable("The server gave no answer to the repeated request");
     return sent;
   } finally {

@@ -1,5 +1,6 @@
+import { toHex } from "../bytes.ts";
 import type { RequestHeaders } from "../contract/operation.ts";
-import { randomHex } from "../platform.ts";
+import { hmac, randomHex } from "../platform.ts";
 import type { WireFault } from "../sandbox/fault-injector.ts";
 
 export type { RequestHeaders };
@@ -118,28 +119,29 @@ export interface Address {
   prefixed: boolean;
 }
 
-/** A repeated request's header; it stands for the base of the URLs that its first answer handed out. */
+/** A repeated request's header: the base of the URLs that its first answer handed out, after its signature. */
 export const BASE_HEADER = "x-sandbox-base";
-/** By the header's value, while the request is under way: no client can make one up. */
-const basesOfRepeats = new Map<string, string>();
+/** No client has it. */
+let baseKey: string | undefined;
 
-/** Sends a request with headers by which this process hands out URLs of that base again. */
-export async function repeatUnderBase<T>(
-  base: string | undefined,
-  send: (headers: [string, string][]) => Promise<T>,
-): Promise<T> {
-  if (base === undefined) return send([]);
-  const mark = randomHex(12);
-  basesOfRepeats.set(mark, base);
-  try {
-    return await send([[BASE_HEADER, mark]]);
-  } finally {
-    basesOfRepeats.delete(mark);
-  }
+/** The nodes of a fleet share a key, since a request may be repeated into another node's sandbox. */
+export function shareBaseKey(key: string): void {
+  baseKey = key;
 }
 
-export function findRepeatedBase({ [BASE_HEADER]: mark }: RequestHeaders): string | undefined {
-  return basesOfRepeats.get(String(mark));
+/** The headers by which a repeated request is answered with URLs of this base again. */
+export function toBaseHeaders(base: string | undefined): [string, string][] {
+  return base === undefined ? [] : [[BASE_HEADER, `${signBase(base)} ${base}`]];
+}
+
+export function findRepeatedBase({ [BASE_HEADER]: given }: RequestHeaders): string | undefined {
+  const [signature, base] = String(given).split(" ");
+  return base !== undefined && signature === signBase(base) ? base : undefined;
+}
+
+function signBase(base: string): string {
+  baseKey ??= randomHex(32);
+  return toHex(hmac("sha256", baseKey, `${BASE_HEADER} ${base}`));
 }
 
 const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
