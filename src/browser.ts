@@ -65,6 +65,7 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     readyToSend: undefined,
     durability: undefined,
     refuseGrowth: undefined,
+    upstream: undefined,
     refuseDefault: false,
     onDelete: () => {},
     replay: undefined,

@@ -26,6 +26,7 @@ import { standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outbound.ts";
+import { createUpstream } from "./hosts/node/outbound/upstream.ts";
 import { OwnAddress } from "./hosts/node/own-address.ts";
 import { WireBreaker } from "./hosts/node/perform-wire.ts";
 import { readForm } from "./hosts/node/read-form.ts";
@@ -95,6 +96,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
     durability: durable && { mark: durable.mark, settle: settleOrUnsaved(durable) },
     refuseGrowth: recordsRefusal(limits),
     refuseDefault: options.refuseDefault === true,
+    upstream: options.upstream && createUpstream(options.upstream, network.policy.mode),
     onDelete: ({ name }) => origins.close(name),
   });
   const { sandboxes, wallClock } = engine;

@@ -2135,6 +2135,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:not-saved"
     | "urn:understudy:problem:moved"
     | "urn:understudy:problem:store-failing"
+    | "urn:understudy:problem:upstream-failed"
     | "urn:understudy:problem:no-port"
     | "urn:understudy:problem:not-available"
     | "urn:understudy:problem:internal";

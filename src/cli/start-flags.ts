@@ -53,6 +53,20 @@ export const START_FLAGS = {
     describe: "Host name to accept for the control API, the console and browsers",
   },
   "allow-webhook": { type: "string", array: true, describe: "CIDR that webhooks may call in shared mode" },
+  upstream: {
+    type: "string",
+    describe: "The real service's URL; gets the requests of paths that nothing here serves",
+  },
+  "upstream-header": {
+    type: "string",
+    array: true,
+    describe: 'Header of those requests, such as "Authorization: Bearer KEY"; replaces the client\'s',
+  },
+  "allow-upstream": {
+    type: "string",
+    array: true,
+    describe: "With --shared: CIDR of the upstream's addresses",
+  },
   overrides: {
     type: "boolean",
     describe: "Accept faults in request headers such as X-Sandbox-Fault (--no-overrides: refuse them)",

@@ -14,6 +14,7 @@ import type { UnderstudyOptions } from "../understudy.ts";
 import type { UsedCertificate } from "./certificate.ts";
 import { UsageError } from "./failure.ts";
 import type { Configuration, StartFlags } from "./start-flags.ts";
+import { readUpstream } from "./upstream-options.ts";
 import { requireReadyFile } from "./write-files.ts";
 
 export interface StartOptions {
@@ -51,7 +52,8 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   }
   const readyFile = all["ready-file"];
   if (readyFile !== undefined) requireReadyFile(readyFile);
-  for (const range of all["allow-webhook"] ?? []) requireRange(range);
+  for (const flag of ["allow-webhook", "allow-upstream"] as const)
+    for (const range of all[flag] ?? []) requireRange(flag, range);
   const trustProxy = (all["trust-proxy"] ?? []).flatMap((list) => list.split(",").map((one) => one.trim()));
   requireProxies(trustProxy);
   const most = all["max-sandboxes"];
@@ -83,6 +85,7 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       certificate: await certificate(all),
       publicUrl: readPublicUrl(all["public-url"]),
       trustProxy,
+      upstream: readUpstream(all),
       allowHosts: [...ownNames(host), ...(all["allow-host"] ?? [])],
     },
   };
@@ -231,13 +234,13 @@ function requireMaxSandboxes(most: number, shared: boolean | undefined): void {
 }
 
 /** @throws UsageError */
-function requireRange(range: string): void {
+function requireRange(flag: string, range: string): void {
   const [address, bits, ...more] = range.split("/");
   const family = isIP(address!);
   const most = family === 4 ? 32 : 128;
   const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
   if (family === 0 || !fits || more.length > 0)
-    throw new UsageError(`--allow-webhook takes an address range such as 10.0.0.0/8, not "${range}"`);
+    throw new UsageError(`--${flag} takes an address range such as 10.0.0.0/8, not "${range}"`);
 }
 
 async function configuration(named: string | undefined): Promise<Configuration> {

@@ -35,6 +35,15 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   publicUrl?: string;
   /** Addresses and ranges (CIDR) of proxies, whose `Forwarded` and `X-Forwarded-*` those URLs follow. */
   trustProxy?: readonly string[];
+  /**
+   * The real service, which gets the requests of paths that nothing here serves; `headers` replace the client's, and a
+   * shared server calls `allowAddresses` (CIDR) alone.
+   */
+  upstream?: {
+    url: string;
+    headers?: readonly (readonly [name: string, value: string])[];
+    allowAddresses?: readonly string[];
+  };
   /** Names, apart from loopback, that Host and Origin may have for the control API and the console. */
   allowHosts?: readonly string[];
   /**

@@ -7,6 +7,7 @@ import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Outbound } from "../hosts/node/outbound/outbound.ts";
+import type { UpstreamOptions } from "../hosts/node/outbound/upstream.ts";
 import type { Certificate } from "../hosts/node/server.ts";
 import type { Mount } from "./guard.ts";
 import type { Login } from "./login.ts";
@@ -36,6 +37,8 @@ export interface UnderstudyOptions {
   publicUrl?: string | undefined;
   /** Addresses and ranges of proxies, whose `Forwarded` and `X-Forwarded-*` those URLs follow. */
   trustProxy?: readonly string[] | undefined;
+  /** The real service, which gets the requests of paths that nothing here serves (interfaces 18). */
+  upstream?: UpstreamOptions | undefined;
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly string[];
   /** The user's own scenarios, beside the shipped ones. */

@@ -26,7 +26,7 @@ import { findAttemptEntry, journaledAttempt } from "./webhooks/journal-attempt.t
 export interface EngineOptions
   extends Pick<
       EngineParts,
-      "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "log"
+      "readForm" | "durability" | "refuseGrowth" | "refuseFullDisk" | "refuseDefault" | "upstream" | "log"
     >,
     Pick<RegistryParts, "fixtures" | "defaults" | "serverKey" | "onDelete">,
     Pick<FaultOptions, "scenarios" | "overrides" | "delay"> {
@@ -151,6 +151,7 @@ export function createEngine(options: EngineOptions): Engine {
     refuseFullDisk: options.refuseFullDisk,
     listSandboxes: options.serverKey ? undefined : () => [...sandboxes.all()].map(({ name }) => name),
     refuseDefault: options.refuseDefault,
+    upstream: options.upstream,
     log,
   };
   const handle = (request: PlainRequest) => {

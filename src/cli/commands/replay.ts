@@ -26,9 +26,10 @@ export const replayCommand = command({
   },
 });
 
-function resultText({ requests, control_calls, difference }: ReplayResult): string {
-  const counts = `${requests} request(s) and ${control_calls} control call(s)`;
-  if (difference === undefined) return `${counts} replayed; every answer was the same.`;
+function resultText({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
+  const counts = `${requests - passed_on} request(s) and ${control_calls} control call(s)`;
+  const others = passed_on === 0 ? "" : ` ${passed_on} request(s) had gone to the upstream.`;
+  if (difference === undefined) return `${counts} replayed; every answer was the same.${others}`;
   const { step, what, recorded, replayed } = difference;
   return [
     `The answers differ at ${step}:`,

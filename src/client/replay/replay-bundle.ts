@@ -20,6 +20,8 @@ import { assemble, type ReplaySeams } from "../../understudy.ts";
 export interface ReplayResult {
   requests: number;
   control_calls: number;
+  /** Requests that went to an upstream, if any; they are not repeated. */
+  passed_on?: number;
   /** Undefined when every answer was the same. */
   difference?: Difference & { step: string; request?: number };
 }
@@ -47,6 +49,7 @@ class Replay {
   private committed: string | undefined;
   private requests = 0;
   private controlCalls = 0;
+  private passedOn = 0;
 
   constructor(bundle: Bundle) {
     this.bundle = bundle;
@@ -76,11 +79,18 @@ class Replay {
   }
 
   private counts() {
-    return { requests: this.requests, control_calls: this.controlCalls };
+    return {
+      ...{ requests: this.requests, control_calls: this.controlCalls },
+      ...(this.passedOn > 0 && { passed_on: this.passedOn }),
+    };
   }
 
   private async request({ request, answer }: RequestStep) {
     const number = ++this.requests;
+    if (answer.headers.some(([name, value]) => name === "X-Sandbox-Decision" && value === "upstream")) {
+      this.passedOn += 1;
+      return undefined;
+    }
     this.present = { request, answer };
     const { sandbox, port } = this.world;
     await this.moveTo(request.at);

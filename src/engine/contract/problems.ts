@@ -92,6 +92,11 @@ export const PROBLEMS = {
     "The store cannot be used",
     "In a fleet: Redis is unreachable or refuses; `Retry-After` says when to retry",
   ),
+  "upstream-failed": type(
+    502,
+    "The upstream did not answer",
+    "A request was passed to `--upstream`; 504 if the time ran out, 508 if it came back",
+  ),
   "no-port": type(503, "No port is free", "No port could be opened for the sandbox's origin"),
   "not-available": type(501, "Not Available Here", "The engine runs in a page, which lacks this function"),
   internal: type(500, "Internal Server Error", "A defect of Understudy; please report it"),

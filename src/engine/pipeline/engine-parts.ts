@@ -33,7 +33,37 @@ export interface EngineParts {
   listSandboxes: (() => string[]) | undefined;
   /** Whether `default` answers no request, because each test has a sandbox of its own (interfaces 16). */
   refuseDefault: boolean;
+  /** interfaces 18: receives the requests of paths that nothing here serves. */
+  upstream: Upstream | undefined;
   log: { error(fields: object, message: string): void };
+}
+
+/** A port: the real service behind the sandbox. */
+export interface Upstream {
+  readonly url: string;
+  /** @throws ClientGone; UpstreamFailure if no answer came */
+  send(
+    request: Pick<PlainRequest, "method" | "rawHeaders" | "body" | "signal"> & { target: string },
+  ): Promise<UpstreamAnswer>;
+}
+
+export interface UpstreamAnswer {
+  status: number;
+  /** Name, value, name, value … as they came. */
+  headers: readonly string[];
+  /** As it comes in, never decompressed; throws if it breaks off. */
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** Why the upstream gave no answer: a status (502, 504 or 508) and a sentence. */
+export class UpstreamFailure extends Error {
+  override readonly name = "UpstreamFailure";
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** interfaces 2, `--durable`, and 15: the changes that an answer reports are stored before it is sent. */

@@ -144,6 +144,11 @@ export class Exchange implements RequestDraw, StepExchange {
     return this.receiving;
   }
 
+  /** Whether `readBody` was called, so that the request's own body cannot be read again. */
+  get hasReadBody(): boolean {
+    return this.receiving !== undefined;
+  }
+
   warn(warning: string): void {
     this.warnings = [...this.warnings, warning];
   }

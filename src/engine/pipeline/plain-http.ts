@@ -55,6 +55,8 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
   content_type: string | undefined;
   body: string | Uint8Array | undefined;
+  /** Name, value, name, value … of another server's answer, which is sent with its own headers alone. */
+  passed_headers?: readonly string[];
   stream?: (signal: AbortSignal) => AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
   /** For X-Sandbox-Decision, unless something else decided. */
   decision?: string | undefined;
@@ -70,6 +72,8 @@ export interface PlainAnswer {
   length: number;
   /** Instead of `body`: produces it piece by piece, until the signal aborts. */
   stream: ((signal: AbortSignal) => AsyncIterable<string | Uint8Array>) | undefined;
+  /** Whether each piece of `stream` is whole server-sent events, so that comments may stand between them. */
+  has_events: boolean;
   /** The wire fault with which the host sends the answer. */
   wire: InjectedWire | undefined;
 }

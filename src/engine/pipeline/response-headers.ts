@@ -47,6 +47,7 @@ const ALLOWED_HEADERS =
  * @throws TypeError for a header that HTTP cannot carry
  */
 export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
+  if (answer.passed_headers !== undefined) return toPassedAnswer(exchange, answer);
   const { decision, organization, rate, request } = exchange;
   const headers = [
     "service-api-version",
@@ -76,13 +77,27 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
   return addBody(headers, answer);
 }
 
+/** The upstream's own headers; a page on this origin needs ours in place of its CORS headers. */
+function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer): PlainAnswer {
+  const headers = ["X-Sandbox-Decision", decision];
+  const { origin } = request.headers;
+  if (typeof origin === "string") addCorsHeaders(headers, origin, sandbox.settings);
+  const [given, cors] = [answer.passed_headers!, headers.length > 2];
+  for (let i = 0; i < given.length; i += 2)
+    if (!cors || !/^access-control-/i.test(given[i]!)) headers.push(given[i]!, given[i + 1]!);
+  return { ...addBody([], answer), headers };
+}
+
 /** With the headers that describe the body. */
 export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
   if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? utf8Length(body) : body.length;
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
-  return { status, headers, body, length, stream: stream as PlainAnswer["stream"], wire: undefined };
+  return {
+    ...{ status, headers, body, length, stream: stream as PlainAnswer["stream"] },
+    ...{ has_events: content_type?.startsWith("text/event-stream") === true, wire: undefined },
+  };
 }
 
 /** Clients such as Python's requests read text without a charset as Latin-1. */

@@ -8,6 +8,7 @@ import { BodyCapture } from "./body-capture.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import { type Exchange, ReceivedCall, Undecidable } from "./exchange.ts";
 import { EarlyResponse, hasOverride, injectFault } from "./inject-fault.ts";
+import { mayPassOn, passOn } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
 import { findInPath, ORGANIZATION, refuseCaller } from "./request-facts.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
@@ -28,7 +29,7 @@ function route(exchange: Exchange): void {
     return;
   }
   exchange.unmatched = notFound(exchange, router.allowed(exchange.path));
-  if (exchange.sandbox.faults.outside === undefined) throw exchange.unmatched;
+  if (exchange.sandbox.faults.outside === undefined && !mayPassOn(exchange)) throw exchange.unmatched;
 }
 
 /** RESOURCE_NOT_FOUND, METHOD_NOT_ALLOWED (G04) */
@@ -67,7 +68,9 @@ function isFaulty({ sandbox, request }: Exchange): boolean {
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
-  if (exchange.unmatched !== undefined || isFaulty(exchange)) return injectFault(exchange, "before");
+  const { unmatched, sandbox } = exchange;
+  const asks = unmatched === undefined ? isFaulty(exchange) : sandbox.faults.outside !== undefined;
+  if (asks) return injectFault(exchange, "before");
 }
 
 /** @throws ApiError of `route`; why the caller is refused if a rule serves the path to others */
@@ -289,6 +292,7 @@ export const REQUEST_STEPS: readonly Step<Exchange>[] = [
   { name: "route", run: route },
   { name: "route", run: identify },
   { name: "fault", run: injectFaultsBefore },
+  { name: "route", run: passOn },
   { name: "route", run: requireOperation },
   { name: "auth", run: authenticate },
   { name: "rate-limit", run: countRequest },

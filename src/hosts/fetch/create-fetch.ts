@@ -66,7 +66,15 @@ async function answerReceiver({ receiver }: FetchRoutes, plain: FetchRequest): P
     [value].flat().flatMap((one) => [name, one]),
   );
   return toResponse(
-    { status, headers: list, body, length: body.length, stream: undefined, wire: undefined },
+    {
+      status,
+      headers: list,
+      body,
+      length: body.length,
+      stream: undefined,
+      has_events: false,
+      wire: undefined,
+    },
     { method: plain.method, signal: plain.signal },
   );
 }

@@ -15,7 +15,7 @@ export function sendAnswer(
   response: ServerResponse,
   answer: PlainAnswer,
 ): undefined | Promise<void> {
-  const { status, headers, body, length, stream } = answer;
+  const { status, headers, body, length, stream, has_events } = answer;
   if (!response.destroyed && !response.headersSent) {
     if (!request.complete) drainRequest(request);
     response.writeHead(status, headers);
@@ -23,26 +23,23 @@ export function sendAnswer(
     if (stream === undefined) flushTogether(response, body, body?.length === length ? "latin1" : "utf8");
   }
   if (stream === undefined) return undefined;
-  if (request.method !== "HEAD") return sendStream(response, stream, isEventStream(headers));
+  if (request.method !== "HEAD") return sendStream(response, stream, has_events);
   response.end();
   return undefined;
-}
-
-function isEventStream(headers: readonly string[]): boolean {
-  const name = headers.indexOf("Content-Type");
-  return name >= 0 && headers[name + 1]!.startsWith("text/event-stream");
 }
 
 /** Stops the stream when the client leaves. A stream that fails cuts the connection, so that it does not look complete. */
 async function sendStream(
   response: ServerResponse,
   stream: NonNullable<PlainAnswer["stream"]>,
-  isEvents: boolean,
+  has_events: boolean,
 ): Promise<void> {
   const gone = new AbortController();
   if (response.destroyed) gone.abort();
   response.once("close", () => gone.abort());
-  const ping = isEvents ? setInterval(() => response.write(":\n\n"), PING_MS).unref() : undefined;
+  // The beginning may come long after the head.
+  response.flushHeaders();
+  const ping = has_events ? setInterval(() => response.write(":\n\n"), PING_MS).unref() : undefined;
   try {
     for await (const chunk of stream(gone.signal)) {
       if (gone.signal.aborted) break;

@@ -59,6 +59,7 @@ const STEPS: Record<string, string> = {
   rule: "The request breaks a rule of the operation.",
   store: "The change could not be saved, so it was undone.",
   limit: "The sandbox would have exceeded its size limits.",
+  upstream: "Nothing here serves the path, so the request was passed to the upstream.",
   internal: "Understudy failed. This is a bug in Understudy.",
 };
 

@@ -12,7 +12,9 @@ export interface AddressPolicyOptions {
   /** `local` allows every address; `shared` only public unicast ones and those allowed. */
   mode: "local" | "shared";
   /** CIDR ranges that may be called although they are private, such as `10.1.0.0/16` or `fd00::/8`. */
-  allow?: readonly string[];
+  allow?: readonly string[] | undefined;
+  /** In shared mode: whether public addresses need a range, too. */
+  nothingElse?: boolean;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -35,14 +37,19 @@ const CLOUD_HOST_ADDRESSES = new Set(["168.63.129.16"]);
  * carrier-grade NAT, multicast, unspecified and reserved ranges, and IPv6 forms around such IPv4 addresses.
  * @throws {Error} when a range in `allow` is not a CIDR
  */
-export function createAddressPolicy({ mode, allow = [] }: AddressPolicyOptions): AddressPolicy {
+export function createAddressPolicy({
+  mode,
+  allow = [],
+  nothingElse = false,
+}: AddressPolicyOptions): AddressPolicy {
   const allowed = allow.map(parseRange);
   const refusal = (text: string): string | null => {
     if (mode === "local") return null;
     if (net.isIP(text) === 0) return `${text} is not an IP address`;
     // An IPv4-mapped address ends on the wire as that IPv4 address, so it is judged as one.
     const address = ipaddr.process(text);
-    return allowed.some((range) => isWithin(address, range)) ? null : reasonToRefuse(address);
+    if (allowed.some((range) => isWithin(address, range))) return null;
+    return nothingElse ? `${address} is in none of the allowed ranges` : reasonToRefuse(address);
   };
   return { mode, refusal };
 }

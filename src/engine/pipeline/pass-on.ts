@@ -1,0 +1,65 @@
+import { ApiError } from "../contract/errors.ts";
+import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
+import { BodyCapture } from "./body-capture.ts";
+import { UpstreamFailure } from "./engine-parts.ts";
+import { type Exchange, Undecidable } from "./exchange.ts";
+import { EarlyResponse } from "./inject-fault.ts";
+import type { Answer } from "./plain-http.ts";
+
+const DECISION = "upstream";
+
+/** Whether the upstream has the path: nothing here serves it, whatever the method (interfaces 18). */
+export function mayPassOn({ engine, unmatched }: Exchange): boolean {
+  return (
+    engine.upstream !== undefined && unmatched instanceof ApiError && unmatched.code === "RESOURCE_NOT_FOUND"
+  );
+}
+
+/** Passes a request that neither an operation nor a rule serves to the upstream. @throws EarlyResponse with its answer */
+export function passOn(exchange: Exchange): undefined | Promise<void> {
+  if (!mayPassOn(exchange) || exchange.verdict?.asksForCaller) return undefined;
+  const { upstream } = exchange.engine;
+  if (exchange.dryRun === undefined) return send(exchange);
+  exchange.decision = DECISION;
+  throw new Undecidable(`it would be sent to ${upstream!.url}, which a dry run does not do`);
+}
+
+async function send(exchange: Exchange): Promise<void> {
+  const { request, query, path } = exchange;
+  const { method, rawHeaders, signal } = request;
+  const target = query === "" ? path : `${path}?${query}`;
+  const body = await toBody(exchange);
+  try {
+    const answer = await exchange.engine.upstream!.send({ method, target, rawHeaders, body, signal });
+    throw new EarlyResponse(DECISION, {
+      status: answer.status,
+      headers: {},
+      content_type: undefined,
+      body: undefined,
+      passed_headers: answer.headers,
+      ...(method !== "HEAD" && { stream: () => answer.body }),
+    });
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    exchange.reasons = [...exchange.reasons, error.message];
+    throw new EarlyResponse(DECISION, failureAnswer(error));
+  }
+}
+
+/** @throws ApiError PAYLOAD_TOO_LARGE if a rule asked for the body and it is too long for that; ClientGone */
+async function toBody(exchange: Exchange): Promise<AsyncIterable<Uint8Array>> {
+  const { request } = exchange;
+  exchange.captured = new BodyCapture({ withDigest: false });
+  if (!exchange.hasReadBody) return exchange.captured.follow(request.body);
+  const body = await exchange.readBody();
+  return (async function* () {
+    yield body;
+  })();
+}
+
+/** Understudy's own: the upstream gave no answer. */
+function failureAnswer({ status, message }: UpstreamFailure): Answer {
+  const { title } = PROBLEMS["upstream-failed"];
+  const body = JSON.stringify({ type: `${PROBLEM_TYPE}upstream-failed`, title, status, detail: message });
+  return { status, headers: {}, content_type: "application/problem+json", body };
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import http, { type ClientRequest, type IncomingMessage } from "node:http";
+import https from "node:https";
+import type net from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { clearTimeout, setTimeout } from "node:timers";
+import {
+  type Upstream,
+  type UpstreamAnswer,
+  UpstreamFailure,
+} from "../../../engine/pipeline/engine-parts.ts";
+import { createAddressPolicy } from "./address-policy.ts";
+import { createTargetResolver } from "./outbound.ts";
+import { describeFailure } from "./outbound-failure.ts";
+
+export interface UpstreamOptions {
+  /** http or https; its path is put before the path of each request. */
+  url: string;
+  /** Name and value; each replaces the client's headers of that name. */
+  headers?: readonly (readonly [string, string])[];
+  /** Ranges (CIDR) of its addresses; on a shared server no others are called. */
+  allowAddresses?: readonly string[];
+  /** Wall milliseconds until the answer begins. */
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 120_000;
+const MAX_INTERIM_ANSWERS = 100;
+
+/** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
+const HOP_BY_HOP =
+  /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|trailer|transfer-encoding|expect|host)$/i;
+/** Understudy's own, which the real service does not know. */
+const OWN = /^x-(sandbox|understudy)(-|$)/i;
+
+/**
+ * Sends requests to the real service with their own headers and bodies, and gives its answers as they are: neither
+ * decompressed nor redirected. Each request has its own connection.
+ */
+export function createUpstream(
+  { url, headers = [], allowAddresses, timeoutMs = TIMEOUT_MS }: UpstreamOptions,
+  mode: "local" | "shared",
+): Upstream {
+  const policy = createAddressPolicy({ mode, allow: allowAddresses, nothingElse: true });
+  const locate = createTargetResolver({ policy });
+  const base = new URL(url);
+  /** RFC 9110, 7.6.3: shows that a request has been here before. */
+  const via = `1.1 understudy-${randomBytes(6).toString("hex")}`;
+  const replaced = new Set(headers.map(([name]) => name.toLowerCase()));
+
+  return {
+    url,
+    async send({ method, target, rawHeaders, body, signal }): Promise<UpstreamAnswer> {
+      const kept = listHeaders(rawHeaders, (name) => !OWN.test(name) && !replaced.has(name.toLowerCase()));
+      if (kept.some(([name, value]) => name.toLowerCase() === "via" && value.includes(via)))
+        throw new UpstreamFailure(508, `${url} sends the requests that it gets back to this server`);
+      const path = base.pathname.replace(/\/$/, "") + target;
+      const fail = (status: number, why: string) => new UpstreamFailure(status, `${method} ${path}: ${why}`);
+      const isChunked = rawHeaders.some((text, at) => at % 2 === 0 && /^transfer-encoding$/i.test(text));
+      const framing = isChunked ? ["Transfer-Encoding", "chunked"] : [];
+      const host = replaced.has("host") ? [] : ["Host", base.host];
+      const list = [
+        ...host,
+        "Connection",
+        "close",
+        ...kept.flat(),
+        ...headers.flat(),
+        "Via",
+        via,
+        ...framing,
+      ];
+      let late = false;
+      const deadline = new AbortController();
+      const timer = setTimeout(() => {
+        late = true;
+        deadline.abort();
+      }, timeoutMs);
+      try {
+        const { addresses } = await locate(base);
+        const lookup: net.LookupFunction = (_name, { all }, found) =>
+          all ? found(null, [...addresses]) : found(null, addresses[0]!.address, addresses[0]!.family);
+        const { protocol, port } = base;
+        const hostname = base.hostname.replace(/^\[(.*)\]$/, "$1");
+        const to = { protocol, hostname, port, path, method, headers: list, lookup, agent: false as const };
+        const outgoing = (protocol === "https:" ? https : http).request(to);
+        stopWith([signal, deadline.signal], outgoing);
+        const incoming = await exchangeOnce(outgoing, body);
+        // The reader of its body gets the error.
+        incoming.on("error", () => {});
+        if (method === "HEAD") incoming.resume();
+        return {
+          status: incoming.statusCode!,
+          headers: listHeaders(incoming.rawHeaders, () => true).flat(),
+          body: incoming,
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (late) throw fail(504, `no answer within ${timeoutMs / 1000} s`);
+        throw fail(502, describeFailure(error).error.message);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** Pairs of name and value that go on to the other side. */
+function listHeaders(raw: readonly string[], accepts: (name: string) => boolean): [string, string][] {
+  const listed: [string, string][] = [];
+  for (let i = 0; i < raw.length; i += 2)
+    if (!HOP_BY_HOP.test(raw[i]!) && accepts(raw[i]!)) listed.push([raw[i]!, raw[i + 1]!]);
+  return listed;
+}
+
+function stopWith(signals: readonly AbortSignal[], outgoing: ClientRequest): void {
+  for (const signal of signals) {
+    const stop = () => outgoing.destroy();
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  }
+}
+
+/** Resolves with the beginning of the answer, which may come before the end of the body. */
+function exchangeOnce(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once("response", resolve);
+    let interim = 0;
+    outgoing.on("information", () => {
+      interim += 1;
+      if (interim > MAX_INTERIM_ANSWERS) outgoing.destroy(new Error("it sends interim answers without end"));
+    });
+    outgoing.on("error", reject);
+    outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));
+    // An answer before the end of the body ends the upload; the answer counts.
+    pipeline(Readable.from(body), outgoing).catch(reject);
+  });
+}

@@ -1,0 +1,274 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import { readBundle } from "../../src/tools/bundle/bundle.ts";
+import type { UnderstudyOptions } from "../../src/understudy.ts";
+import { startReference } from "../support/harness.ts";
+import { HOSTILE_BEHAVIOURS, type HostileBehaviour, startHostile } from "../support/receivers/hostile.ts";
+
+/* interfaces 18: `--upstream` passes requests of paths that nothing serves to the real service. */
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function startService(handle: Handle): Promise<string> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function start(upstream: UnderstudyOptions["upstream"], options: UnderstudyOptions = {}) {
+  const api = await startReference({ upstream, ...options });
+  open.push(() => api.close());
+  return api;
+}
+
+/** Sends a request with exactly these headers, in their order. */
+function ask(
+  url: string,
+  { method = "GET", headers = [] as string[], body = "" },
+): Promise<{ status: number; rawHeaders: string[]; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { host } = new URL(url);
+    const sent = request(url, { method, headers: ["Host", host, ...headers] }, async (answer) =>
+      resolve({ status: answer.statusCode!, rawHeaders: answer.rawHeaders, body: await text(answer) }),
+    );
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+function valuesOf(rawHeaders: readonly string[], wanted: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === wanted);
+}
+
+describe("a request of an unserved path", () => {
+  it("loses its method, path, query, repeated headers or body on the way [interfaces 18]", async () => {
+    let seen: Pick<IncomingMessage, "method" | "url" | "rawHeaders"> & { body?: string } = {} as never;
+    const url = await startService(async (incoming, response) => {
+      const { method, url: path, rawHeaders } = incoming;
+      seen = { method, url: path, rawHeaders, body: await text(incoming) };
+      response.writeHead(201, ["X-One", "1", "Set-Cookie", "a=1", "Set-Cookie", "b=2"]).end("made");
+    });
+    const api = await start({ url: `${url}/api` });
+    const answer = await ask(`${api.url}/v1/things/%41b?q=a%20b&q=`, {
+      method: "POST",
+      headers: ["X-Note", "one", "Content-Length", "7", "x-note", "two", "X-Sandbox", "default"],
+      body: '{"a":1}',
+    });
+    expect(seen).toMatchObject({ method: "POST", url: "/api/v1/things/%41b?q=a%20b&q=", body: '{"a":1}' });
+    expect(valuesOf(seen.rawHeaders, "x-note")).toEqual(["one", "two"]);
+    expect(valuesOf(seen.rawHeaders, "host")).toEqual([new URL(url).host]);
+    expect(valuesOf(seen.rawHeaders, "x-sandbox")).toEqual([]);
+    expect(answer).toMatchObject({ status: 201, body: "made" });
+    expect(valuesOf(answer.rawHeaders, "set-cookie")).toEqual(["a=1", "b=2"]);
+    expect(valuesOf(answer.rawHeaders, "x-sandbox-decision")).toEqual(["upstream"]);
+    expect(valuesOf(answer.rawHeaders, "x-request-id")).toEqual([]);
+  });
+
+  it("is sent with the client's credentials in place of --upstream-header [interfaces 18]", async () => {
+    const url = await startService((incoming, response) => {
+      response.end(incoming.rawHeaders.join("\n"));
+    });
+    const api = await start({ url, headers: [["Authorization", "Bearer real"]] });
+    const { body } = await ask(`${api.url}/v1/x`, { headers: ["authorization", "Bearer mine", "A", "b"] });
+    const sent = body.split("\n");
+    expect(valuesOf(sent, "authorization")).toEqual(["Bearer real"]);
+    expect(valuesOf(sent, "a")).toEqual(["b"]);
+  });
+
+  it("is answered with a decompressed body, or follows a redirect [quality 2.17]", async () => {
+    const packed = gzipSync("hello");
+    const url = await startService((incoming, response) => {
+      if (incoming.url === "/old") response.writeHead(308, { Location: "/v1/models" }).end();
+      else response.writeHead(200, { "Content-Encoding": "gzip" }).end(packed);
+    });
+    const api = await start({ url });
+    const { status, rawHeaders } = await ask(`${api.url}/old`, {});
+    expect([status, ...valuesOf(rawHeaders, "location")]).toEqual([308, "/v1/models"]);
+    const answer = await fetch(`${api.url}/packed`);
+    expect(await answer.text()).toBe("hello");
+    expect(answer.headers.get("content-encoding")).toBe("gzip");
+  });
+
+  it("waits for the end of a stream, or of an upload [interfaces 18]", async () => {
+    let finish = () => {};
+    const url = await startService(async (incoming, response) => {
+      response.writeHead(200, { "Content-Type": "text/event-stream" });
+      response.write("data: he");
+      finish = () => response.end("llo\n\n");
+      for await (const piece of incoming) response.write(piece);
+    });
+    const api = await start({ url });
+    const answer = await fetch(`${api.url}/chat`);
+    const reader = answer.body!.getReader();
+    const read = async () => new TextDecoder().decode((await reader.read()).value);
+    expect(await read()).toBe("data: he");
+    finish();
+    expect(await read()).toBe("llo\n\n");
+    expect((await reader.read()).done).toBe(true);
+
+    const size = 8 * 1024 * 1024;
+    const upload = await fetch(`${api.url}/echo`, { method: "PUT", body: new Uint8Array(size).fill(65) });
+    const uploaded = upload.body!.getReader();
+    let received = -"data: he".length;
+    while (received < size) received += (await uploaded.read()).value!.length;
+    finish();
+    expect(received).toBe(size);
+  });
+
+  it("keeps the upstream busy after its client has left [quality 2.17]", async () => {
+    const closed = vi.fn();
+    const begun = vi.fn();
+    const url = await startService((_incoming, response) => {
+      response.on("close", closed);
+      begun();
+    });
+    const api = await start({ url });
+    const leaving = new AbortController();
+    const asked = fetch(`${api.url}/slow`, { signal: leaving.signal }).catch(() => "left");
+    await vi.waitFor(() => expect(begun).toHaveBeenCalled());
+    leaving.abort();
+    expect(await asked).toBe("left");
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled());
+  });
+
+  it("cannot be read by a page of another origin [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) => {
+      response.writeHead(200, { "Access-Control-Allow-Origin": "https://app.example.test" }).end("ok");
+    });
+    const api = await start({ url });
+    const { rawHeaders } = await ask(`${api.url}/x`, { headers: ["Origin", "http://localhost:5173"] });
+    expect(valuesOf(rawHeaders, "access-control-allow-origin")).toEqual(["http://localhost:5173"]);
+  });
+
+  it("is missing in the timeline, or in what explain says [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) => response.end("from there"));
+    const api = await start({ url });
+    await ask(`${api.url}/v1/x?a=1`, { method: "POST", headers: ["Content-Length", "2"], body: "hi" });
+    const S = `${api.url}/_control/sandboxes/default`;
+    const { entries } = (await (await fetch(`${S}/journal`)).json()) as { entries: object[] };
+    expect(entries).toMatchObject([
+      { method: "POST", path: "/v1/x", status: 200, decision: "upstream", operation: null },
+    ]);
+    const explained = await fetch(`${S}/faults/explain`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ method: "GET", path: "/v1/x" }),
+    });
+    const said = (await explained.json()) as object;
+    expect(said).toMatchObject({ decision: "upstream", status: null });
+    expect(JSON.stringify(said)).toContain(`it would be sent to ${url}`);
+  });
+
+  it("makes the replay of a bundle fail [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) => response.end("from there"));
+    const api = await start({ url });
+    await api.call("dan", "GET", "/v1/models");
+    await api.call("dan", "GET", "/v1/unknown");
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    const { text: bundle } = await api.call(undefined, "POST", "/_control/sandboxes/default/bundle");
+    expect(await replayBundle(readBundle(bundle, "a.json"))).toMatchObject({ requests: 3, passed_on: 1 });
+  });
+});
+
+describe("a path that is served here", () => {
+  it("is sent to the upstream [interfaces 18]", async () => {
+    const called = vi.fn();
+    const url = await startService((_incoming, response) => {
+      called();
+      response.end("from there");
+    });
+    const api = await start({ url });
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+    // Another method of a served path, and a path that a rule serves.
+    expect((await api.call("dan", "PUT", "/v1/models")).status).toBe(405);
+    const rule = { match: { path: "/v1/own" }, effect: { status: 200, body: { own: true } } };
+    const armed = await api.call(undefined, "POST", "/_control/sandboxes/default/faults", rule);
+    expect(armed.status, armed.text).toBe(201);
+    expect((await api.call("dan", "GET", "/v1/own")).body).toEqual({ own: true });
+    expect((await api.call(undefined, "GET", "/v1/own")).status).toBe(401);
+    expect(called).not.toHaveBeenCalled();
+    expect((await api.call("dan", "GET", "/v1/other")).text).toBe("from there");
+  });
+});
+
+describe("an upstream that gives no answer", () => {
+  it("is not named, or its request goes round for ever [quality 2.17]", async () => {
+    const dead = await start({ url: "http://127.0.0.1:1" });
+    const refused = await dead.call("dan", "GET", "/v1/x");
+    expect(refused).toMatchObject({
+      status: 502,
+      body: { type: "urn:understudy:problem:upstream-failed", status: 502 },
+    });
+    expect(refused.body.detail).toMatch(/^GET \/v1\/x: .*ECONNREFUSED/);
+
+    let own = "";
+    const url = await startService((incoming, response) => {
+      const sent = request(own + incoming.url!, { headers: incoming.headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      sent.end();
+    });
+    own = (await start({ url })).url;
+    const looped = await fetch(`${own}/v1/x`);
+    expect(looped.status).toBe(508);
+    expect(await looped.text()).toContain("sends the requests that it gets back to this server");
+  });
+
+  it("is called by a shared server outside --allow-upstream [quality 2.17]", async () => {
+    const called = vi.fn();
+    const url = await startService((_incoming, response) => {
+      called();
+      response.end();
+    });
+    const shared = { token: "t".repeat(20) };
+    const outside = await start({ url, allowAddresses: ["10.0.0.0/8"] }, { shared });
+    const refused = await outside.call("dan", "GET", "/v1/x");
+    expect(refused.status).toBe(502);
+    expect(refused.body.detail).toContain("127.0.0.1 is in none of the allowed ranges");
+    expect(called).not.toHaveBeenCalled();
+    const within = await start({ url, allowAddresses: ["127.0.0.0/8"] }, { shared });
+    expect((await within.call("dan", "GET", "/v1/x")).status).toBe(200);
+  });
+
+  const behaviours = Object.keys(HOSTILE_BEHAVIOURS) as HostileBehaviour[];
+  it.each(behaviours)(
+    "costs others something, or leaves a connection: %s [quality 2.17]",
+    async (behaviour) => {
+      const hostile = await startHostile(behaviour);
+      open.push(() => hostile.close());
+      const api = await start({ url: hostile.url, timeoutMs: 700 });
+      // Some never end; their client leaves.
+      const leaving = new AbortController();
+      const timer = setTimeout(() => leaving.abort(), 1500);
+      open.push(() => clearTimeout(timer));
+      const outcome = fetch(`${api.url}/v1/x`, { signal: leaving.signal }).then(
+        async (answer) => {
+          if (answer.status >= 500) return answer.status;
+          const reader = answer.body?.getReader();
+          for (let pieces = 0; pieces < 20 && !(await reader?.read())?.done; pieces++);
+          return answer.status;
+        },
+        () => "broken",
+      );
+      expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+      expect([200, 502, 503, 504, "broken"]).toContain(await outcome.catch(() => "broken"));
+      leaving.abort();
+      expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+      await vi.waitFor(() => expect(hostile.open()).toBe(0), { timeout: 5000 });
+    },
+  );
+});
