@@ -1,4 +1,4 @@
-// Builds what runs in a page: the entry `understudy-sandbox/browser`, with the engine in chunks that it loads, and the
+// Builds what runs in a page: the entries `understudy-sandbox/browser` and `/engine`, with the engine in chunks that it loads, and the
 // service worker's file.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -59,7 +59,7 @@ async function build(input, output, options = {}) {
 export async function buildBrowser() {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   await build(
-    { index: "src/client/browser.ts" },
+    { index: "src/client/browser.ts", engine: "src/client/engine-in-page.ts" },
     { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
     { transform: { inject: { Buffer: ["buffer", "Buffer"] } } },
   );

@@ -51,7 +51,7 @@ export const ROOMS = {
   "hosts/node": engine,
   "hosts/fetch": engine,
   documents: engine,
-  persistence: [...engine, "hosts/node", "documents"],
+  persistence: [...engine, "hosts/node", "hosts/fetch", "documents"],
   fleet: [...engine, "hosts/node", "persistence"],
   tools: [...engine, "hosts/node", "documents"],
   control: [...engine, "hosts/node", "hosts/fetch", "documents", "persistence", "tools"],
@@ -59,7 +59,7 @@ export const ROOMS = {
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "persistence", "fleet", "tools", "control"],
   ],
-  "browser.ts": [...engine, "hosts/fetch", "documents", "tools", "control"],
+  "browser.ts": [...engine, "hosts/fetch", "documents", "persistence", "tools", "control"],
   client: [
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts", "browser.ts"],

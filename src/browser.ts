@@ -16,6 +16,7 @@ import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
 import { readFormData } from "./hosts/fetch/read-form-data.ts";
 import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
+import type { Saver, SavingFailure } from "./persistence/saver.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
 /** As the library's caller gives them. */
@@ -25,32 +26,42 @@ export interface BrowserEngineOptions {
   clock?: object;
   settings?: object;
   scenarios?: readonly string[];
+  /** The name of a world that the browser stores; the other options apply only if there is none. */
+  persist?: string;
 }
 
 export interface BrowserEngine {
   fetch: SandboxFetch;
-  close(): void;
+  /** Saves the last changes of a world that is stored. */
+  save(): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 const UPLOAD_BYTES = 256 * 1024 ** 2;
 
-/** The composition root for browsers: the engine and its control API, without a server. @throws Problem, DocumentError */
-export function assembleBrowserEngine(options: BrowserEngineOptions = {}): BrowserEngine {
+/**
+ * The composition root for browsers: the engine and its control API, without a server.
+ * @throws Problem, DocumentError, PersistenceError
+ */
+export async function assembleBrowserEngine(options: BrowserEngineOptions = {}): Promise<BrowserEngine> {
+  const { persist } = options;
   const { seed, clock, settings } = readSandboxStart(options);
+  let saver: Saver | undefined;
+  let refused: SavingFailure | undefined;
   const log = console;
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
   const within = createFetchOutbound(ownFetch);
   const network = createFetchOutbound((request) => globalThis.fetch(request));
   const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
   const recordings = new Recordings();
+  const uploads = new MemoryUploads(UPLOAD_BYTES);
+  const fixtures = new FixtureLibrary({ resources: RESOURCES, cwd: "/" });
   const engine = createEngine({
     api: API,
-    ...{ scenarios, recordings, log },
-    fixtures: new FixtureLibrary({ resources: RESOURCES, cwd: "/" }),
+    ...{ scenarios, recordings, log, uploads, fixtures },
     outbound: {
       send: (request) => (isOwnReceiver(request.url) ? within : network).send(request),
     },
-    uploads: new MemoryUploads(UPLOAD_BYTES),
     readForm: readFormData,
     refuseFullDisk: (error) => (error instanceof NotAvailable ? asProblem(error)!.toAnswer() : undefined),
     defaults: {
@@ -84,7 +95,7 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     },
     started: performance.now(),
     directory: new LocalDirectory(sandboxes),
-    savingFailure: () => undefined,
+    savingFailure: () => (persist === undefined ? undefined : (saver?.failure ?? refused ?? null)),
     validatesAnswers: false,
   };
   const fetch = createFetch({
@@ -92,11 +103,25 @@ export function assembleBrowserEngine(options: BrowserEngineOptions = {}): Brows
     control: answerInProcess(control),
     receiver: (request) => engine.receivers.handle(request),
   });
-  sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
+  if (persist !== undefined) {
+    const { openIndexedDb } = await import("./persistence/open-indexeddb.ts");
+    const { createSavedValidator } = await import("./control/validate-saved.ts");
+    const api = () => engine.api;
+    const { wallClock } = engine;
+    const validator = createSavedValidator(api);
+    const parts = { sandboxes, fixtures, api, uploads, validator, wallClock, log };
+    const opened = await openIndexedDb(persist, parts);
+    if ("refusal" in opened) refused = opened;
+    else saver = opened;
+  }
+  if (sandboxes.get("default") === undefined)
+    sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
   return {
     fetch,
-    close() {
+    save: async () => saver?.saveAll(),
+    async close() {
       for (const sandbox of sandboxes.all()) sandbox.endStreams();
+      await saver?.close();
       sandboxes.close();
     },
   };

@@ -1,31 +1,20 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { BrowserEngine } from "../browser.ts";
-import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
-import { UnderstudyClient } from "./connect.ts";
-import { ControlHttp } from "./http.ts";
+import { answerPassed } from "./answer-passed.ts";
 import { requireKnownOptions } from "./options.ts";
+import { openPageEngine, openSandbox } from "./page-engine.ts";
+import { PAGE_START, type PageStart } from "./page-start.ts";
 import type { SandboxClient } from "./sandbox.ts";
-import { transportOver } from "./transport.ts";
-import type { SandboxOptions, ScenarioName } from "./types.ts";
-import {
-  type AnswerPart,
-  createChannel,
-  type PassedRequest,
-  type Port,
-  type ReaderMessage,
-  type WorkerVersion,
-} from "./worker-messages.ts";
+import { createChannel, type PassedRequest, type Port, type WorkerVersion } from "./worker-messages.ts";
 
-/** How a page's sandbox begins. */
-export interface StartOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings"> {
-  scenarios?: readonly ScenarioName[];
+/** How a page's sandbox begins, and which requests it answers. */
+export interface StartOptions extends PageStart {
   /** Requests to these paths of the page's origin are answered by the sandbox; `/v1`, `/v2` and `/webhooks` unless given. */
   paths?: readonly string[];
   /** The service worker's address, `/understudy-worker.js` unless given; `understudy worker-file DIR` writes the file. */
   worker?: string;
 }
 
-const OPTIONS = ["fixture", "seed", "clock", "settings", "scenarios", "paths", "worker"];
 const API_PATHS = ["/v1", "/v2", "/webhooks"];
 
 export interface PageSandbox extends SandboxClient {
@@ -39,21 +28,16 @@ export interface PageSandbox extends SandboxClient {
  * @throws Error if the browser has no service workers, or the worker's file is missing or of another version
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
-  requireKnownOptions("start", options, OPTIONS);
+  requireKnownOptions("start", options, [...PAGE_START, "paths", "worker"]);
   const { paths = API_PATHS, worker = "/understudy-worker.js", ...world } = options;
-  const { assembleBrowserEngine } = await import("../browser.ts");
-  const engine = assembleBrowserEngine(world);
-  const registration = await connectWorker(engine, { paths, worker }).catch((error) => {
-    engine.close();
+  const engine = await openPageEngine(world);
+  const registration = await connectWorker(engine, { paths, worker }).catch(async (error) => {
+    await engine.close();
     throw error;
   });
-  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, {
-    transport: transportOver(engine.fetch),
-    fetch: engine.fetch,
-  });
-  return Object.assign(await new UnderstudyClient(http).open("default"), {
+  return Object.assign(await openSandbox(engine), {
     async stop() {
-      engine.close();
+      await engine.close();
       await registration.unregister();
     },
   });
@@ -112,7 +96,7 @@ async function introduce(engine: BrowserEngine, workers: ServiceWorkers): Promis
       data: PassedRequest | WorkerVersion;
       ports: readonly Port[];
     }) => {
-      if (data.type === "request") void answer(engine, data, port!);
+      if (data.type === "request") void answerPassed(engine, data, port!);
       else resolve(data.version);
     };
     setTimeout(() => resolve(undefined), ANSWER_MS);
@@ -123,57 +107,4 @@ async function introduce(engine: BrowserEngine, workers: ServiceWorkers): Promis
   const what =
     found === undefined ? "is not Understudy's" : `is of version ${found}, this page of ${manifest.version}`;
   throw new Error(`The service worker ${what}; write its file again with: npx understudy worker-file DIR`);
-}
-
-/** Answers one request of the worker, a piece whenever it asks for the next. */
-async function answer(
-  engine: BrowserEngine,
-  { method, url, headers, body }: PassedRequest,
-  port: Port,
-): Promise<void> {
-  const gone = new AbortController();
-  let wake = () => {};
-  let asked = 0;
-  const send = (part: AnswerPart) => port.postMessage(part);
-  port.onmessage = ({ data }: { data: ReaderMessage }) => {
-    if (data.type === "abort") gone.abort();
-    else asked += 1;
-    wake();
-  };
-  const taken = async () => {
-    while (asked === 0 && !gone.signal.aborted)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    asked -= 1;
-  };
-  let isBegun = false;
-  try {
-    const response = await engine.fetch(
-      new Request(url, { method, headers, body: body.byteLength === 0 ? null : body, signal: gone.signal }),
-    );
-    const isEmpty = response.body === null;
-    send({ type: "head", status: response.status, headers: [...response.headers], isEmpty });
-    isBegun = !isEmpty;
-    for await (const piece of readPieces(response)) {
-      await taken();
-      send({ type: "piece", bytes: piece });
-    }
-    if (isBegun) await taken();
-    send({ type: "end" });
-  } catch {
-    // A stream that fails drops the pieces that its reader has not taken.
-    if (isBegun) await taken();
-    send({ type: "broken" });
-  }
-}
-
-/** By its reader, since not every browser's streams are iterable. */
-async function* readPieces({ body }: Response): AsyncGenerator<Uint8Array> {
-  const reader = body?.getReader();
-  while (reader !== undefined) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
-  }
 }

@@ -9,12 +9,17 @@ export interface LocalSandbox extends SandboxClient {
   close(): Promise<void>;
 }
 
+export interface EngineOptions extends SandboxStart {
+  /** In pages: the name under which the browser stores the world, as `start` of `understudy-sandbox/browser` has it. */
+  persist?: string;
+}
+
 /**
  * A sandbox in this process: no server, no port, no thread (interfaces 17). Its `fetch` rejects as the global one does:
  * with a TypeError if a fault breaks the connection, with the signal's reason if you abort.
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
-export async function createSandbox(options: SandboxStart = {}): Promise<LocalSandbox> {
+export async function createSandbox(options: EngineOptions = {}): Promise<LocalSandbox> {
   requireKnownOptions("createSandbox", options, START_OPTIONS);
   const engine = createEngine(options);
   return Object.assign(await engine.open("default"), { close: engine.close });

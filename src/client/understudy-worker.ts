@@ -3,7 +3,7 @@
  * to that page, and the page's answer back. `understudy worker-file DIR` writes it.
  */
 
-import { type AnswerPart, createChannel, type PassedRequest, type Port } from "./worker-messages.ts";
+import { createChannel, type Port, receive, toPassed } from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
   location: { href: string };
@@ -62,14 +62,10 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
 async function answer({ clientId, request }: FetchEvent): Promise<Response> {
   const port = ports.get(clientId) ?? (await findPort(clientId));
   if (port === undefined) return Response.error();
-  const { method, url } = request;
-  const body = await request.arrayBuffer();
+  const passed = await toPassed(request);
   const [own, theirs] = createChannel();
-  const headers = [...request.headers];
-  request.signal.addEventListener("abort", () => own.postMessage({ type: "abort" }));
-  const passed: PassedRequest = { type: "request", method, url, headers, body };
-  port.postMessage(passed, [theirs, body]);
-  return receive(own);
+  port.postMessage(passed, [theirs, passed.body]);
+  return receive(own, request.signal);
 }
 
 async function findPort(clientId: string): Promise<Port | undefined> {
@@ -79,32 +75,5 @@ async function findPort(clientId: string): Promise<Port | undefined> {
     waiting.set(clientId, [...(waiting.get(clientId) ?? []), resolve]);
     setTimeout(() => resolve(undefined), PATIENCE_MS);
     client.postMessage({ type: "understudy:who" });
-  });
-}
-
-/** Puts the page's parts together. A part is sent when the one before was taken, so a slow reader holds nothing. */
-function receive(port: Port): Promise<Response> {
-  return new Promise((resolve) => {
-    let out: ReadableStreamDefaultController<Uint8Array> | undefined;
-    const body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          out = controller;
-        },
-        pull: () => port.postMessage({ type: "next" }),
-        cancel: () => port.postMessage({ type: "abort" }),
-      },
-      { highWaterMark: 0 },
-    );
-    port.onmessage = ({ data }: { data: AnswerPart }) => {
-      if (data.type === "head")
-        resolve(new Response(data.isEmpty ? null : body, { status: data.status, headers: data.headers }));
-      else if (data.type === "piece") out!.enqueue(data.bytes);
-      else if (data.type === "end") out!.close();
-      else {
-        resolve(Response.error());
-        out!.error(new TypeError("terminated"));
-      }
-    };
   });
 }

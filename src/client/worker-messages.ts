@@ -1,4 +1,4 @@
-/* The messages between a page and its service worker. */
+/* Requests that are passed to a page: by its service worker, or by another tab that shares its world. */
 
 /** The browser's MessagePort; Node's types have another. */
 export interface Port {
@@ -6,7 +6,7 @@ export interface Port {
   postMessage(message: unknown, transfer?: readonly unknown[]): void;
 }
 
-/** From the worker, with a port for the answer. */
+/** With a port for the answer. */
 export interface PassedRequest {
   type: "request";
   method: string;
@@ -15,14 +15,14 @@ export interface PassedRequest {
   body: ArrayBuffer;
 }
 
-/** From the page, over the port of a request. Each piece is sent once the worker has asked for it. */
+/** Over the port of a request. Each piece is sent once it has been asked for. */
 export type AnswerPart =
   | { type: "head"; status: number; headers: [string, string][]; isEmpty: boolean }
   | { type: "piece"; bytes: Uint8Array }
   | { type: "end" }
   | { type: "broken" };
 
-/** From the worker, over the port of a request. */
+/** In the other direction. */
 export type ReaderMessage = { type: "next" } | { type: "abort" };
 
 /** From the worker to the page that has introduced itself. */
@@ -34,4 +34,41 @@ export interface WorkerVersion {
 export function createChannel(): [Port, Port] {
   const { port1, port2 } = new MessageChannel();
   return [port1 as never, port2 as never];
+}
+
+export async function toPassed(request: Request): Promise<PassedRequest> {
+  const { method, url, headers } = request;
+  return { type: "request", method, url, headers: [...headers], body: await request.arrayBuffer() };
+}
+
+/**
+ * Puts the parts of an answer together; a network error where it is broken. A part is sent when the one before was
+ * taken, so a slow reader holds nothing.
+ */
+export function receive(port: Port, signal: AbortSignal): Promise<Response> {
+  const abort = () => port.postMessage({ type: "abort" });
+  signal.addEventListener("abort", abort);
+  return new Promise((resolve) => {
+    let out: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          out = controller;
+        },
+        pull: () => port.postMessage({ type: "next" }),
+        cancel: abort,
+      },
+      { highWaterMark: 0 },
+    );
+    port.onmessage = ({ data }: { data: AnswerPart }) => {
+      if (data.type === "head")
+        resolve(new Response(data.isEmpty ? null : body, { status: data.status, headers: data.headers }));
+      else if (data.type === "piece") out!.enqueue(data.bytes);
+      else if (data.type === "end") out!.close();
+      else {
+        resolve(Response.error());
+        out!.error(new TypeError("terminated"));
+      }
+    };
+  });
 }

@@ -3,9 +3,9 @@ import type { Api } from "../engine/contract/api.ts";
 import { Words } from "../engine/contract/schema.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { HISTORY_KINDS } from "../engine/sandbox/history-entry.ts";
+import { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
-import { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import { checkInput, SomeSettings } from "./check-input.ts";
 import {
   CLOSED,

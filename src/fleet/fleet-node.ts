@@ -5,6 +5,7 @@ import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, FoundSandbox } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { TemporaryFolder } from "../hosts/node/storage/folders.ts";
+import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { RETRY_AFTER_SECONDS } from "../persistence/redis-connection.ts";
 import type { Lease, RedisStore } from "../persistence/redis-store.ts";
 import { type RestorerParts, SandboxRestorer } from "../persistence/sandbox-restorer.ts";
@@ -31,6 +32,7 @@ const WARM_UP_ROUNDS = 5;
 const MAX_DIFFERENCE_MS = 2000;
 
 export interface FleetParts extends RestorerParts {
+  uploads: UploadStore;
   store: RedisStore;
   version: string;
   /** The control token, which all nodes have. */

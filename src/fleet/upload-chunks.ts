@@ -1,6 +1,6 @@
 import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { StoredUploads } from "../hosts/node/storage/upload-store.ts";
+import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import { type RedisStore, sandboxKey } from "../persistence/redis-store.ts";
 import type { SandboxImage } from "../persistence/sandbox-image.ts";
 import type { Row } from "../persistence/store.ts";

@@ -12,8 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { pieces, put } from "../../test/support/stores.ts";
-import { DocumentFile, nestedRows, nestedText, type SandboxSections } from "./document-file.ts";
+import { DocumentFile, nestedRows, nestedText } from "./document-file.ts";
 import { DocumentStore } from "./document-store.ts";
+import type { SandboxSections } from "./sections-draft.ts";
 import type { Change } from "./store.ts";
 
 let folder: string;

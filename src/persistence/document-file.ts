@@ -6,15 +6,13 @@ import { crc32 } from "node:zlib";
 import type { Adapter } from "lowdb";
 import { readUserText } from "../documents/files.ts";
 import { freeName } from "./file-lock.ts";
+import type { SandboxSections } from "./sections-draft.ts";
 import type { Row } from "./store.ts";
 import { PersistenceError } from "./store.ts";
 
 const FORMAT = "understudy-worlds";
 const VERSION = 2;
 const WRITE_BYTES = 256 * 1024;
-
-/** Texts by sandbox, section and id. Immutable: changes replace maps. */
-export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
 
 /**
  * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs, renames,

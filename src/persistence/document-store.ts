@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { Low } from "lowdb";
 import { Mutex } from "../engine/state/concurrency.ts";
-import { DocumentFile, type SandboxSections } from "./document-file.ts";
+import { DocumentFile } from "./document-file.ts";
 import { FileLock } from "./file-lock.ts";
+import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
 import {
   type Change,
   type FolderStore,
@@ -56,11 +57,7 @@ export class DocumentStore implements FolderStore {
   }
 
   async load(sandbox: string): Promise<Row[]> {
-    const rows: Row[] = [];
-    for (const [section, byId] of this.db.data.get(sandbox) ?? []) {
-      for (const [id, text] of byId) rows.push({ section, id, text });
-    }
-    return rows;
+    return listRows(this.db.data.get(sandbox));
   }
 
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
@@ -74,7 +71,7 @@ export class DocumentStore implements FolderStore {
 
   private async write(pieces: AsyncIterable<readonly Change[]>): Promise<void> {
     const before = this.db.data;
-    const next = new Draft(before);
+    const next = new SectionsDraft(before);
     for await (const changes of pieces) for (const change of changes) next.apply(change);
     this.db.data = next.kept;
     try {
@@ -86,45 +83,6 @@ export class DocumentStore implements FolderStore {
       this.db.data = before;
       throw toStoreRefusal(error, this.file);
     }
-  }
-}
-
-/** Copies only the changed parts. */
-class Draft {
-  readonly kept: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
-  private readonly own = new Map<string, Map<string, Map<string, string>>>();
-
-  constructor(before: SandboxSections) {
-    this.kept = new Map(before);
-  }
-
-  apply(change: Change): void {
-    if ("clear" in change) this.clear(change);
-    else if (change.text === null) this.section(change).delete(change.id);
-    else this.section(change).set(change.id, change.text);
-  }
-
-  private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
-    const left = [...(this.kept.get(sandbox) ?? [])].filter(([section]) => !section.startsWith(clear));
-    this.own.delete(sandbox);
-    if (left.length === 0) this.kept.delete(sandbox);
-    else this.kept.set(sandbox, new Map(left));
-  }
-
-  private section({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
-    let own = this.own.get(sandbox);
-    if (own === undefined) {
-      own = new Map();
-      this.own.set(sandbox, own);
-      this.kept.set(sandbox, new Map(this.kept.get(sandbox)));
-    }
-    let rows = own.get(section);
-    if (rows === undefined) {
-      rows = new Map(this.kept.get(sandbox)!.get(section));
-      own.set(section, rows);
-      (this.kept.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(section, rows);
-    }
-    return rows;
   }
 }
 

@@ -2,8 +2,8 @@ import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot } from "../engine/sandbox/history.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
+import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Root } from "../engine/state/tables.ts";
-import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 
 /**
  * A sandbox as it was at one moment: references to immutable values. Comparing the sandbox with its last image finds
@@ -20,11 +20,15 @@ export class SandboxImage {
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistorySnapshot;
-  private readonly uploads: UploadStore;
+  private readonly uploads: StorableUploads;
   /** Versions of the parts of the sandbox, and of its counters: equal if nothing has changed. */
   private marks: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
 
-  private constructor(sandbox: Sandbox, uploads: UploadStore, kept: Pick<SandboxImage, "value" | "faults">) {
+  private constructor(
+    sandbox: Sandbox,
+    uploads: StorableUploads,
+    kept: Pick<SandboxImage, "value" | "faults">,
+  ) {
     const { source, created_at, fixture, seed, settings, resets, start } = sandbox;
     this.sandbox = sandbox;
     this.uploads = uploads;
@@ -39,7 +43,7 @@ export class SandboxImage {
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
-  static of(sandbox: Sandbox, uploads: UploadStore): SandboxImage {
+  static of(sandbox: Sandbox, uploads: StorableUploads): SandboxImage {
     const image = new SandboxImage(sandbox, uploads, {
       value: sandbox.value(),
       faults: sandbox.faults.state(),
@@ -49,7 +53,7 @@ export class SandboxImage {
   }
 
   /** The image of a sandbox that was just loaded: its records are stored, everything else is still to be saved. */
-  static asLoaded(sandbox: Sandbox, uploads: UploadStore, value: SandboxValue): SandboxImage {
+  static asLoaded(sandbox: Sandbox, uploads: StorableUploads, value: SandboxValue): SandboxImage {
     uploads.hold(value.blobs);
     return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.state() });
   }

@@ -1,16 +1,16 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Api } from "../engine/contract/api.ts";
+import { platform } from "../engine/platform.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { FixtureSource, LoadedFixture, SandboxValue } from "../engine/sandbox/sandbox-value.ts";
+import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import { readClock } from "../engine/state/clock.ts";
 import type { Root } from "../engine/state/tables.ts";
 import { timers } from "../engine/state/timers.ts";
 import { decodeWorld } from "../engine/state/world-document.ts";
 import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { InvalidSandboxRows, parseSavedSandbox, type SavedSandbox, type SavedWorld } from "./sandbox-rows.ts";
 import type { Row } from "./store.ts";
@@ -20,7 +20,7 @@ export interface RestorerParts {
   fixtures: FixtureSource;
   /** The operations of all sandboxes at present. */
   api: () => Api;
-  uploads: UploadStore;
+  uploads: StorableUploads;
   /** Stored documents are validated like requests. Both throw an error that names the place. */
   validator: {
     shape(saved: unknown): void;
@@ -67,7 +67,7 @@ export class SandboxRestorer {
     const present = { ...saved.present, uploads: undefined };
     for (const collection of this.parts.api().collections) {
       void base.tables.get(collection.name)?.size;
-      await nextTurn();
+      await platform().nextTurn();
     }
     const { blobs } = await this.valueOf(name, present, { base, folder: undefined });
     this.parts.uploads.release(blobs);

@@ -1,14 +1,14 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { platform } from "../engine/platform.ts";
 import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
 import type { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import type { SavedSandbox as SandboxState } from "../engine/sandbox/sandbox.ts";
 import type { SandboxValue } from "../engine/sandbox/sandbox-value.ts";
+import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
 import type { AnyTable } from "../engine/state/table.ts";
 import type { Root } from "../engine/state/tables.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
-import type { StoredUploads } from "../hosts/node/storage/upload-store.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import type { Change, Row } from "./store.ts";
 
@@ -116,7 +116,7 @@ export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<reado
     if (piece.length < MAX_CHANGES_A_PIECE && performance.now() - began < MAX_TURN_MS) continue;
     yield piece;
     piece = [];
-    await nextTurn();
+    await platform().nextTurn();
     began = performance.now();
   }
   if (piece.length > 0) yield piece;

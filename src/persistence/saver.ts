@@ -1,6 +1,6 @@
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { Log } from "../hosts/node/log.ts";
-import type { UploadStore } from "../hosts/node/storage/upload-store.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { inPieces, rowsBetween } from "./sandbox-rows.ts";
 import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
@@ -23,7 +23,7 @@ export interface SavedSandboxes {
 export interface SaverParts {
   store: Store;
   sandboxes: SavedSandboxes;
-  uploads: UploadStore;
+  uploads: StorableUploads;
   log: Log;
 }
 
@@ -72,7 +72,7 @@ export class Saver {
       this.sweeping = true;
       void this.flushed().then(() => this.timer !== undefined && this.start());
     }, SWEEP_MS);
-    this.timer.unref();
+    this.timer.unref?.();
   }
 
   /** Records that the store has this image. */

@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { indexedDB } from "fake-indexeddb";
+import "fake-indexeddb/auto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { hasRedis, NO_REDIS, TestRedis } from "../../test/support/redis.ts";
 import { bench, benchPerTest, FILES, pieces, put, say, stores } from "../../test/support/stores.ts";
 import { freeName } from "./file-lock.ts";
+import { IndexedDbStore } from "./indexeddb-store.ts";
 import { RedisStore } from "./redis-store.ts";
 import type { Change, Row } from "./store.ts";
 import { StoreRefusal, toStoreRefusal } from "./store.ts";
@@ -37,6 +40,19 @@ const ADAPTERS = [
     open: openRedis,
     version: (_: string, version: number) => redis.ask("SET", "understudy:format", String(version)),
     file: () => "",
+  },
+  {
+    name: "IndexedDB, persist: NAME",
+    open: () => IndexedDbStore.open(bench.folder),
+    version: (folder: string, version: number) =>
+      new Promise<void>((resolve) => {
+        const asked = indexedDB.open(`understudy:${folder}`, version);
+        asked.onsuccess = () => {
+          asked.result.close();
+          resolve();
+        };
+      }),
+    file: () => bench.folder,
   },
 ];
 
@@ -196,6 +212,8 @@ it.each([
   ["ENODEV", "gone", "/kept is gone (ENODEV)"],
   ["ESTALE", "gone", "/kept is gone (ESTALE)"],
   ["SQLITE_CANTOPEN", "gone", "/kept is gone (SQLITE_CANTOPEN)"],
+  ["QuotaExceededError", "full", "there is no room left for /kept (QuotaExceededError)"],
+  ["InvalidStateError", "gone", "/kept is gone (InvalidStateError)"],
   ["EIO", "failed", "/kept could not be written (EIO)"],
   ["NOT_ENOENT", "failed", "/kept could not be written (NOT_ENOENT)"],
   ["X_ENOSPC", "failed", "/kept could not be written (X_ENOSPC)"],

@@ -15,7 +15,7 @@ export type Change =
   | { sandbox: string; clear: string };
 
 /**
- * The storage of sandboxes: an embedded database, a readable document, or the Redis of a fleet. A store has sandboxes
+ * The storage of sandboxes: an embedded database, a readable document, the Redis of a fleet, or a browser's database. A store has sandboxes
  * by name and rows by section and id; it does not interpret them.
  */
 export interface Store {
@@ -68,18 +68,20 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** Translates a failed system call or an error of SQLite. */
+/** Translates a failed system call, or an error of SQLite or a browser. */
 export function toStoreRefusal(error: unknown, place: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
-  const { code = "", message } = error as NodeJS.ErrnoException;
+  const { name, code: given, message } = error as NodeJS.ErrnoException;
+  // A browser's errors have a number there.
+  const code = typeof given === "number" ? name : (given ?? "");
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed";
   return new StoreRefusal(kind, `${WORDS[kind](place)} (${code === "" ? message : code})`);
 }
 
 const KINDS: readonly (readonly [RegExp, keyof typeof WORDS])[] = [
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, "full"],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL|QuotaExceededError)/, "full"],
   [/^(EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_PERM)/, "read-only"],
-  [/^(ENOENT|ENOTDIR|ENODEV|ESTALE|SQLITE_CANTOPEN)/, "gone"],
+  [/^(ENOENT|ENOTDIR|ENODEV|ESTALE|SQLITE_CANTOPEN|InvalidStateError)/, "gone"],
 ];
 
 const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) => string> = {

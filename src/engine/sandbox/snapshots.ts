@@ -35,6 +35,38 @@ export interface BlobStore {
   decode(document: unknown): Promise<unknown>;
 }
 
+/** The uploads in a store: the checksum of each, and its parts in files. */
+export const StoredUploads = Type.Record(
+  Type.String(),
+  Type.Object(
+    {
+      crc: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
+      parts: Type.Array(
+        Type.Object(
+          { file: Type.String({ pattern: "^blob-[0-9a-f-]{36}$" }), length: Type.Integer({ minimum: 1 }) },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+export type StoredUploads = Static<typeof StoredUploads>;
+
+/** Uploads that a store of sandboxes can save: their bytes are beside its rows, which name them by file. */
+export interface StorableUploads extends BlobStore {
+  /** Another value after each change of the sandbox's bytes. */
+  getRevision(sandbox: object): unknown;
+  /** Stores the bytes durably. */
+  sync(captured: unknown): Promise<void>;
+  listPaths(captured: unknown): Iterable<{ path: string; length: number }>;
+  listFiles(captured: unknown): StoredUploads;
+  /** The inverse of `listFiles`. @param say called with one sentence for each upload whose bytes are missing or damaged */
+  fromFiles(files: StoredUploads, say: (warning: string) => void, folder?: string): Promise<unknown>;
+  /** Removes stored bytes that no row has named since the start. */
+  sweep(): void;
+}
+
 /** A sandbox's snapshots by name. One that is replaced or deleted releases the bytes of its uploads. */
 export class Snapshots extends Map<string, SandboxValue> {
   private readonly blobs: BlobStore;

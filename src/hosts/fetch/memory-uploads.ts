@@ -3,13 +3,31 @@ import { ApiError } from "../../engine/contract/errors.ts";
 import type { ByteStore, FileDigest, FormSpace, WriteOutcome } from "../../engine/contract/services.ts";
 import { crc32c, crc32cText } from "../../engine/crc32c.ts";
 import { digest } from "../../engine/platform.ts";
-import type { BlobStore, UploadsDocument } from "../../engine/sandbox/snapshots.ts";
+import type { StorableUploads, StoredUploads, UploadsDocument } from "../../engine/sandbox/snapshots.ts";
 
-type Captured = ReadonlyMap<string, Uint8Array>;
+/** Bytes of one upload in pieces; neither a blob nor a piece is ever changed. */
+interface Blob {
+  parts: readonly Uint8Array[];
+  size: number;
+  crc: number;
+}
+type Captured = ReadonlyMap<string, Blob>;
 
-/** The bytes of uploads in memory. An array is never changed, so snapshots and forks share it. */
-export class MemoryUploads implements BlobStore {
+/** Stores pieces of uploads by name, such as an IndexedDB. */
+export interface PieceStore {
+  /** With the next rows. */
+  put(name: string, piece: Uint8Array): void;
+  get(name: string): Promise<Uint8Array | undefined>;
+  removeAllBut(names: ReadonlySet<string>): void;
+}
+
+/** The bytes of uploads in memory; snapshots and forks share them. */
+export class MemoryUploads implements StorableUploads {
   private readonly sandboxes = new WeakMap<object, MemoryBytes>();
+  /** Names of pieces, for the store. */
+  private readonly names = new WeakMap<Uint8Array, string>();
+  private readonly stored = new Set<string>();
+  private pieces: PieceStore | undefined;
   private readonly limit: number;
 
   /** @param limit bytes per sandbox */
@@ -36,7 +54,7 @@ export class MemoryUploads implements BlobStore {
     return blobs === undefined || blobs.size === 0 ? undefined : blobs;
   }
 
-  /** The arrays are still there as long as anything refers to them. */
+  /** The bytes are still there as long as anything refers to them. */
   tryRecover(seen: unknown): { captured: unknown; gone: string[] } {
     return { captured: seen, gone: [] };
   }
@@ -50,21 +68,87 @@ export class MemoryUploads implements BlobStore {
   }
 
   countBytes(captured: Iterable<unknown>): number {
-    const all = new Set([...captured].flatMap((one) => [...((one as Captured | undefined)?.values() ?? [])]));
+    const all = new Set([...captured].flatMap(listParts));
     return [...all].reduce((sum, bytes) => sum + bytes.length, 0);
   }
 
   async encode(captured: unknown): Promise<UploadsDocument | undefined> {
     if (captured === undefined) return undefined;
-    const uploads = [...(captured as Captured)].map(([id, bytes]) => [id, toBase64(bytes)]);
+    const uploads = [...(captured as Captured)].map(([id, blob]) => [id, toBase64(whole(blob))]);
     return { uploads: Object.fromEntries(uploads), left_out: [] };
   }
 
   async decode(document: unknown): Promise<Captured | undefined> {
     if (document === undefined || document === null) return undefined;
     const uploads = Object.entries((document as UploadsDocument).uploads);
-    return new Map(uploads.map(([id, text]) => [id, fromBase64(text)]));
+    return new Map(uploads.map(([id, text]) => [id, extended(NO_BYTES, fromBase64(text))]));
   }
+
+  /** Stores the bytes of uploads there from now on. */
+  keepIn(pieces: PieceStore): void {
+    this.pieces = pieces;
+  }
+
+  getRevision(sandbox: object): unknown {
+    return this.sandboxes.get(sandbox)?.blobs;
+  }
+
+  async sync(captured: unknown): Promise<void> {
+    for (const part of listParts(captured)) {
+      const name = this.name(part);
+      if (!this.stored.has(name)) this.pieces?.put(name, part);
+      this.stored.add(name);
+    }
+  }
+
+  listPaths(): [] {
+    return [];
+  }
+
+  listFiles(captured: unknown): StoredUploads {
+    const files: StoredUploads = {};
+    for (const [id, { parts, crc }] of (captured as Captured | undefined) ?? [])
+      files[id] = { crc, parts: parts.map((part) => ({ file: this.name(part), length: part.length })) };
+    return files;
+  }
+
+  async fromFiles(files: StoredUploads, say: (warning: string) => void): Promise<Captured> {
+    const captured = new Map<string, Blob>();
+    for (const [id, { crc, parts }] of Object.entries(files)) {
+      let blob = NO_BYTES;
+      for (const { file } of parts) {
+        const part = (await this.pieces?.get(file)) ?? EMPTY_BYTES;
+        this.names.set(part, file);
+        this.stored.add(file);
+        blob = extended(blob, part);
+      }
+      if (blob.crc === crc) captured.set(id, blob);
+      else say(`Some bytes of the upload ${id} are missing, so the client has to start it again.`);
+    }
+    return captured;
+  }
+
+  sweep(): void {
+    this.pieces?.removeAllBut(this.stored);
+  }
+
+  private name(part: Uint8Array): string {
+    const name = this.names.get(part) ?? `blob-${crypto.randomUUID()}`;
+    this.names.set(part, name);
+    return name;
+  }
+}
+
+const NO_BYTES: Blob = { parts: [], size: 0, crc: 0 };
+
+function extended({ parts, size, crc }: Blob, bytes: Uint8Array): Blob {
+  return { parts: [...parts, bytes], size: size + bytes.length, crc: crc32c(bytes, crc) };
+}
+
+const whole = ({ parts }: Blob) => concatBytes(parts);
+
+function listParts(captured: unknown): Uint8Array[] {
+  return [...((captured as Captured | undefined)?.values() ?? [])].flatMap(({ parts }) => parts);
 }
 
 /** The upload bytes of one sandbox. */
@@ -81,21 +165,21 @@ class MemoryBytes implements ByteStore, FormSpace {
   }
 
   size(blob: string): number {
-    return this.bytes(blob).length;
+    return this.blob(blob).size;
   }
 
   crc32c(blob: string): string {
-    return crc32cText(crc32c(this.bytes(blob)));
+    return crc32cText(this.blob(blob).crc);
   }
 
   async digest(blob: string, algorithm: FileDigest): Promise<string> {
-    return algorithm === "crc32c" ? this.crc32c(blob) : toBase64(digest("md5", this.bytes(blob)));
+    return algorithm === "crc32c" ? this.crc32c(blob) : toBase64(digest("md5", whole(this.blob(blob))));
   }
 
   /** @throws ApiError PAYLOAD_TOO_LARGE */
   requireRoom(bytes: number): void {
     let used = this.forms;
-    for (const blob of this.blobs.values()) used += blob.length;
+    for (const { size } of this.blobs.values()) used += size;
     if (bytes <= this.limit - used) return;
     throw new ApiError("PAYLOAD_TOO_LARGE", {
       message: "The sandbox has no room left for uploads.",
@@ -132,8 +216,8 @@ class MemoryBytes implements ByteStore, FormSpace {
     chunks: AsyncIterable<Uint8Array>,
     { start, end }: { start: number; end: number },
   ): Promise<WriteOutcome> {
-    const before = this.bytes(blob);
-    if (start > before.length) return "gap";
+    const before = this.blob(blob);
+    if (start > before.size) return "gap";
     this.set(blob, before);
     let position = start;
     for await (const chunk of chunks) {
@@ -144,17 +228,17 @@ class MemoryBytes implements ByteStore, FormSpace {
         this.set(blob, before);
         return "excess";
       }
-      const held = this.bytes(blob);
-      const fresh = position - held.length;
+      const held = this.blob(blob);
+      const fresh = position - held.size;
       if (fresh <= 0) continue;
       this.requireRoom(fresh);
-      this.set(blob, concatBytes([held, chunk.subarray(chunk.length - fresh)]));
+      this.set(blob, extended(held, chunk.slice(chunk.length - fresh)));
     }
     return "written";
   }
 
   async read(blob: string, most: number): Promise<Uint8Array> {
-    return this.bytes(blob).slice(0, most);
+    return whole(this.blob(blob)).subarray(0, most);
   }
 
   remove(blob: string): void {
@@ -168,11 +252,11 @@ class MemoryBytes implements ByteStore, FormSpace {
     this.blobs = captured ?? new Map();
   }
 
-  private bytes(blob: string): Uint8Array {
-    return this.blobs.get(blob) ?? EMPTY_BYTES;
+  private blob(blob: string): Blob {
+    return this.blobs.get(blob) ?? NO_BYTES;
   }
 
-  private set(blob: string, bytes: Uint8Array): void {
+  private set(blob: string, bytes: Blob): void {
     this.blobs = new Map(this.blobs).set(blob, bytes);
   }
 }

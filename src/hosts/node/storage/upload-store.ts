@@ -1,9 +1,8 @@
 import { copyFile, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import Type, { type Static } from "typebox";
 import { crc32c, crc32cText } from "../../../engine/crc32c.ts";
 import type { Sandbox } from "../../../engine/sandbox/sandbox.ts";
-import type { BlobStore, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
+import type { StorableUploads, StoredUploads, UploadsDocument } from "../../../engine/sandbox/snapshots.ts";
 import { DAMAGED, PersistentFolder, TemporaryFolder } from "./folders.ts";
 import { type ByteFolders, SandboxBytes } from "./sandbox-bytes.ts";
 import { type Blob, digestFiles, dropBlob, readBlob, retainBlob, Segment, syncBlob } from "./segment.ts";
@@ -19,26 +18,8 @@ export const LOCAL_UPLOAD_BYTES = 4 * 1024 ** 3;
 /** A snapshot's document is one JSON text in memory. */
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-/** The uploads in a store: the checksum of each, and its parts in files. */
-export const StoredUploads = Type.Record(
-  Type.String(),
-  Type.Object(
-    {
-      crc: Type.Integer({ minimum: 0, maximum: 0xffffffff }),
-      parts: Type.Array(
-        Type.Object(
-          { file: Type.String({ pattern: "^blob-[0-9a-f-]{36}$" }), length: Type.Integer({ minimum: 1 }) },
-          { additionalProperties: false },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-);
-export type StoredUploads = Static<typeof StoredUploads>;
-
 /** The upload bytes of all sandboxes of a server, in one temporary folder unless they are stored. */
-export class UploadStore implements BlobStore {
+export class UploadStore implements StorableUploads {
   private readonly disk = new TemporaryFolder();
   private readonly folders: { forms: ByteFolders["forms"]; uploads: ByteFolders["uploads"] } = {
     forms: this.disk,

@@ -1,0 +1,27 @@
+import type { BrowserEngine } from "../browser.ts";
+import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
+import { UnderstudyClient } from "./connect.ts";
+import { ControlHttp } from "./http.ts";
+import type { PageStart } from "./page-start.ts";
+import type { SandboxClient } from "./sandbox.ts";
+import { shareWorld } from "./shared-world.ts";
+import { transportOver } from "./transport.ts";
+
+/** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
+export async function openPageEngine({ persist, ...world }: PageStart): Promise<BrowserEngine> {
+  const { assembleBrowserEngine } = await import("../browser.ts");
+  if (persist === undefined) return assembleBrowserEngine(world);
+  if (typeof persist !== "string" || persist === "")
+    throw new TypeError(`persist is the name of a world, not ${JSON.stringify(persist)}`);
+  const engine = await shareWorld(persist, (isStored) =>
+    assembleBrowserEngine(isStored ? { ...world, persist } : world),
+  );
+  // Changes of the last moment, before the page is left or hidden.
+  (globalThis as unknown as EventTarget).addEventListener("visibilitychange", () => void engine.save());
+  return engine;
+}
+
+export function openSandbox({ fetch }: BrowserEngine): Promise<SandboxClient> {
+  const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
+  return new UnderstudyClient(http).open("default");
+}

@@ -1,0 +1,175 @@
+import manifest from "../../package.json" with { type: "json" };
+import type { BrowserEngine } from "../browser.ts";
+import { answerPassed } from "./answer-passed.ts";
+import { type PassedRequest, type Port, receive, toPassed } from "./worker-messages.ts";
+
+/** Between the tabs of a world. `to` names one direction of a request's answer. */
+type Message =
+  | { type: "who" }
+  | { type: "leads"; version: string }
+  | { type: "passed"; id: string; request: PassedRequest }
+  | { type: "part"; to: string; data: unknown };
+
+/** The browser's BroadcastChannel; Node's types have another. */
+interface Channel {
+  onmessage: (event: { data: Message }) => void;
+  postMessage(message: Message): void;
+  close(): void;
+}
+
+interface Locks {
+  request(name: string, options: { signal: AbortSignal }, work: () => Promise<unknown>): Promise<unknown>;
+}
+
+const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
+
+/**
+ * The engine of a stored world, which runs in one tab: that which has the lock leads. Other tabs pass their requests to
+ * it, and one of them leads when it is closed.
+ * @throws Error if another version leads; what `open` throws
+ */
+export async function shareWorld(
+  name: string,
+  open: (isStored: boolean) => Promise<BrowserEngine>,
+): Promise<BrowserEngine> {
+  const locks = findLocks();
+  if (locks === undefined) {
+    console.warn(
+      `The world "${name}" lasts until the page is left: only pages of https:// and localhost can store one.`,
+    );
+    return open(false);
+  }
+  const tabs = new Tabs(`understudy:${name}`);
+  const leaving = new AbortController();
+  let release = () => {};
+  const granted = new Promise<"granted">((resolve) => {
+    const hold = () =>
+      new Promise<void>((done) => {
+        release = done;
+        resolve("granted");
+      });
+    // A browser that refuses locks stores nothing either, which opening the world reports.
+    locks.request(tabs.name, { signal: leaving.signal }, hold).catch(() => resolve("granted"));
+  });
+  const leave = () => {
+    leaving.abort();
+    release();
+    tabs.close();
+  };
+  const lead = async () => {
+    const engine = await open(true);
+    tabs.lead(engine);
+    return engine;
+  };
+  try {
+    const leader = await Promise.race([granted, tabs.findLeader()]);
+    if (leader !== "granted" && leader !== manifest.version)
+      throw new Error(
+        `The world "${name}" is open in a tab with version ${leader} of Understudy, this page has ${manifest.version}: reload that tab, or close it.`,
+      );
+    let engine = leader === "granted" ? await lead() : tabs.follower();
+    let next: Promise<unknown> | undefined;
+    if (leader !== "granted")
+      void granted.then(() => {
+        if (leaving.signal.aborted) return;
+        next = lead().then((own) => {
+          engine = own;
+        });
+      });
+    const fetch: BrowserEngine["fetch"] = async (request) => {
+      await next;
+      return engine.fetch(request);
+    };
+    return {
+      fetch,
+      save: () => engine.save(),
+      async close() {
+        await next?.catch(() => {});
+        await engine.close();
+        leave();
+      },
+    };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** The tabs of one origin that have the same world. */
+class Tabs {
+  readonly name: string;
+  private readonly channel: Channel;
+  /** One direction of a request's answer, by its name. */
+  private readonly ports = new Map<string, Port>();
+  private engine: BrowserEngine | undefined;
+  private readonly found: Promise<string>;
+  private resolveFound = (_version: string) => {};
+
+  constructor(name: string) {
+    this.name = name;
+    this.found = new Promise((resolve) => {
+      this.resolveFound = resolve;
+    });
+    this.channel = new BroadcastChannel(name) as unknown as Channel;
+    this.channel.onmessage = ({ data }) => this.hear(data);
+  }
+
+  /** The version of the tab that leads, once there is one. */
+  findLeader(): Promise<string> {
+    this.say({ type: "who" });
+    return this.found;
+  }
+
+  /** Answers the other tabs; what they have passed to the former leader is lost. */
+  lead(engine: BrowserEngine): void {
+    this.engine = engine;
+    for (const port of this.ports.values())
+      port.onmessage?.({ data: { type: "broken" } as never, ports: [] });
+    this.ports.clear();
+    this.say({ type: "leads", version: manifest.version });
+  }
+
+  follower(): BrowserEngine {
+    return {
+      fetch: async (request) => {
+        const id = crypto.randomUUID();
+        const answer = receive(this.port(`${id}:page`, `${id}:leader`), request.signal);
+        this.say({ type: "passed", id, request: await toPassed(request) });
+        const response = await answer;
+        if (response.type === "error") throw new TypeError("fetch failed");
+        return response;
+      },
+      save: async () => {},
+      close: async () => {},
+    };
+  }
+
+  close(): void {
+    this.channel.close();
+  }
+
+  private hear(message: Message): void {
+    if (message.type === "leads") this.resolveFound(message.version);
+    else if (message.type === "part") {
+      const { to, data } = message;
+      this.ports.get(to)?.onmessage?.({ data: data as never, ports: [] });
+      if (/^(end|broken)$/.test((data as { type: string }).type)) this.ports.delete(to);
+    } else if (this.engine === undefined) return;
+    else if (message.type === "who") this.say({ type: "leads", version: manifest.version });
+    else {
+      const { id, request } = message;
+      const port = this.port(`${id}:leader`, `${id}:page`);
+      void answerPassed(this.engine, request, port).finally(() => this.ports.delete(`${id}:leader`));
+    }
+  }
+
+  private say(message: Message): void {
+    this.channel.postMessage(message);
+  }
+
+  private port(from: string, to: string): Port {
+    const port: Port = { onmessage: null, postMessage: (data) => this.say({ type: "part", to, data }) };
+    this.ports.set(from, port);
+    return port;
+  }
+}

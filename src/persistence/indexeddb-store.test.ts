@@ -1,0 +1,56 @@
+import { indexedDB } from "fake-indexeddb";
+import "fake-indexeddb/auto";
+import { expect, it } from "vitest";
+import { pieces, put } from "../../test/support/stores.ts";
+import { IndexedDbStore } from "./indexeddb-store.ts";
+
+const countRecords = (name: string) =>
+  new Promise<number>((resolve) => {
+    const opened = indexedDB.open(`understudy:${name}`);
+    opened.onsuccess = () => {
+      const asked = opened.result.transaction("changes").objectStore("changes").getAll();
+      asked.onsuccess = () => {
+        opened.result.close();
+        resolve((asked.result as unknown[][]).flat().length);
+      };
+    };
+  });
+
+it("a row that is written again and again does not fill the browser's storage [interfaces 17]", async () => {
+  const store = await IndexedDbStore.open("again");
+  const write = (from: number) => Array.from({ length: 5000 }, (_, i) => put("a", "world", "x", from + i));
+  for (let from = 0; from < 30_000; from += 5000) await store.commit(pieces(write(from)));
+  await store.close();
+  expect(await countRecords("again")).toBeLessThan(10_000);
+  const again = await IndexedDbStore.open("again");
+  expect(await again.load("a")).toEqual([{ section: "world", id: "x", text: "29999" }]);
+  await again.close();
+  expect(await countRecords("again")).toBe(1);
+});
+
+it("pieces of uploads are stored with the rows that name them, or not at all [interfaces 17]", async () => {
+  const store = await IndexedDbStore.open("pieces");
+  store.pieces.put("blob-1", new Uint8Array([1, 2]));
+  const failing = (async function* () {
+    yield [put("a", "world", "x", 1)];
+    throw new Error("out of ideas");
+  })();
+  await expect(store.commit(failing)).rejects.toThrow();
+  expect(await store.pieces.get("blob-1")).toBeUndefined();
+  await store.commit(pieces([put("a", "world", "x", 1)]));
+  expect(await store.pieces.get("blob-1")).toEqual(new Uint8Array([1, 2]));
+  await store.pieces.removeAllBut(new Set());
+  expect(await store.pieces.get("blob-1")).toBeUndefined();
+});
+
+it("a world whose database is deleted meanwhile says that it is gone [interfaces 17]", async () => {
+  const store = await IndexedDbStore.open("gone");
+  await new Promise<void>((resolve) => {
+    indexedDB.deleteDatabase("understudy:gone").onsuccess = () => resolve();
+  });
+  const commit = store.commit(pieces([put("a", "world", "x", 1)]));
+  await expect(commit).rejects.toMatchObject({
+    kind: "gone",
+    message: expect.stringMatching(/^the world "gone" is gone/),
+  });
+});

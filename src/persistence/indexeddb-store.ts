@@ -1,0 +1,186 @@
+import { Mutex } from "../engine/state/concurrency.ts";
+import { listRows, type SandboxSections, SectionsDraft } from "./sections-draft.ts";
+import { type Change, PersistenceError, type Row, type Store, toStoreRefusal } from "./store.ts";
+
+/** The format of the log, which is the version of the database; a newer one is refused. */
+const FORMAT = 1;
+const PREFIX = "understudy:";
+/** Changes in one record of the log. */
+const BLOCK = 1000;
+/** The log is written again when it has grown by this number of changes and is twice as long as need be. */
+const GROWTH = 20_000;
+
+/* The parts of IndexedDB that are used here; the types of browsers are not among this project's. */
+interface Asked<T = unknown> {
+  result: T;
+  error: Error | null;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+}
+interface Table {
+  put(value: unknown, key: string): void;
+  add(value: unknown): void;
+  delete(key: string): void;
+  clear(): void;
+  get(key: string): Asked<Uint8Array | undefined>;
+  getAll(): Asked<(readonly Change[])[]>;
+  getAllKeys(): Asked<string[]>;
+}
+interface Transaction {
+  error: Error | null;
+  objectStore(name: string): Table;
+  commit(): void;
+  oncomplete: () => void;
+  onabort: () => void;
+}
+interface Database {
+  transaction(names: string | string[], mode: "readonly" | "readwrite", options?: object): Transaction;
+  createObjectStore(name: string, options?: object): void;
+  close(): void;
+  onversionchange: () => void;
+}
+declare const indexedDB: {
+  open(name: string, version: number): Asked<Database> & { onupgradeneeded: () => void };
+  databases(): Promise<{ name: string; version: number }[]>;
+};
+
+/**
+ * Worlds of a page in the browser's own database, one for each name. It has a log of changes, since browsers store one
+ * large record a hundred times faster than as many small ones. Tabs that share a world take turns by a lock of theirs.
+ */
+export class IndexedDbStore implements Store {
+  private readonly db: Database;
+  private readonly place: string;
+  private readonly mutex = new Mutex();
+  /** Pieces of uploads that the next commit stores, with the rows that name them. */
+  private readonly fresh = new Map<string, Uint8Array>();
+  /** Changes in the log since it was written again. */
+  private grown = 0;
+
+  private constructor(db: Database, place: string) {
+    this.db = db;
+    this.place = place;
+    // Another tab deletes the database, which waits for this.
+    db.onversionchange = () => db.close();
+  }
+
+  /** @throws PersistenceError if a newer version wrote it; the browser's error if it refuses to store anything */
+  static async open(name: string): Promise<IndexedDbStore> {
+    const asked = indexedDB.open(PREFIX + name, FORMAT);
+    asked.onupgradeneeded = () => {
+      for (const log of ["changes", "aside"]) asked.result.createObjectStore(log, { autoIncrement: true });
+      asked.result.createObjectStore("pieces");
+    };
+    const db = await toPromise(asked).catch(async (error) => {
+      if (error.name !== "VersionError") throw error;
+      const version = (await indexedDB.databases()).find((one) => one.name === PREFIX + name)?.version;
+      throw new PersistenceError(
+        `The world "${name}" was written by a newer Understudy (format ${version}, this one knows ${FORMAT}); update the package, or choose another name for \`persist\`.`,
+      );
+    });
+    const store = new IndexedDbStore(db, `the world "${name}"`);
+    await store.shorten();
+    return store;
+  }
+
+  async list(): Promise<string[]> {
+    return [...(await this.read()).sections.keys()].sort();
+  }
+
+  async load(sandbox: string): Promise<Row[]> {
+    return listRows((await this.read()).sections.get(sandbox));
+  }
+
+  commit(given: AsyncIterable<readonly Change[]>): Promise<void> {
+    return this.mutex.run(async () => {
+      // First, since a transaction ends when nothing is asked of it.
+      const changes: Change[] = [];
+      for await (const some of given) changes.push(...some);
+      const pieces = [...this.fresh];
+      await this.write(["changes", "pieces"], (log, table) => {
+        addBlocks(log!, changes);
+        for (const [name, bytes] of pieces) table!.put(bytes, name);
+      });
+      for (const [name] of pieces) this.fresh.delete(name);
+      this.grown += changes.length;
+      if (this.grown > GROWTH) await this.shorten();
+    });
+  }
+
+  /** @returns where they are now, for a message */
+  async setAside(name: string, rows: readonly Row[]): Promise<string> {
+    await this.write(["aside"], (aside) => aside!.add({ name, rows }));
+    return `a record of "aside" in the IndexedDB of ${this.place}`;
+  }
+
+  /** Bytes of uploads, which rows name. */
+  readonly pieces = {
+    put: (name: string, bytes: Uint8Array) => void this.fresh.set(name, bytes),
+    get: (name: string) => toPromise(this.table("pieces").get(name)),
+    removeAllBut: async (names: ReadonlySet<string>) => {
+      const stored = await toPromise(this.table("pieces").getAllKeys());
+      await this.write(["pieces"], (table) => {
+        for (const name of stored) if (!names.has(name)) table!.delete(name);
+      });
+    },
+  };
+
+  async close(): Promise<void> {
+    await this.mutex.idle();
+    this.db.close();
+  }
+
+  private async read(): Promise<{ sections: SandboxSections; length: number }> {
+    const log = await toPromise(this.table("changes").getAll());
+    const draft = new SectionsDraft(new Map());
+    let length = 0;
+    for (const changes of log) {
+      length += changes.length;
+      for (const change of changes) draft.apply(change);
+    }
+    return { sections: draft.kept, length };
+  }
+
+  /** Writes the log again without what was overwritten, if that is half of it. */
+  private async shorten(): Promise<void> {
+    const { sections, length } = await this.read();
+    this.grown = 0;
+    const rows = [...sections].flatMap(([sandbox, own]) => listRows(own).map((row) => ({ sandbox, ...row })));
+    if (length < 2 * rows.length + BLOCK) return;
+    await this.write(["changes"], (log) => {
+      log!.clear();
+      addBlocks(log!, rows);
+    });
+  }
+
+  private table(name: string): Table {
+    return this.db.transaction(name, "readonly").objectStore(name);
+  }
+
+  private async write(names: string[], change: (...tables: Table[]) => void): Promise<void> {
+    try {
+      const transaction = this.db.transaction(names, "readwrite", { durability: "strict" });
+      const done = new Promise<void>((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up"));
+      });
+      change(...names.map((name) => transaction.objectStore(name)));
+      // At once: a page that is being left gets no answer any more.
+      transaction.commit();
+      await done;
+    } catch (error) {
+      throw toStoreRefusal(error, this.place);
+    }
+  }
+}
+
+function addBlocks(log: Table, changes: readonly Change[]): void {
+  for (let from = 0; from < changes.length; from += BLOCK) log.add(changes.slice(from, from + BLOCK));
+}
+
+function toPromise<T>(asked: Asked<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    asked.onsuccess = () => resolve(asked.result);
+    asked.onerror = () => reject(asked.error);
+  });
+}

@@ -1,0 +1,59 @@
+import type { SandboxImage } from "./sandbox-image.ts";
+import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
+import { Saver } from "./saver.ts";
+import type { Row, Store } from "./store.ts";
+
+/** Stores the rows of a sandbox that cannot be loaded elsewhere; resolves with the place. */
+export type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
+
+/**
+ * Loads the sandboxes of a store, and saves their changes from now on. A sandbox that cannot be loaded is set aside;
+ * the others are not affected.
+ */
+export async function loadWorlds(parts: RestorerParts, store: Store, setAside: SetAside): Promise<Saver> {
+  const { sandboxes, uploads, log } = parts;
+  const restorer = new SandboxRestorer(parts);
+  const saver = new Saver({
+    store,
+    uploads,
+    log,
+    sandboxes: {
+      all: () => sandboxes.all(),
+      get: (name) => sandboxes.get(name),
+      discard: (name) => sandboxes.delete(name),
+      bringBack: async (name) => {
+        const image = await restorer.bringBack(name, await store.load(name));
+        // Loading may have made small changes; failing to save them now is no reason for a refusal.
+        image.remark();
+        saver.adopt(image);
+      },
+    },
+  });
+  const images: SandboxImage[] = [];
+  let isWhole = true;
+  for (const name of await store.list()) {
+    const rows = await store.load(name);
+    try {
+      images.push(await restorer.bringBack(name, rows));
+    } catch (error) {
+      isWhole = false;
+      const place = await setAside(name, rows);
+      await store.commit(clearing(name));
+      log.warn(`Sandbox ${name} could not be loaded and was set aside as ${place}: ${sentence(error)}`);
+    }
+  }
+  for (const image of images) saver.adopt(image);
+  // A sandbox that was set aside also names files.
+  if (isWhole) uploads.sweep();
+  saver.start();
+  return saver;
+}
+
+async function* clearing(name: string) {
+  yield [{ sandbox: name, clear: "" }];
+}
+
+function sentence(error: unknown): string {
+  const { message } = error as Error;
+  return message.endsWith(".") ? message : `${message}.`;
+}
