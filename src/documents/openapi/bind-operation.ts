@@ -223,7 +223,7 @@ class BoundOperation {
       case "retrieve":
         return (call, record) => this.present(record, call, status);
       case "download":
-        return (_call, record) => download(record as Json, status);
+        return (_call, record) => download(record as Json, status, this.success.media?.type);
       case "delete":
         return (call, record) => this.remove(call, record, status);
       default:
@@ -339,7 +339,7 @@ class BoundOperation {
         Object.fromEntries(late),
         toValues(call, call.params as Json, call.body, target.getId(record)),
       ) as Json;
-      record = target.put(call.world, { ...record, ...set });
+      record = target.set(call.world, record, set);
     }
     this.emit(call, record);
     return this.present(record, call, status);
@@ -370,9 +370,9 @@ class BoundOperation {
       const field = [...fields].find((name) => pattern.test(name));
       if (field !== undefined && value !== undefined && given[field] === undefined) given[field] = value;
     };
-    put(/^(file_?name|name|title)$/i, filename);
-    put(/^(mime_?type|content_?type|media_?type)$/i, mime_type);
-    put(/^(size|bytes|size_?(in_)?bytes|content_length)$/i, bytes.length);
+    put(FILE_NAME, filename);
+    put(MIME_TYPE, mime_type);
+    put(FILE_SIZE, bytes.length);
     given[CONTENT] = toBase64(bytes);
   }
 
@@ -425,7 +425,7 @@ class BoundOperation {
       target.remove(call, record);
       return this.presentRemoved(record, call, status);
     }
-    const gone = target.put(call.world, { ...record, [binding.soft]: call.world.now });
+    const gone = target.set(call.world, record, { [binding.soft]: call.world.iso(call.world.now) });
     this.emit(call, gone);
     return this.presentRemoved(gone, call, status);
   }
@@ -598,12 +598,15 @@ function compareRanks(a: Order, b: Order): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function download(record: Json, status: number): unknown {
-  const type = Object.keys(record).find((name) => /^(mime_?type|content_?type|media_?type)$/i.test(name));
+/** The bytes of a file, as the type that the document describes, or as that of the upload. */
+function download(record: Json, status: number, described = "*/*"): unknown {
+  const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
+  const type = described.includes("*") ? ((field && record[field]) ?? "application/octet-stream") : described;
   const content = record[CONTENT];
   const bytes = typeof content === "string" ? fromBase64(content) : new Uint8Array(0);
-  return new Reply(
-    status,
-    new RawBody(type === undefined ? "application/octet-stream" : String(record[type]), bytes),
-  );
+  return new Reply(status, new RawBody(String(type), bytes));
 }
+
+const FILE_NAME = /^(file_?name|name|title)$/i;
+const MIME_TYPE = /^(mime_?type|content_?type|media_?type)$/i;
+const FILE_SIZE = /^(size|bytes|size_?(in_)?bytes|content_length)$/i;

@@ -1,7 +1,7 @@
+import type { Api } from "../../engine/contract/api.ts";
 import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
-import type { Resource } from "../../engine/contract/resource.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
 import type { UserDocument } from "../../engine/documents/read-document.ts";
@@ -26,10 +26,7 @@ export interface CompiledDocument {
 }
 
 /** The declarations that a document may name: the reference's, and those of other files. */
-export interface KnownDeclarations {
-  resources: readonly Resource[];
-  events: readonly AnyEvent[];
-}
+export type KnownDeclarations = Pick<Api, "resources" | "events">;
 
 /**
  * An OpenAPI document with its bindings as declarations.

@@ -13,7 +13,15 @@ export function renderByDocument(
   const media = findErrorMedia(operation, error.status);
   if (media?.schema === undefined) return undefined;
   const type = media.type.includes("*") ? "application/json" : media.type;
-  return { body: fillError(media.schema.node, { error, context, schemas }), content_type: type };
+  return {
+    body: fillError(media.schema.node, {
+      error,
+      context,
+      schemas,
+      isProblem: type === "application/problem+json",
+    }),
+    content_type: type,
+  };
 }
 
 export function findErrorMedia({ responses }: DescribedOperation, status: number): Media | undefined {
@@ -26,6 +34,8 @@ interface Filling {
   error: RenderedError;
   context: ErrorContext;
   schemas: Schemas;
+  /** RFC 9457. */
+  isProblem: boolean;
 }
 
 /** Values by the names that fields have in the errors of common APIs; the first value that the schema accepts is taken. */
@@ -39,16 +49,21 @@ const FIELDS: readonly [RegExp, (filling: Filling) => readonly unknown[]][] = [
     ({ error }) => [error.message],
   ],
   [/^(status|status_?code|http_?status)$/i, ({ error }) => [error.status, String(error.status)]],
-  [/^(type)$/i, ({ error }) => [error.type, "about:blank"]],
+  [/^type$/i, ({ error, isProblem }) => [isProblem ? "about:blank" : error.type, error.type, "about:blank"]],
   [/^(trace_?id|request_?id|correlation_?id|instance)$/i, ({ context }) => [context.trace_id]],
   [/^(timestamp|time|at|date)$/i, ({ context }) => [context.timestamp]],
   [
     /^(param|parameter|field|path|location|pointer|property|target|loc)$/i,
-    ({ error }) => [error.details["field"], [error.details["field"]]],
+    ({ error }) => [nameInput(error), [nameInput(error)]],
   ],
   [/^(details|data|meta|context)$/i, ({ error }) => [error.details, [], [error.message]]],
   [/^(success|ok)$/i, () => [false]],
 ];
+
+/** The part of the request at fault, by the details. */
+function nameInput({ details }: RenderedError): unknown {
+  return details["field"] ?? Object.keys(details)[0];
+}
 
 function fillError(node: unknown, filling: Filling, depth = 0): unknown {
   const { schemas, context } = filling;

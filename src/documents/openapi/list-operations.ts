@@ -1,7 +1,7 @@
 import { METHODS, type Method } from "../../engine/contract/operation.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
-import { checkSchema } from "./check-schema.ts";
+import { checkSchema, isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { type Found, References } from "./references.ts";
 import { isPattern, Schemas } from "./schemas.ts";
@@ -101,6 +101,8 @@ class Reading {
     }
     if (isSchema) {
       for (const { key, message } of checkSchema(node)) this.report({ path: [...path, key], message });
+      if (isEmptyEnum(node))
+        this.warn("an enum without a value of its type (any value of the type fits)", [...path, "enum"]);
       if (node["pattern"] !== undefined && !isPattern(node["pattern"]))
         this.warn("a pattern that JavaScript cannot read (any text fits)", [...path, "pattern"]);
       if (node["$dynamicRef"] !== undefined)

@@ -112,7 +112,8 @@ function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schema
   );
 }
 
-const MAX_DEPTH = 6;
+/** Deeper parts are rare, and any value fits there. */
+const MAX_DEPTH = 4;
 const KEPT = [
   ...[
     "type",

@@ -1,5 +1,6 @@
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
+import { isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { type Found, type References, toPointer } from "./references.ts";
 
@@ -121,14 +122,16 @@ export class Schemas {
     return found;
   }
 
-  /** The schema without references and without an `allOf` of one: what its own keywords are. */
+  /** The schema without references and without an `allOf` of one, with the keywords beside them. */
   plain(node: unknown): Json {
     let found = node;
     for (let steps = 0; steps < 20 && isJson(found); steps++) {
       const [only, ...others] = listed(found, "allOf");
       const next = this.target(found) ?? (others.length === 0 && !found["properties"] ? only : undefined);
       if (next === undefined) return found;
-      found = next;
+      const { $ref: _, allOf: _parts, ...beside } = found;
+      const hasMore = Object.keys(beside).length > 0 && !(this.hides && found["$ref"] !== undefined);
+      found = hasMore && isJson(next) ? { ...next, ...beside } : next;
     }
     return isJson(found) ? found : {};
   }
@@ -194,6 +197,7 @@ export class Schemas {
     for (const side of ["Minimum", "Maximum"] as const) amendBound(schema, side);
     const { pattern } = schema;
     if (pattern !== undefined && !isPattern(pattern)) delete schema["pattern"];
+    if (isEmptyEnum(node)) delete schema["enum"];
     const hidden = purpose === "request" ? "readOnly" : "writeOnly";
     if (Array.isArray(schema["required"])) {
       const properties = this.properties(node);

@@ -122,11 +122,7 @@ export class Target {
       now: world.iso(world.now),
       seed: world.random(collection.name).uint32(),
     });
-    // Invented values are in their public form.
-    return world.insert(
-      collection,
-      this.convert(whole, (at) => (typeof at === "string" ? world.relative(Date.parse(at)) : at)) as object,
-    );
+    return world.insert(collection, this.toWhole(whole, world));
   }
 
   update(call: Call, before: object, given: Json, { whole }: { whole: boolean }): object {
@@ -144,12 +140,17 @@ export class Target {
       seed: world.random(this.collection.name).uint32(),
     };
     const complete = completeObject(after, this.spec.schema, invention);
-    return world.put(
-      this.collection,
-      this.convert(complete, (at) =>
-        typeof at === "string" ? world.relative(Date.parse(at)) : at,
-      ) as object,
-    );
+    return world.put(this.collection, this.toWhole(complete, world));
+  }
+
+  /** In the order of the schema; invented instants, which are in their public form, as they are stored. */
+  private toWhole(fields: Json, world: Transaction): object {
+    const ordered: Json = {};
+    for (const name of this.fields) if (fields[name] !== undefined) ordered[name] = fields[name];
+    const whole = { ...ordered, ...fields };
+    return this.convert(whole, (at) =>
+      typeof at === "string" ? world.relative(Date.parse(at)) : at,
+    ) as object;
   }
 
   /** The fields that a client does not send when it replaces a record. */
@@ -171,9 +172,9 @@ export class Target {
     removeWithDependents(call.world, this.collection, this.getId(record));
   }
 
-  /** Changes without the events and entries of a state call: for fields that rules do not know. */
-  put(world: Transaction, record: object): object {
-    return world.put(this.collection, record);
+  /** Sets fields without the events and entries of a state call, for those that rules do not know. */
+  set(world: Transaction, record: object, fields: Json): object {
+    return world.put(this.collection, { ...record, ...this.toStored(fields, world) });
   }
 
   private actor({ principal, settings }: Call): StateActor {

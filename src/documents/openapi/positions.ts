@@ -1,0 +1,99 @@
+import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, type ScalarEvent } from "js-yaml";
+import type { DocumentPath, Position } from "../../engine/documents/document-error.ts";
+
+interface Place {
+  /** Counted from 1. */
+  key: Position;
+  value: Position;
+}
+
+/** Finds the places of values in a text that was read without positions. */
+export class Positions {
+  private readonly text: string;
+  private readonly events: readonly Event[];
+  /** The offset of each line. */
+  private readonly lines: readonly number[];
+  private readonly anchors = new Map<string, number>();
+
+  constructor(text: string) {
+    this.text = text;
+    this.events = parseEvents(text, { maxDepth: 1000 });
+    const lines = [0];
+    for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.push(at + 1);
+    this.lines = lines;
+    for (const [at, event] of this.events.entries())
+      if ("anchorStart" in event && event.anchorStart >= 0 && event.type !== EVENT_ID.ALIAS)
+        this.anchors.set(text.slice(event.anchorStart, event.anchorEnd).replace(/^&/, ""), at);
+  }
+
+  /** The place of the value at a path, or of its nearest ancestor. */
+  find(path: DocumentPath): Place {
+    // After the event of the document itself.
+    let value = 1;
+    let key = 1;
+    for (const step of path) {
+      const found = this.findChild(this.target(value), step);
+      if (found === undefined) break;
+      ({ key, value } = found);
+    }
+    return { key: this.toPosition(key), value: this.toPosition(value) };
+  }
+
+  private findChild(parent: number, step: string | number): { key: number; value: number } | undefined {
+    const { type } = this.events[parent] ?? {};
+    if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return undefined;
+    for (let at = parent + 1, index = 0; this.events[at]?.type !== EVENT_ID.POP; index++) {
+      if (type === EVENT_ID.SEQUENCE) {
+        if (index === step) return { key: at, value: at };
+        at = this.next(at);
+        continue;
+      }
+      const value = this.next(at);
+      const event = this.events[at]!;
+      if (event.type === EVENT_ID.SCALAR && getScalarValue(this.text, event) === String(step))
+        return { key: at, value };
+      at = this.next(value);
+    }
+    return undefined;
+  }
+
+  /** The event after a value. */
+  private next(at: number): number {
+    let open = 0;
+    for (let index = at; index < this.events.length; index++) {
+      const { type } = this.events[index]!;
+      if (type === EVENT_ID.MAPPING || type === EVENT_ID.SEQUENCE) open += 1;
+      else if (type === EVENT_ID.POP) open -= 1;
+      if (open === 0) return index + 1;
+    }
+    return this.events.length;
+  }
+
+  private target(at: number): number {
+    const event = this.events[at];
+    if (event?.type !== EVENT_ID.ALIAS) return at;
+    return this.anchors.get(this.text.slice(event.anchorStart, event.anchorEnd).replace(/^\*/, "")) ?? at;
+  }
+
+  private toPosition(at: number): Position {
+    const offset = toOffset(this.events[at]);
+    let [low, high] = [0, this.lines.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.lines[middle]! <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: offset - this.lines[low]! + 1 };
+  }
+}
+
+function toOffset(event: Event | undefined): number {
+  if (event === undefined) return 0;
+  if (event.type === EVENT_ID.SCALAR) return event.valueStart - (isQuoted(event) ? 1 : 0);
+  if (event.type === EVENT_ID.ALIAS) return event.anchorStart;
+  return "start" in event ? event.start : 0;
+}
+
+function isQuoted({ style }: ScalarEvent): boolean {
+  return style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED;
+}

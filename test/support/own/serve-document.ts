@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { compileDocument } from "../../../src/documents/openapi/compile-document.ts";
+import { openDocument } from "../../../src/documents/openapi/open-document.ts";
+import { apiKeys } from "../../../src/engine/resources/api-keys/schema.ts";
+import { API } from "../../../src/engine/resources/index.ts";
+import { assemble, type Understudy } from "../../../src/understudy.ts";
+
+/** A server without a socket whose sandbox `default` answers a document's operations. */
+export interface ServedDocument {
+  understudy: Understudy;
+  /** As the key of `usr_dan` unless another user is named; null: without a credential. */
+  send(method: string, path: string, options?: SendOptions): Promise<Received>;
+}
+
+export interface SendOptions {
+  body?: unknown;
+  user?: string | null;
+  headers?: Record<string, string>;
+}
+
+export interface Received {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: JSON of any operation
+  body: any;
+}
+
+export function serveDocument(text: string, bindings?: string): ServedDocument {
+  const understudy = assemble({
+    seed: 7,
+    clock: { mode: "frozen", now: Date.parse("2026-03-15T12:00:00Z") },
+  });
+  const sandbox = understudy.sandboxes.get("default")!;
+  const file = bindings === undefined ? undefined : openDocument(bindings, "bindings.yaml");
+  const compiled = compileDocument(openDocument(text, "openapi.yaml"), { bindings: file, known: API });
+  sandbox.setOwn([{ name: "openapi.yaml", ...compiled }]);
+  const keys = new Map([...sandbox.world.read().all(apiKeys)].map(({ user_id, key }) => [user_id, key]));
+  return {
+    understudy,
+    async send(method, path, { body, user = "usr_dan", headers = {} } = {}) {
+      const isRaw = body instanceof FormData || body instanceof Uint8Array || typeof body === "string";
+      const request = new Request(`http://x.test${path}`, {
+        method,
+        headers: {
+          ...(user !== null && { "api-key": keys.get(user)! }),
+          ...(!isRaw && body !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        body: isRaw ? (body as FormData) : body === undefined ? null : JSON.stringify(body),
+      });
+      const response = await understudy.fetch(request);
+      return { status: response.status, headers: response.headers, body: await readAnswer(response) };
+    },
+  };
+}
+
+async function readAnswer(response: Response): Promise<unknown> {
+  const type = response.headers.get("content-type") ?? "";
+  if (type.includes("json")) return response.json();
+  return type.startsWith("text/") ? response.text() : response.blob();
+}
+
+export function readExample(name: string): string {
+  return readFileSync(`docs/examples/${name}`, "utf8");
+}
