@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Api, startReference } from "../support/harness.ts";
+import { toPdf } from "../support/to-pdf.ts";
 import { fileForm, uploadedFile } from "../support/upload-setup.ts";
 
 const FILES = "/v1/organizations/org_acme/files";
@@ -21,27 +22,6 @@ describe("the text of files", () => {
     expect(answer.status, answer.text).toBe(200);
     return answer.body.output[0].content[0].text;
   }
-
-  const pdf = (lines: readonly string[]) => {
-    const text = lines.map((line) => `(${line}) Tj T*`).join("\n");
-    const content = `BT /F1 12 Tf 14 TL 72 720 Td\n${text}\nET`;
-    const objects = [
-      "<< /Type /Catalog /Pages 2 0 R >>",
-      "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-      "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ];
-    let document = "%PDF-1.4\n";
-    const offsets = objects.map((object, i) => {
-      const offset = document.length;
-      document += `${i + 1} 0 obj\n${object}\nendobj\n`;
-      return `${String(offset).padStart(10, "0")} 00000 n \n`;
-    });
-    const start = document.length;
-    document += `xref\n0 6\n0000000000 65535 f \n${offsets.join("")}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`;
-    return document;
-  };
 
   it.each([
     [
@@ -98,7 +78,7 @@ describe("the text of files", () => {
     [
       "application/pdf",
       "a.pdf",
-      pdf(["The pump runs at night.", "The valve opens at six."]),
+      toPdf(["The pump runs at night.", "The valve opens at six."]),
       "valve",
       "The valve opens at six.",
     ],

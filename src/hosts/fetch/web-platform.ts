@@ -42,10 +42,13 @@ providePlatform({
     clearTimeout: clearTimeout.bind(globalThis),
     now: Date.now,
   } as never,
-  images: () => Promise.reject(new NotAvailable("images are processed by the server only")),
+  images() {
+    if ("OffscreenCanvas" in globalThis) return import("./web-images.ts");
+    return Promise.reject(new NotAvailable("this host does not process images"));
+  },
   loadFaker(locale) {
     if (locale !== "en") throw new NotAvailable(`names of the locale ${locale} are made by the server only`);
     return faker;
   },
-  documents: () => Promise.reject(new NotAvailable("PDF files are read by the server only")),
+  documents: () => import("./web-document-text.ts"),
 });

@@ -37,8 +37,8 @@ const FORMATS = new Set(["png", "jpeg", "webp", "gif"]);
 
 /** Describes the bytes of a picture; undefined if they are not a picture of a known format (G35). */
 export async function describePicture(bytes: Uint8Array): Promise<Picture | undefined> {
+  const images = await platform().images();
   try {
-    const images = await platform().images();
     const { format, width, height } = await images.inspect(bytes);
     if (format === undefined || !FORMATS.has(format)) return undefined;
     return { format, width, height, colours: dominant(await images.sample(bytes, SIDE)) };

@@ -1,0 +1,194 @@
+import { toLatin1 } from "../../engine/bytes.ts";
+import {
+  type Border,
+  type Colour,
+  type ImageHeader,
+  MAX_IMAGE_PIXELS,
+  type Pixels,
+  type Size,
+} from "../../engine/platform.ts";
+
+/* The side of `ImageTools` for browsers, by their own decoders and encoders. Their bytes differ from those of Node. */
+
+interface Canvas extends Size {
+  getContext(kind: "2d", options?: object): Context;
+  convertToBlob(options: { type: string; quality?: number }): Promise<Blob>;
+}
+interface Context {
+  fillStyle: string;
+  imageSmoothingEnabled: boolean;
+  imageSmoothingQuality: string;
+  fillRect(x: number, y: number, width: number, height: number): void;
+  drawImage(image: Size, x: number, y: number, width: number, height: number): void;
+  getImageData(x: number, y: number, width: number, height: number): { data: Uint8ClampedArray };
+  putImageData(pixels: object, x: number, y: number): void;
+}
+declare const OffscreenCanvas: new (width: number, height: number) => Canvas;
+declare const ImageData: new (data: Uint8ClampedArray, width: number, height: number) => object;
+declare const createImageBitmap: (image: Blob) => Promise<Size & { close(): void }>;
+
+const WHITE: Colour = [255, 255, 255];
+
+/** As on Node. */
+const TINT_SHARE = 0.12;
+const GRIDS = [1, 8];
+
+export async function inspect(bytes: Uint8Array): Promise<ImageHeader> {
+  const header = readHeader(bytes);
+  // Cameras store the way in which they were held.
+  const isTurned = header.format === "jpeg" && toLatin1(bytes.subarray(0, 65_536)).includes("Exif\0\0");
+  if (!isTurned || header.width * header.height > MAX_IMAGE_PIXELS) return header;
+  const { width, height } = await open(bytes);
+  return { ...header, width, height };
+}
+
+export async function decode(
+  bytes: Uint8Array,
+  { channels, size }: { channels: 3 | 4; size?: Size },
+): Promise<Pixels> {
+  const image = await open(bytes);
+  const { width, height } = size ?? image;
+  const [canvas, context] = createCanvas({ width, height }, channels === 3 ? WHITE : undefined);
+  context.drawImage(image, 0, 0, width, height);
+  image.close();
+  const data = readPixels(canvas, context);
+  return { width, height, data: channels === 4 ? data : withoutAlpha(data) };
+}
+
+export async function sample(bytes: Uint8Array, side: number): Promise<Uint8Array> {
+  const image = await open(bytes);
+  const [canvas, context] = createCanvas({ width: side, height: side }, WHITE);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(image, 0, 0, side, side);
+  image.close();
+  return withoutAlpha(readPixels(canvas, context));
+}
+
+export async function extend(
+  { data, width, height }: Pixels,
+  border: Border,
+  tint: Colour,
+): Promise<Uint8Array> {
+  const size = { width: border.left + width + border.right, height: border.top + height + border.bottom };
+  const extended = new Uint8ClampedArray(size.width * size.height * 4).fill(255);
+  for (let y = 0, to = 0; y < size.height; y++) {
+    const row = mirrored(y - border.top, height);
+    for (let x = 0; x < size.width; x++, to += 4) {
+      const column = mirrored(x - border.left, width);
+      const isInside = row === y - border.top && column === x - border.left;
+      const from = (row * width + column) * 3;
+      for (let i = 0; i < 3; i++) {
+        const value = data[from + i]!;
+        extended[to + i] = isInside ? value : value * (1 - TINT_SHARE) + tint[i]! * TINT_SHARE;
+      }
+    }
+  }
+  return encode(toCanvas(extended, size), { type: "image/jpeg", quality: 0.98 });
+}
+
+export async function fill({ data, width, height }: Pixels, tint: Colour): Promise<Uint8Array> {
+  const picture = toCanvas(new Uint8ClampedArray(data), { width, height });
+  const [canvas, context] = createCanvas({ width, height }, tint);
+  context.imageSmoothingQuality = "high";
+  for (const grid of GRIDS) {
+    const [averages, small] = createCanvas({ width: grid, height: grid });
+    small.imageSmoothingQuality = "high";
+    small.drawImage(picture, 0, 0, grid, grid);
+    context.drawImage(averages, 0, 0, width, height);
+  }
+  context.drawImage(picture, 0, 0, width, height);
+  return encode(canvas, { type: "image/png" });
+}
+
+/** Turned upright. @throws DOMException for broken pixels */
+const open = (bytes: Uint8Array) => createImageBitmap(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+
+function createCanvas({ width, height }: Size, background?: Colour): [Canvas, Context] {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  if (background !== undefined) {
+    context.fillStyle = `rgb(${background.join(",")})`;
+    context.fillRect(0, 0, width, height);
+  }
+  return [canvas, context];
+}
+
+function toCanvas(rgba: Uint8ClampedArray, size: Size): Canvas {
+  const [canvas, context] = createCanvas(size);
+  context.putImageData(new ImageData(rgba, size.width, size.height), 0, 0);
+  return canvas;
+}
+
+function readPixels({ width, height }: Canvas, context: Context): Uint8Array {
+  return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
+}
+
+function withoutAlpha(rgba: Uint8Array): Uint8Array {
+  const rgb = new Uint8Array((rgba.length / 4) * 3);
+  for (let from = 0, to = 0; from < rgba.length; from += 4, to += 3)
+    rgb.set(rgba.subarray(from, from + 3), to);
+  return rgb;
+}
+
+async function encode(canvas: Canvas, type: { type: string; quality?: number }): Promise<Uint8Array> {
+  return new Uint8Array(await (await canvas.convertToBlob(type)).arrayBuffer());
+}
+
+/** A position outside 0 to `length` - 1, mirrored at the edges until it is inside. */
+function mirrored(position: number, length: number): number {
+  const at = ((position % (2 * length)) + 2 * length) % (2 * length);
+  return at < length ? at : 2 * length - 1 - at;
+}
+
+/** @throws Error if it is broken */
+function readHeader(bytes: Uint8Array): ImageHeader {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const head = toLatin1(bytes.subarray(0, 4096));
+  if (head.startsWith("\x89PNG")) {
+    const hasAlpha = (view.getUint8(25) & 4) !== 0 || head.includes("tRNS");
+    return {
+      format: "png",
+      width: view.getUint32(16),
+      height: view.getUint32(20),
+      hasAlpha,
+      isAnimated: false,
+    };
+  }
+  if (head.startsWith("GIF8"))
+    return {
+      ...{ format: "gif", width: view.getUint16(6, true), height: view.getUint16(8, true) },
+      ...{ hasAlpha: true, isAnimated: false },
+    };
+  if (head.startsWith("RIFF")) return { format: "webp", ...readWebp(view, head.slice(12, 16)) };
+  if (head.startsWith("\xff\xd8"))
+    return { format: "jpeg", hasAlpha: false, isAnimated: false, ...findFrame(view) };
+  return { format: undefined, width: 0, height: 0, hasAlpha: false, isAnimated: false };
+}
+
+function readWebp(view: DataView, kind: string): Omit<ImageHeader, "format"> {
+  if (kind === "VP8X") {
+    const flags = view.getUint8(20);
+    const [width, height] = [24, 27].map((at) => 1 + (view.getUint32(at, true) & 0xffffff)) as [
+      number,
+      number,
+    ];
+    return { width, height, hasAlpha: (flags & 16) !== 0, isAnimated: (flags & 2) !== 0 };
+  }
+  if (kind === "VP8L") {
+    const bits = view.getUint32(21, true);
+    const hasAlpha = ((bits >>> 28) & 1) === 1;
+    return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff), hasAlpha, isAnimated: false };
+  }
+  const [width, height] = [26, 28].map((at) => view.getUint16(at, true) & 0x3fff) as [number, number];
+  return { width, height, hasAlpha: false, isAnimated: false };
+}
+
+/** The size that the frame header of a JPEG announces. @throws RangeError without one */
+function findFrame(view: DataView): Size {
+  for (let at = 2; ; at += 2 + view.getUint16(at + 2)) {
+    const marker = view.getUint16(at);
+    if (marker < 0xff00) throw new RangeError("the JPEG has no frame");
+    const isFrame = marker >= 0xffc0 && marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
+    if (isFrame) return { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
+  }
+}

@@ -1,0 +1,16 @@
+import type { Page } from "@playwright/test";
+import type { PageSandbox } from "../../../src/client/browser.ts";
+
+declare const begin: (options?: object) => Promise<PageSandbox>;
+
+/** Starts a sandbox in a page of the static application, as `sandbox`, with the headers `asDan` and `asAda`. */
+export async function startInPage(page: Page, options: object = {}): Promise<void> {
+  await page.waitForFunction(() => "begin" in globalThis);
+  await page.evaluate(async (given) => {
+    const sandbox = await begin(given);
+    const headers = (user: string) => ({
+      headers: { "api-key": (sandbox.credentials as Record<string, string>)[user]! },
+    });
+    Object.assign(globalThis, { sandbox, asDan: headers("usr_dan"), asAda: headers("usr_ada") });
+  }, options);
+}
