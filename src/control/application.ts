@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
+import { normalizePath } from "../engine/contract/http-url.ts";
 import { clip } from "../engine/documents/document-error.ts";
 import { splitTarget } from "../engine/pipeline/plain-http.ts";
 import type { Log } from "../hosts/node/log.ts";
@@ -29,7 +30,7 @@ export function addMounts(
   };
   const requireOwn: RequestHandler = (request, _response, next) => {
     const only = origins.findSandbox(request.socket);
-    if (only !== undefined) requireAtPort(only, originForm(request.originalUrl));
+    if (only !== undefined) requireAtPort(only, readPath(request));
     next();
   };
   const answerPreflight: RequestHandler = (request, response, next) => {
@@ -48,16 +49,20 @@ export function addMounts(
     const answer: RequestHandler = (request, response) => {
       // Express removes the prefix; handlers and other nodes of a fleet need the original target.
       request.url = request.originalUrl;
-      return handle(request, response, splitTarget(originForm(request.url)).path);
+      return handle(request, response, readPath(request));
     };
     app.use(prefix, ...GUARDS[access], answer);
   }
   app.use(requireSource, (request) => {
-    throw nothingHere(splitTarget(originForm(request.originalUrl)).path, mounts);
+    throw nothingHere(readPath(request), mounts);
   });
   app.use((error: unknown, request: Request, response: Response, _next: NextFunction) =>
     sendProblem(request, response, asProblem(error) ?? internalProblem(error, log)),
   );
+}
+
+function readPath({ originalUrl }: Request): string {
+  return splitTarget(originForm(originalUrl)).path;
 }
 
 /** Refuses a browser that calls the emulated API by a foreign name; false for any other client. */
@@ -74,12 +79,12 @@ export function createBrowserGate(guard: Guard) {
 }
 
 /** interfaces 16: the port of one sandbox has its control calls and receivers. @throws Problem 421 */
-function requireAtPort(only: string, target: string): void {
-  const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/?]+)/.exec(target) ?? [];
-  if (name === only || /^\/_control\/health(\?|$)/.test(target)) return;
+function requireAtPort(only: string, path: string): void {
+  const [, name] = /^\/_(?:control\/sandboxes|receivers)\/([^/]+)/.exec(normalizePath(path)) ?? [];
+  if (name === only || path === "/_control/health") return;
   throw new Problem("misdirected", {
     detail: `This port serves the sandbox ${only} alone: its emulated API, /_control/sandboxes/${only} and /_control/health. Call the server at the address that it printed for everything else.`,
-    value: clip(target, 200),
+    value: clip(path, 200),
   });
 }
 

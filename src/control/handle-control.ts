@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { ApiError } from "../engine/contract/errors.ts";
+import { normalizePath } from "../engine/contract/http-url.ts";
 import { readsOnly } from "../engine/contract/operation.ts";
 import { Router } from "../engine/contract/router.ts";
 import { toAnswer } from "../engine/pipeline/answer.ts";
@@ -48,7 +49,7 @@ export class ControlExchange implements ControlCall, StepExchange {
     this.server = server;
     this.validator = validator;
     this.request = request;
-    this.path = path;
+    this.path = normalizePath(path);
     this.search = query;
   }
 

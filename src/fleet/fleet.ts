@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { normalizePath } from "../engine/contract/http-url.ts";
 import { shareBaseKey } from "../engine/pipeline/plain-http.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import type { Connection, DurabilityHook, FoundSandbox } from "../hosts/node/hooks.ts";
@@ -74,7 +75,11 @@ export class Fleet implements DurabilityHook {
   handleAtOwner(prefix: string, handle: Handle): Handle {
     return async (request, response, path) => {
       const name = path.startsWith(prefix) ? /^[^/]+/.exec(path.slice(prefix.length))?.[0] : undefined;
-      if (name !== undefined && (await this.node.route(name, { request, response })) === "answered") return;
+      if (
+        name !== undefined &&
+        (await this.node.route(normalizePath(name), { request, response })) === "answered"
+      )
+        return;
       await handle(request, response, path);
     };
   }

@@ -159,7 +159,7 @@ describe("an origin of its own [interfaces 16]", () => {
     "/_s/default/v1/models",
     "/_control/sandboxes/other",
     "/_control/sandboxes/mine2/journal",
-    "/_control/sandboxes/%6dine",
+    "/_control/sandboxes/%6fther",
     "/_control/sandboxes",
     "/_control/metrics",
     "/_control/mcp",

@@ -38,6 +38,7 @@ describe("a fleet [interfaces 15]", () => {
     expect((await a.control("POST", "/_control/sandboxes", { name: "ci" })).status).toBe(201);
     const seen = await b.control("GET", "/_control/sandboxes/ci");
     expect([seen.status, seen.body.base_url]).toEqual([200, `${b.url}/_s/ci`]);
+    expect((await b.control("GET", "/_control/sandboxes/%63i")).status).toBe(200);
     expect((await b.control("POST", DEPARTMENTS, department("dept_one"))).status).toBe(201);
     expect((await a.control("GET", `${DEPARTMENTS}/dept_one`)).status).toBe(200);
     const limits = await b.call("ada", "GET", "/_s/ci/v1/analytics/usage/limits/org_acme");

@@ -2,8 +2,9 @@ import isEqual from "fast-deep-equal";
 import Type from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
 import { CATALOGUE } from "../../engine/contract/errors.ts";
+import { normalizePath } from "../../engine/contract/http-url.ts";
 import { typed } from "../../engine/contract/schema.ts";
-import { GlobError, glob, isGlob } from "../../engine/documents/glob.ts";
+import { GlobError, glob, isGlob, pathGlob } from "../../engine/documents/glob.ts";
 import { nearestPath } from "../../engine/faults/check-rule.ts";
 import { matchingOperations } from "../../engine/faults/match.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -90,7 +91,7 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
     conditions.push(({ operation: id }) => failed(id !== null && matches(id), "operation", id, operation));
   }
   if (path !== undefined) {
-    const matches = pattern(`${prefix}path`, path);
+    const matches = pattern(`${prefix}path`, path, pathGlob);
     if (!isDeliveryMatch(match)) requirePossiblePath(path, known, prefix);
     conditions.push((entry) => failed(matches(entry.path), "path", redactText(entry.path), path));
   }
@@ -182,7 +183,7 @@ function requirePossiblePath(path: string, { api, present }: MatchableWords, pre
   if (/\?[\w.%-]+=/.test(path)) throw unprocessable(field, path, "must not have a query");
   if (!/^[/*?{]/.test(path) || path.startsWith("/_s/"))
     throw unprocessable(field, path, "must begin with a slash, without host, prefix and query");
-  if (present === undefined || isGlob(path) || present.paths.has(path)) return;
+  if (present === undefined || isGlob(path) || present.paths.has(normalizePath(path))) return;
   if (matchingOperations({ path }, operations).length > 0) return;
   throw unprocessable(
     field,
@@ -192,9 +193,9 @@ function requirePossiblePath(path: string, { api, present }: MatchableWords, pre
   );
 }
 
-function pattern(field: string, text: string): (text: string) => boolean {
+function pattern(field: string, text: string, compile = glob): (text: string) => boolean {
   try {
-    return glob(text);
+    return compile(text);
   } catch (error) {
     if (error instanceof GlobError)
       throw unprocessable(field, text, `is not a valid pattern: ${error.message}`);

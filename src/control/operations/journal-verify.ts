@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
+import { normalizePath } from "../../engine/contract/http-url.ts";
 import { ClosedObject, typed } from "../../engine/contract/schema.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import { users } from "../../engine/resources/users/schema.ts";
@@ -129,7 +130,7 @@ function knownWords({ api, world, journal }: Sandbox): MatchableWords {
     present: {
       users: new Set([...[...present.all(users)].map(({ id }) => id), ...callers]),
       webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
-      paths: new Set(entries.map(({ path }) => path)),
+      paths: new Set(entries.map(({ path }) => normalizePath(path))),
       methods: new Set(entries.map(({ method }) => method)),
     },
   };

@@ -14,3 +14,12 @@ export function readHttpUrl(given: string): URL | string {
   const url = new URL(full);
   return url.username === "" && url.password === "" ? url : "must not contain credentials";
 }
+
+/** Decodes the characters that a segment of a path may contain as they are; `%2F`, for example, remains. */
+export function normalizePath(path: string): string {
+  if (!path.includes("%")) return path;
+  return path.replace(/%[\da-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[\w.~!$&'()*+,;=:@-]/.test(character) ? character : escaped.toUpperCase();
+  });
+}

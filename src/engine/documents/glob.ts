@@ -1,3 +1,5 @@
+import { normalizePath } from "../contract/http-url.ts";
+
 /** A pattern that is not a usable glob; the message says why. */
 export class GlobError extends Error {
   override readonly name = "GlobError";
@@ -37,6 +39,16 @@ export function glob(pattern: string): (text: string) => boolean {
     const parts = text.split("/");
     return alternatives.some((wanted) => matches(wanted, parts, (part) => part === GLOBSTAR, matchesPart));
   };
+}
+
+/**
+ * A glob of request paths: escapes that a character does not need make no difference, so `/v1/org%5Facme` is
+ * `/v1/org_acme`. @throws GlobError
+ */
+export function pathGlob(pattern: string): (path: string) => boolean {
+  // An escaped star or parenthesis is the character, not a wildcard.
+  const matches = glob(normalizePath(pattern.replace(/%2[89a]/gi, "\\$&")));
+  return (path) => matches(normalizePath(path));
 }
 
 /** Whether a text contains special characters of globs. */

@@ -1,6 +1,7 @@
 import Type from "typebox";
+import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation } from "../contract/operation.ts";
-import { glob, isGlob } from "../documents/glob.ts";
+import { glob, isGlob, pathGlob } from "../documents/glob.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import { type MatchDocument, type RuleDocument, toEntryEffect } from "./rule-document.ts";
 
@@ -26,7 +27,7 @@ export function toCriteria(match: MatchDocument): Criterion[] {
   if (organization !== undefined)
     add(`organization is not ${organization}`, (facts) => facts.organization === organization);
   if (path !== undefined) {
-    const fits = glob(path);
+    const fits = pathGlob(path);
     add(`path does not match ${path}`, (facts) => fits(facts.path));
   }
   for (const [name, wanted] of Object.entries(header)) {
@@ -74,7 +75,7 @@ export function matchingOperations(
   operations: readonly AnyOperation[],
 ): AnyOperation[] {
   const named = operation === undefined ? undefined : glob(operation);
-  const literal = path === undefined || isGlob(path) ? undefined : path;
+  const literal = path === undefined || isGlob(path) ? undefined : normalizePath(path);
   return operations.filter(
     (one) =>
       (named === undefined || named(one.id)) &&

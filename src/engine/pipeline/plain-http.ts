@@ -1,4 +1,5 @@
 import { toHex } from "../bytes.ts";
+import { normalizePath } from "../contract/http-url.ts";
 import type { RequestHeaders } from "../contract/operation.ts";
 import { hmac, randomHex } from "../platform.ts";
 import type { WireFault } from "../sandbox/fault-injector.ts";
@@ -154,7 +155,7 @@ const NAMED_PATH = /^\/_s\/([^/]*)(.*)$/;
 export function readAddress({ target, headers, site }: PlainRequest): Address {
   const { path, query } = splitTarget(target);
   const [, name, rest] = (path.startsWith("/_s/") && NAMED_PATH.exec(path)) || [];
-  if (name !== undefined) return { sandbox: name, path: rest || "/", query, prefixed: true };
+  if (name !== undefined) return { sandbox: normalizePath(name), path: rest || "/", query, prefixed: true };
   const named = headers["x-sandbox"] as string | undefined;
   return { sandbox: named ?? site.named ?? "default", path: path || "/", query, prefixed: false };
 }

@@ -1,5 +1,6 @@
 import { fromUtf8 } from "../bytes.ts";
 import { ApiError } from "../contract/errors.ts";
+import { normalizePath } from "../contract/http-url.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { FaultFacts } from "../sandbox/fault-injector.ts";
 import type { Transaction } from "../state/transaction.ts";
@@ -13,7 +14,9 @@ export const ORGANIZATION = /^org_[A-Za-z0-9_-]{1,120}$/;
 
 /** Outside the contract, any segment of the path may be the organization's id. */
 export function findInPath(path: string): string | undefined {
-  return path.split("/").find((segment) => ORGANIZATION.test(segment));
+  return normalizePath(path)
+    .split("/")
+    .find((segment) => ORGANIZATION.test(segment));
 }
 
 /** Why the caller may not call a path that a rule serves: no valid credentials, or a foreign organization. */

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../bytes.ts";
+import { normalizePath } from "../contract/http-url.ts";
 import { removeWithDependents } from "../contract/removal.ts";
 import { ClosedObject, Timestamp, Words } from "../contract/schema.ts";
 import type { WorldReader } from "../state/transaction.ts";
@@ -97,7 +98,7 @@ export class SimulatedReceivers {
   }
 
   async handle(request: ReceiverRequest): Promise<ReceiverResponse> {
-    const [, , sandbox = "", id = ""] = request.path.split("/");
+    const [, , sandbox = "", id = ""] = normalizePath(request.path).split("/");
     const world = this.parts.world(sandbox);
     if (world === undefined || world.read().get(receivers, id) === undefined)
       return refuse(404, `there is no receiver ${id.slice(0, 80)} in sandbox ${sandbox.slice(0, 80)}`);

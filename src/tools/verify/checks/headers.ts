@@ -1,3 +1,4 @@
+import { normalizePath } from "../../../engine/contract/http-url.ts";
 import { MASK } from "../../redact.ts";
 import type { Check, Observation } from "../check.ts";
 import { excerpt, isMasked } from "../check-answer.ts";
@@ -99,7 +100,7 @@ function unique(): Rule {
 }
 
 const ORGANIZATION = "service-organization";
-const named = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(path)?.[1];
+const named = ({ path }: Exchange) => /\/(org_[^/?]+)/.exec(normalizePath(path))?.[1];
 const own = (one: Exchange) => one.authenticated && one.status < 300;
 
 const ORGANIZATION_RULES: readonly Rule[] = [
