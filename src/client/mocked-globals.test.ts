@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The work of a fixture: start, arm, ask, judge, delete, end. */
+/** The work of a fixture: start, arm, ask, check, delete, end. */
 async function tryFixture(url?: string): Promise<void> {
   const sandboxes = testSandboxes();
   vi.stubEnv("UNDERSTUDY_URL", url ?? "");

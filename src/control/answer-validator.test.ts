@@ -55,7 +55,7 @@ describe("every answer of the control API is held to its declaration", () => {
     expect(() => answered(value, more)).toThrow(UndeclaredAnswer);
   });
 
-  it("judges a stream event by event [interfaces 11]", async () => {
+  it("checks a stream event by event [interfaces 11]", async () => {
     const success = { status: 200, content_types: ["text/event-stream"], events: Body };
     const stream = (data: object) =>
       new StreamBody("text/event-stream", () => [": hello\n\n", `id: 1\ndata: ${JSON.stringify(data)}\n\n`]);

@@ -29,7 +29,7 @@ export class AnswerValidator {
     }
     if (body instanceof RawBody) return value;
     if (body instanceof StreamBody)
-      return new Reply(reply.status, judged(operation, success, body), { ...reply.headers });
+      return new Reply(reply.status, validateEvents(operation, success, body), { ...reply.headers });
     const { by } = success;
     const schema = by?.schemas[params[by.parameter]!] ?? by?.otherwise ?? success.schema;
     if (schema === undefined ? body !== undefined : body === undefined)
@@ -65,7 +65,7 @@ function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): voi
 }
 
 /** The same stream, cut where an event does not fit. */
-function judged(
+function validateEvents(
   operation: AnyDeclaration,
   { events }: Success,
   { content_type, chunks }: StreamBody,

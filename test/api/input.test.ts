@@ -8,7 +8,7 @@ const api = frame();
 const { configs, restart } = api;
 
 describe("input [G08, G09]", () => {
-  it("the path is judged before the body, the field named as it was declared [G08]", async () => {
+  it("the path is validated before the body, the field named as it was declared [G08]", async () => {
     const path = "/v1/organizations/acme/departments/dept_ml/reparent";
     const { status, body } = await api.call("ada", "POST", path, { new_parent_id: 1 });
     expect([status, body.error.details]).toEqual([422, { field: "organization_id", value: "acme" }]);

@@ -70,7 +70,7 @@ describe("numbers [G08]", () => {
       );
   });
 
-  it("the path is judged before a number of the body [G08]", async () => {
+  it("the path is validated before a number of the body [G08]", async () => {
     const answer = await post("/v1/organizations/acme/dashboard/change-logs", '{"skip": 1e309}');
     expectRefused(answer, "organization_id", '"acme"');
   });

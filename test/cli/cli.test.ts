@@ -182,7 +182,7 @@ describe("commands without a server", () => {
     expect(JSON.parse((await runCommand(["fixture", "schema"])).stdout)).toHaveProperty("definitions");
   });
 
-  it("listen answers in turn and judges signatures [interfaces 2]", async () => {
+  it("listen answers in turn and checks signatures [interfaces 2]", async () => {
     const secret = "whsec_listenerSecret";
     const running = startCommand(["listen", "--port", "0", "--answer", "500,204", "--secret", secret]);
     await expect.poll(() => running.output().stdout).toMatch(/Listening at (\S+),/);

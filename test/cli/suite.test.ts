@@ -192,7 +192,7 @@ describe("suite", () => {
     expect(readFileSync(join(cwd, "j.xml"), "utf8")).toContain("<system-out>red\n");
   });
 
-  it("expectations of a scenario are judged against the journal, with the nearest request [interfaces 6]", async () => {
+  it("expectations of a scenario are checked against the journal, with the nearest request [interfaces 6]", async () => {
     const expectations = [
       "- { match: { operation: models.list }, count: 1 }",
       "- { match: { operation: threads.delete }, count: 0 }",
@@ -203,8 +203,8 @@ describe("suite", () => {
     const get = `${CALL} "$UNDERSTUDY_BASE_URL/v1/models"`;
     const { code, stdout } = await runCommand(["suite", "a.yaml", "--json", "--", "sh", "-c", get], { cwd });
     expect(code).toBe(1);
-    const [{ expectations: judged, failures }] = JSON.parse(stdout).scenarios;
-    expect(judged.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, false, false]);
+    const [{ expectations: checked, failures }] = JSON.parse(stdout).scenarios;
+    expect(checked.map(({ ok }: { ok: boolean }) => ok)).toEqual([true, true, false, false]);
     expect(failures[0]).toContain("nearest: GET /v1/models -> 200 (status is 200, not 404)");
     expect(failures[1]).toContain("2 to 3");
   });

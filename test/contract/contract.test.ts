@@ -9,7 +9,7 @@ import { AnswerValidator } from "../support/openapi/answer-validator.ts";
 
 /**
  * Generated from the declarations: what every operation owes by being declared, whatever it does.
- * The answers are judged by our own OpenAPI document.
+ * The answers are validated by our own OpenAPI document.
  */
 const OPERATIONS = API.operations;
 // biome-ignore lint/suspicious/noExplicitAny: the document is plain JSON

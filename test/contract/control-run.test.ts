@@ -70,8 +70,8 @@ it("journal.stream answers with events of the shape that is documented [interfac
   const operation = CONTROL_OPERATIONS.find(({ id }) => id === "journal.stream")!;
   const { world, params } = await exampleOf(api, operation);
   const response = await fetch(api.url + pathOf(operation, params), { headers: { "last-event-id": "0" } });
-  const judged = { status: response.status, headers: response.headers, text: "events" };
-  expect(VALIDATOR.problems(operation, judged)).toEqual([]);
+  const checked = { status: response.status, headers: response.headers, text: "events" };
+  expect(VALIDATOR.problems(operation, checked)).toEqual([]);
   let text = "";
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk;

@@ -160,7 +160,7 @@ describe("faults/explain", () => {
     expect((await control("GET", `/${name}/state/threads/thread_long`)).status).toBe(200);
   });
 
-  it("judges as far as it can where a parameter is left out [interfaces 11]", async () => {
+  it("checks as far as it can where a parameter is left out [interfaces 11]", async () => {
     const name = await fresh();
     const { body } = await explain(name, { operation: "threads.delete", principal: "usr_dan" });
     expect([body.decision, body.status]).toEqual([null, null]);

@@ -29,7 +29,7 @@ const parentOf = async (name: string) =>
   (await sandboxes("GET", `/${name}/state/departments/dept_ops`)).body.parent_id;
 
 describe("bodies of a great many values", () => {
-  it("are refused by their number before they are judged, but for a snapshot's [interfaces 4]", async () => {
+  it("are refused by their number before they are checked, but for a snapshot's [interfaces 4]", async () => {
     const many = (name: string) => `{"${name}":[${"0,".repeat(250_000)}0]}`;
     for (const [path, field] of [
       ["/default/receivers", "answers"],

@@ -78,7 +78,7 @@ try { testSandboxes({ sead: 7 }); } catch (error) { console.log("# " + error.mes
 `;
 
 describe("files to copy for other runners [interfaces 13]", () => {
-  it("plain functions judge a test of node:test as the fixtures do [interfaces 13]", {
+  it("plain functions check a test of node:test as the fixtures do [interfaces 13]", {
     timeout: LIMIT_MS,
   }, async () => {
     stage = await openStage();

@@ -38,7 +38,7 @@ describe("callers that are going to be refused", () => {
     expect([after.status, decisionOf(after)]).toEqual([401, "auth"]);
   });
 
-  it("they are judged after: with the rule passed, the 401 is that of an unknown key [interfaces 6]", async () => {
+  it("they are checked after: with the rule passed, the 401 is that of an unknown key [interfaces 6]", async () => {
     await arm(api, { match: { principal: "usr_finn" }, effect: { delay: "1ms" } });
     const refused = await send({ "api-key": KEYS.finn });
     const unknown = await send({ "api-key": "ak_unknown" });

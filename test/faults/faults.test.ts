@@ -281,7 +281,7 @@ describe("answers of faults", () => {
     expect(answer.body).toMatchObject({ status_code: 401, error_type: "AuthenticationError" });
   });
 
-  it("a fault triggers before credentials are judged [G04]", async () => {
+  it("a fault triggers before credentials are checked [G04]", async () => {
     await arm(api, { effect: { error: "INSUFFICIENT_PERMISSIONS" } });
     expect((await api.call(undefined, "DELETE", "/v1/threads/thread_welcome")).status).toBe(403);
   });

@@ -32,7 +32,7 @@ describe("a service that is right but for one thing [interfaces 12]", () => {
     expect(reported(await services.live(undefined, full))).toEqual([]);
     const report = await services.recorded();
     expect(reported(report)).toEqual([]);
-    expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_judged: {} });
+    expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
   });
 
   it("at least 30 deviations are planted, and a recording shows nine of ten", () => {

@@ -147,7 +147,7 @@ print(json.dumps([answer.status_code, answer.headers["content-type"]]))`;
   });
 });
 
-describe("a file of an unknown type is judged by its name", () => {
+describe("a file of an unknown type is recognized by its name", () => {
   const NAMES = [
     ...["notes.yaml", "NOTES.YML", "Cargo.toml", "readme.md", "a.markdown", "a.csv", "a.tsv", "server.log"],
     ...["php.ini", "nginx.conf", "main.py", "app.ts", "app.tsx", "lib.rs", "main.go", "Main.java", "a.c"],

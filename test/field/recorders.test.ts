@@ -8,8 +8,8 @@ import { verifyRecorded } from "../../src/tools/verify/recorded/verify-recorded.
 const FOLDER = join(import.meta.dirname, "recordings");
 const contract = new Contract(RESOURCES);
 
-/** By folder, which README.md describes: entries that are judged, and reasons why others are not, or in part. */
-const RECORDINGS: Readonly<Record<string, [judged: number, reasons?: Record<string, number>]>> = {
+/** By folder, which README.md describes: entries that are checked, and reasons why others are not, or in part. */
+const RECORDINGS: Readonly<Record<string, [checked: number, reasons?: Record<string, number>]>> = {
   "axios-har-tracker": [21],
   "chrome-har": [21, { "with the headers of a redirect": 1, "with the body cut short": 20 }],
   "chrome-har-capturer": [21, { "from a browser's cache": 1 }],
@@ -33,20 +33,20 @@ const RECORDINGS: Readonly<Record<string, [judged: number, reasons?: Record<stri
   "understudy-record": [23, { "with masked values": 2 }],
 };
 
-const judge = (name: string) =>
+const verify = (name: string) =>
   verifyRecorded({ contract, file: join(FOLDER, name, "traffic.har"), target: undefined });
 
 describe("recordings of a correct server by other programs", () => {
   it.each(Object.entries(RECORDINGS))(
     "%s: nothing is held against the server",
-    async (name, [judged, reasons]) => {
-      const report = await judge(name);
+    async (name, [checked, reasons]) => {
+      const report = await verify(name);
       const open = report.checks.flatMap(({ failures, differences }) => [...failures, ...differences]);
       expect([report.verdict, open]).toEqual(["pass", []]);
-      const { not_judged, judged_in_part, ...counts } = report.recorded!;
-      const { "a browser's preflight": _, ...others } = not_judged;
-      expect(counts.judged).toBe(judged);
-      expect({ ...others, ...judged_in_part }).toEqual(reasons ?? {});
+      const { not_checked, partly_checked, ...counts } = report.recorded!;
+      const { "a browser's preflight": _, ...others } = not_checked;
+      expect(counts.checked).toBe(checked);
+      expect({ ...others, ...partly_checked }).toEqual(reasons ?? {});
       expect(report.summary.passed).toBeGreaterThan(20);
     },
   );

@@ -40,7 +40,7 @@ function write(har: Har): string {
   return file;
 }
 
-const judge = (har: Har, strict = false): Promise<VerifyReport> =>
+const verify = (har: Har, strict = false): Promise<VerifyReport> =>
   verifyRecorded({ contract: new Contract(RESOURCES), file: write(har), target: undefined, strict });
 
 const complaints = ({ checks }: VerifyReport) =>
@@ -59,7 +59,7 @@ function edit(entry: Har, change: (body: Har) => void): void {
 }
 
 describe("recordings of a correct server give no false word", () => {
-  it("a 304 for which Chrome exports the cached body is not judged as the service's answer", async () => {
+  it("a 304 for which Chrome exports the cached body is not checked as the service's answer", async () => {
     const har = recordedBy("WebInspector", () => {});
     const [model] = har.log.entries.filter((entry: Har) => isFor(entry, "/sentences") && isSuccess(entry));
     for (const headers of [[{ name: "If-None-Match", value: '"a"' }], []]) {
@@ -71,9 +71,9 @@ describe("recordings of a correct server give no false word", () => {
       );
       har.log.entries.push(copy);
     }
-    const report = await judge(har);
+    const report = await verify(har);
     expect(complaints(report)).toEqual([]);
-    expect(report.recorded!.judged_in_part["with the browser's cached body"]).toBe(2);
+    expect(report.recorded!.partly_checked["with the browser's cached body"]).toBe(2);
   });
 
   it.each([
@@ -84,15 +84,15 @@ describe("recordings of a correct server give no false word", () => {
       "a service worker's cache",
       (entry: Har) => Object.assign(entry.response, { _serviceWorkerResponseSource: "cache-storage" }),
     ],
-  ])("an answer from a cache is not judged: %s", async (_title, mark) => {
+  ])("an answer from a cache is not checked: %s", async (_title, mark) => {
     const har = recordedBy("WebInspector", () => {});
     const cached = structuredClone(har.log.entries[0]);
     cached.response.headers = [];
     mark(cached);
     har.log.entries.push(cached);
-    const report = await judge(har);
+    const report = await verify(har);
     expect(complaints(report)).toEqual([]);
-    expect(report.recorded!.not_judged).toEqual({ "from a browser's cache": 1 });
+    expect(report.recorded!.not_checked).toEqual({ "from a browser's cache": 1 });
   });
 
   it.each([
@@ -102,17 +102,17 @@ describe("recordings of a correct server give no false word", () => {
     ["a size without a text", { size: 700 }],
     ["a file that is not there", { size: 700, _file: "missing.json" }],
     ["a file elsewhere", { size: 700, _file: "../../etc/passwd" }],
-  ])("a body that the recorder left out is counted and not judged: %s", async (_title, content) => {
+  ])("a body that the recorder left out is counted and not checked: %s", async (_title, content) => {
     const har = recordedBy("Playwright", (entry) => {
       const { response, request } = entry;
       if (request.method === "HEAD" || response.status === 204 || response.status === 304) return;
       response.content = { mimeType: response.content.mimeType, ...content };
     });
-    const report = await judge(har);
+    const report = await verify(har);
     expect(complaints(report)).toEqual([]);
-    expect(report.recorded!.judged_in_part["with the body left out"]).toBeGreaterThan(40);
+    expect(report.recorded!.partly_checked["with the body left out"]).toBeGreaterThan(40);
     const { stdout, stderr } = await runCommand(["verify", "--har", write(har)]);
-    expect(stdout.split("\n")[0]).toMatch(/judged in part: \d+ with the body left out/);
+    expect(stdout.split("\n")[0]).toMatch(/partly checked: \d+ with the body left out/);
     expect(stdout + stderr).not.toContain("TypeError");
     expect(stdout + stderr).not.toContain("undefined");
   });
@@ -121,21 +121,21 @@ describe("recordings of a correct server give no false word", () => {
     const har = recordedBy("Firefox", ({ response }) => {
       if (typeof response.content.text === "string") response.content.size += 3;
     });
-    const report = await judge(har);
+    const report = await verify(har);
     expect(complaints(report)).toEqual([]);
-    const { recorded } = await judge(recordedBy("Firefox", () => {}));
-    expect(report.recorded!.judged_in_part).toEqual(recorded!.judged_in_part);
+    const { recorded } = await verify(recordedBy("Firefox", () => {}));
+    expect(report.recorded!.partly_checked).toEqual(recorded!.partly_checked);
   });
 });
 
-describe("parts that could not be judged are counted by reason in the first line", () => {
+describe("parts that could not be checked are counted by reason in the first line", () => {
   it("bodies that are shorter than their size say so", async () => {
     const har = recordedBy("Firefox", (entry) => {
       if (isFor(entry, "/usage/limits/org_acme") && isSuccess(entry)) entry.response.content.size = 90_000;
     });
     const { stdout, code } = await runCommand(["verify", "--har", write(har)]);
     expect(code).toBe(0);
-    expect(stdout.split("\n")[0]).toMatch(/judged in part: \d+ with the body cut short/);
+    expect(stdout.split("\n")[0]).toMatch(/partly checked: \d+ with the body cut short/);
   });
 
   it("bodies that Playwright writes into files beside the archive are read", async () => {
@@ -155,10 +155,10 @@ describe("parts that could not be judged are counted by reason in the first line
     writeFileSync(file, JSON.stringify(har));
     const report = await verifyRecorded({ contract: new Contract(RESOURCES), file, target: undefined });
     expect(complaints(report).join("\n")).toContain('has no "summary"');
-    expect(report.recorded!.judged_in_part["with the body left out"]).toBeUndefined();
+    expect(report.recorded!.partly_checked["with the body left out"]).toBeUndefined();
   });
 
-  it("a recording in which nothing could be judged is not a PASS", async () => {
+  it("a recording in which nothing could be checked is not a PASS", async () => {
     const har = recordedBy("Playwright", ({ response }) => {
       response.headers = [];
       response.content = { size: -1, mimeType: "" };
@@ -216,9 +216,9 @@ describe("a field that the reference's tables list is specified", () => {
       }
     });
     expect(changed).toBeGreaterThan(0);
-    const report = await judge(har);
+    const report = await verify(har);
     expect([report.verdict, complaints(report).length > 0]).toEqual([fails ? "fail" : "pass", true]);
-    if (!fails) expect((await judge(har, true)).verdict).toBe("fail");
+    if (!fails) expect((await verify(har, true)).verdict).toBe("fail");
   });
 
   it("a deleted webhook that is listed again ten minutes later [4.21]", async () => {
@@ -243,7 +243,7 @@ describe("a field that the reference's tables list is specified", () => {
       entry.startedDateTime = new Date(at).toISOString();
       har.log.entries.push(entry);
     }
-    const { checks } = await judge(har);
+    const { checks } = await verify(har);
     const gone = checks.find(({ id }) => id === "webhooks.delete/gone")!;
     expect([gone.outcome, gone.failures]).toEqual([
       "failed",

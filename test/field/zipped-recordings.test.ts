@@ -41,11 +41,11 @@ async function record(): Promise<string> {
 }
 
 describe("a recording in a ZIP, as Playwright writes it", () => {
-  it("is judged with its bodies, and nothing of it stays behind", async () => {
+  it("is checked with its bodies, and nothing of it stays behind", async () => {
     zip = await record();
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"));
     const { code, stdout } = await runCommand(["verify", "--har", zip]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/4 of 4 .*judged/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/4 of 4 .*checked/)]);
     expect(stdout).not.toMatch(/left out|cut short/);
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith("understudy-har-"))).toEqual(before);
     const fixture = join(scratch(), "made.yaml");
@@ -64,8 +64,8 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w", zipf
     new.comment = b"packed anew"
     for name in old.namelist(): new.writestr(name, old.read(name))`;
       execFileSync("python3", ["-c", program, zip, again]);
-      const judged = await runCommand(["verify", "--har", again]);
-      expect(withoutTime(judged.stdout.replaceAll(again, zip))).toBe(withoutTime(stdout));
+      const checked = await runCommand(["verify", "--har", again]);
+      expect(withoutTime(checked.stdout.replaceAll(again, zip))).toBe(withoutTime(stdout));
     }
   });
 

@@ -176,8 +176,8 @@ describe("ways into a fleet [interfaces 15]", () => {
     // The program itself need not be installed here.
     const file = join(scratch(), "understudy.service");
     writeFileSync(file, unit.replace("/usr/bin/understudy", "/bin/true"));
-    const judged = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });
-    if (judged.error === undefined) expect([judged.status, judged.stderr]).toEqual([0, ""]);
+    const checked = spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" });
+    if (checked.error === undefined) expect([checked.status, checked.stderr]).toEqual([0, ""]);
   });
 
   it("the example's nginx.conf is one that nginx takes [interfaces 15]", ({ skip }) => {

@@ -48,11 +48,11 @@ it("a service is recorded, verified, and replaced by a sandbox [interfaces 12]",
   expect((await recorder.finished).stdout).toContain("60 exchanges in ");
   for (const key of Object.values(KEYS)) expect(readFileSync(har!, "utf8")).not.toContain(key);
 
-  const judged = await runCommand(["verify", "--har", har!]);
-  expect(judged.code).toBe(1);
-  expect(judged.stdout).toContain('usage.retrieve_limits: /summary has no "keys_exceeded"');
-  expect(judged.stdout).toContain("month=13 answers 400");
-  expect(judged.stdout.match(/^FAIL {2}\d/gm)).toHaveLength(3);
+  const checked = await runCommand(["verify", "--har", har!]);
+  expect(checked.code).toBe(1);
+  expect(checked.stdout).toContain('usage.retrieve_limits: /summary has no "keys_exceeded"');
+  expect(checked.stdout).toContain("month=13 answers 400");
+  expect(checked.stdout.match(/^FAIL {2}\d/gm)).toHaveLength(3);
 
   const made = await runCommand(["fixture", "from-har", har!, "--out", world!]);
   expect(made.stderr).toBe("");

@@ -17,7 +17,7 @@ export function rowsOf({ status, text }: Answered): Record<string, string>[] {
   return rows.map((cells) => Object.fromEntries(cells.map((cell, column) => [header![column], cell])));
 }
 
-/** A reader of RFC 4180 of its own, so that the writer's quoting is judged by somebody else. */
+/** A reader of RFC 4180 of its own, so that the writer does not check its own quoting. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -31,8 +31,8 @@ describe("a service that departs from the contract in one way", () => {
     expect(reported(await services.live(undefined, { write: true }))).toEqual([]);
     const report = await services.recorded();
     expect(reported(report)).toEqual([]);
-    expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_judged: {} });
-    expect(report.recorded!.judged).toBe(report.recorded!.entries);
+    expect(report.recorded).toMatchObject({ unknown_paths: 0, other_hosts: 0, not_checked: {} });
+    expect(report.recorded!.checked).toBe(report.recorded!.entries);
   });
 
   it.each(ALTERATIONS)("verify finds $title [interfaces 12]", async (one) => {

@@ -33,7 +33,7 @@ function written(har: unknown, name = "traffic.har"): string {
   return file;
 }
 
-const judged = (har: unknown, target?: string): Promise<VerifyReport> =>
+const verify = (har: unknown, target?: string): Promise<VerifyReport> =>
   verifyRecorded({ contract: new Contract(RESOURCES), file: written(har), target });
 
 function reported({ checks }: VerifyReport): string[] {
@@ -53,7 +53,7 @@ const of = (entry: Har, path: string) => entry.request.url.endsWith(path);
 
 describe("an archive in place of a service [interfaces 12]", () => {
   it("the journal's own export departs in nothing [interfaces 12]", async () => {
-    const report = await judged(session);
+    const report = await verify(session);
     expect(reported(report)).toEqual([]);
     expect(report).toMatchObject({
       verdict: "pass",
@@ -61,12 +61,12 @@ describe("an archive in place of a service [interfaces 12]", () => {
       organization_id: "org_acme",
       changes: [],
     });
-    expect(report.recorded).toMatchObject({ creator: "Understudy", entries: 60, judged: 60 });
+    expect(report.recorded).toMatchObject({ creator: "Understudy", entries: 60, checked: 60 });
     expect(report.recorded!.operations).toContain("threads.delete");
     expect(report.checks.every(({ outcome }) => outcome !== "not-observable")).toBe(true);
   });
 
-  it("other hosts and unknown paths are counted, not judged [interfaces 12]", async () => {
+  it("other hosts and unknown paths are counted, not checked [interfaces 12]", async () => {
     const har = browsers(() => undefined);
     const [first] = har.log.entries;
     const at = (url: string) => ({ ...first, request: { ...first.request, url } });
@@ -75,22 +75,22 @@ describe("an archive in place of a service [interfaces 12]", () => {
       at("https://cdn.example/v1/models"),
       at(`${api.url}/logo.png`),
     );
-    const report = await judged(har);
+    const report = await verify(har);
     expect(reported(report)).toEqual([]);
-    expect(report.recorded).toMatchObject({ entries: 63, judged: 60, other_hosts: 2, unknown_paths: 1 });
+    expect(report.recorded).toMatchObject({ entries: 63, checked: 60, other_hosts: 2, unknown_paths: 1 });
   });
 
   it("the base URL is that of most operations, or the one that is named [interfaces 12]", async () => {
     const prefixed = JSON.parse(JSON.stringify(session).replaceAll(api.url, "https://api.example.com/ai"));
     prefixed.log.entries.push(...structuredClone(session.log.entries.slice(0, 2)));
-    const found = await judged(prefixed);
-    expect([found.target, found.recorded!.judged, found.recorded!.other_hosts]).toEqual([
+    const found = await verify(prefixed);
+    expect([found.target, found.recorded!.checked, found.recorded!.other_hosts]).toEqual([
       "https://api.example.com/ai",
       60,
       2,
     ]);
-    const named = await judged(prefixed, `${api.url}/`);
-    expect([named.target, named.recorded!.judged, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
+    const named = await verify(prefixed, `${api.url}/`);
+    expect([named.target, named.recorded!.checked, named.recorded!.other_hosts]).toEqual([api.url, 2, 60]);
   });
 
   it("preflights, caches and requests without an answer are distinguished [interfaces 12]", async () => {
@@ -103,9 +103,9 @@ describe("an archive in place of a service [interfaces 12]", () => {
       { request: "odd" },
       7,
     );
-    const report = await judged(har);
+    const report = await verify(har);
     expect(reported(report)).toEqual([]);
-    expect(report.recorded!.not_judged).toEqual({
+    expect(report.recorded!.not_checked).toEqual({
       "a browser's preflight": 1,
       "from a browser's cache": 1,
       "without an answer": 1,
@@ -121,15 +121,15 @@ describe("an archive in place of a service [interfaces 12]", () => {
       return entry;
     };
     const sanitized = browsers(without);
-    expect(reported(await judged(sanitized))).toEqual([]);
+    expect(reported(await verify(sanitized))).toEqual([]);
     // One header that browsers leave out shows that nothing was.
     sanitized.log.entries[0].request.headers.push({ name: "Authorization", value: "Bearer ***" });
-    const report = await judged(sanitized);
+    const report = await verify(sanitized);
     expect(reported(report)).toContain("usage.retrieve_limits/no-credentials");
     expect(report.verdict).toBe("fail");
   });
 
-  it("bodies in base64 are read, those left out or cut are not judged [interfaces 12]", async () => {
+  it("bodies in base64 are read, those left out or cut are not checked [interfaces 12]", async () => {
     const LIMITS = "/usage/limits/org_acme";
     const spoilt = (content: (content: Har) => object) =>
       browsers((entry) =>
@@ -144,15 +144,15 @@ describe("an archive in place of a service [interfaces 12]", () => {
         const changed = change(text);
         return { size: Buffer.byteLength(changed), mimeType, encoding: "base64", text: base64(changed) };
       });
-    expect(reported(await judged(packed((text) => text)))).toEqual([]);
-    expect(reported(await judged(packed(wrong)))).toContain("usage.retrieve_limits/answer");
-    const left = await judged(spoilt(({ size, mimeType }) => ({ size, mimeType })));
-    const cut = await judged(
+    expect(reported(await verify(packed((text) => text)))).toEqual([]);
+    expect(reported(await verify(packed(wrong)))).toContain("usage.retrieve_limits/answer");
+    const left = await verify(spoilt(({ size, mimeType }) => ({ size, mimeType })));
+    const cut = await verify(
       spoilt(({ size, mimeType, text }) => ({ size, mimeType, text: text.slice(0, 40) })),
     );
     expect([reported(left), reported(cut)]).toEqual([[], []]);
     // What claims to be whole and is not JSON is the service's doing.
-    const broken = await judged(
+    const broken = await verify(
       spoilt(({ mimeType, text }) => ({ size: 40, mimeType, text: text.slice(0, 40) })),
     );
     expect(reported(broken)).toContain("usage.retrieve_limits/answer");
@@ -160,7 +160,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
 
   it("no secret of a recording that masks nothing is in the report [interfaces 12]", async () => {
     const canary = "ak_canaryCanaryCanary000000000000000000000000";
-    const report = await judged(
+    const report = await verify(
       browsers((entry) => {
         entry.request.url += `${entry.request.url.includes("?") ? "&" : "?"}api_key=${canary}`;
         if (entry.response.status === 404)
@@ -181,7 +181,7 @@ describe("an archive in place of a service [interfaces 12]", () => {
       return entry;
     });
     har.log.entries = Array.from({ length: 30 }, () => har.log.entries).flat();
-    const report = await judged(har);
+    const report = await verify(har);
     const check = report.checks.find(({ id }) => id === "headers/service-api-version")!;
     const told = check.failures.reduce(
       (sum, text) => sum + 1 + Number(/and (\d+) more/.exec(text)?.[1] ?? 0),
@@ -208,14 +208,14 @@ describe("an archive of any size [interfaces 12]", () => {
           .replaceAll(/req_\w+/g, `req_${i}`),
       ),
     );
-    const report = await judged({ log: { ...session.log, entries } });
+    const report = await verify({ log: { ...session.log, entries } });
     const { failures } = report.checks.find(({ id }) => id === "music_collections.list_tracks/answer")!;
     expect(failures).toEqual([expect.stringMatching(/added_at .* \(and 29 more like it\)$/)]);
     for (const { response } of entries)
       response.headers = response.headers.filter(
         ({ name }: Har) => name.toLowerCase() !== "service-api-version",
       );
-    const { checks } = await judged({ log: { ...session.log, entries } });
+    const { checks } = await verify({ log: { ...session.log, entries } });
     const { failures: missing } = checks.find(({ id }) => id === "headers/service-api-version")!;
     expect(missing).toEqual([expect.stringMatching(/not a date \(and 29 more like it\)$/)]);
   });
@@ -244,7 +244,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     const { code, stdout, stderr } = await verify("--har", file, "--report", `junit=${xml},html=${html}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(
-      `60 of 60 entries of ${file} judged, of 26 operations; judged in part: 3 with masked values.`,
+      `60 of 60 entries of ${file} checked, of 26 operations; partly checked: 3 with masked values.`,
     );
     expect(stdout).toMatch(
       /PASS {2}http\S+ in org_acme: \d+ passed, 0 failed, 0 differ .*60 recorded requests/,
@@ -309,7 +309,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     );
     expect(stderr).toContain(host);
     const none = await verify("--har", written({ log: { version: "1.2", entries: [] } }));
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("holds no entries")]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("has no entries")]);
     const elsewhere = await verify("--har", written(session), "--target", "https://api.example.com");
     expect([elsewhere.code, elsewhere.stderr]).toEqual([
       1,
@@ -342,7 +342,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).recorded).toMatchObject({
       entries: times + 60,
-      judged: 60,
+      checked: 60,
       other_hosts: times,
     });
   });

@@ -16,15 +16,17 @@ import { startWebhooks, type WebhookBench } from "../support/webhook-setup.ts";
 const DECLARED: readonly AnyEvent[] = [...EVENTS, ...JOB_EVENTS, webhookTest];
 
 const ajv = makeAjv({ allErrors: true });
-const judges = new Map<string, ValidateFunction>(
+const validators = new Map<string, ValidateFunction>(
   DECLARED.map((event) => [event.name, ajv.compile({ ...dataSchema(event), additionalProperties: false })]),
 );
 
 /** What the declared schema has against the data; empty when it fits. */
 function objections(event: string, data: unknown): string[] {
-  const judge = judges.get(event);
-  if (judge === undefined) return [`nobody declares ${event}`];
-  return judge(data) ? [] : judge.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
+  const validate = validators.get(event);
+  if (validate === undefined) return [`nobody declares ${event}`];
+  return validate(data)
+    ? []
+    : validate.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
 let api: WebhookBench;

@@ -93,9 +93,9 @@ describe("payloads of the grader", () => {
       const name = String(event);
       seen.add(name);
       // Bodies that were changed under their signature name an event that there is not.
-      const judge = isData.get(name);
-      if (judge === undefined || api_version !== undefined) continue;
-      if (!judge(data)) misfits.push({ name, data, errors: judge.errors });
+      const validate = isData.get(name);
+      if (validate === undefined || api_version !== undefined) continue;
+      if (!validate(data)) misfits.push({ name, data, errors: validate.errors });
     }
     expect(misfits).toEqual([]);
     expect([...seen].filter((name) => !isData.has(name)).sort()).toEqual([

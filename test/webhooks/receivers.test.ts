@@ -66,7 +66,7 @@ describe("receivers inside the server [interfaces 4]", () => {
     expect(outcome).toBe("silent");
   });
 
-  it("each request is judged by the webhook's secret, or by the receiver's own [interfaces 4]", async () => {
+  it("each request is checked by the webhook's secret, or by the receiver's own [interfaces 4]", async () => {
     const receiver = await api.receiver();
     const { webhook_id, secret } = await api.webhook(receiver.url);
     const other = await api.webhook(receiver.url);
@@ -76,12 +76,18 @@ describe("receivers inside the server [interfaces 4]", () => {
     await post(receiver.url, body, { "X-Service-Signature": signature(other.secret, body) });
     await post(receiver.url, `${body} `, { "X-Service-Signature": signature(secret, body) });
     await post(receiver.url, "not json", { "X-Service-Signature": signature(secret, "not json") });
-    const judged = (await receiver.requests()).map(({ verdict, reason }) => [verdict, reason]);
-    expect(judged.map(([verdict]) => verdict)).toEqual(["valid", "missing", "invalid", "invalid", "invalid"]);
-    expect(judged[2]![1]).toContain(other.webhook_id);
-    expect(judged[3]![1]).toContain("body changed");
-    expect(judged[4]![1]).toContain("no secret is known");
-    expect(JSON.stringify(judged)).not.toContain(secret);
+    const checked = (await receiver.requests()).map(({ verdict, reason }) => [verdict, reason]);
+    expect(checked.map(([verdict]) => verdict)).toEqual([
+      "valid",
+      "missing",
+      "invalid",
+      "invalid",
+      "invalid",
+    ]);
+    expect(checked[2]![1]).toContain(other.webhook_id);
+    expect(checked[3]![1]).toContain("body changed");
+    expect(checked[4]![1]).toContain("no secret is known");
+    expect(JSON.stringify(checked)).not.toContain(secret);
 
     const { body: own } = await api.control("POST", "/receivers", { secret: "my own" });
     await post(own.url, "x", { "X-Service-Signature": signature("my own", "x") });

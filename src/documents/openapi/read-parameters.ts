@@ -6,7 +6,7 @@ import type { Schemas } from "./schemas.ts";
 
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
 
-/** Reads parameters by the styles of a document, and judges them by their schemas. */
+/** Reads parameters by the styles of a document, and validates them by their schemas. */
 export class ParameterReader {
   private readonly schemas: Schemas;
   private readonly parameters: readonly DescribedParameter[];

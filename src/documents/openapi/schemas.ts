@@ -48,7 +48,7 @@ export class Schemas {
     return schema;
   }
 
-  /** The same for the text fields of a form, which are read as their types before they are judged. */
+  /** The same for the text fields of a form, which are converted to their types before validation. */
   declareForm(node: Json, read: (fields: unknown) => unknown): object {
     const properties = node["properties"] as Json;
     const names = Object.entries(properties).map(([name, one]) => [
@@ -58,13 +58,13 @@ export class Schemas {
     const schema = { type: "object", properties: Object.fromEntries(names) };
     provideValidator(schema, () => {
       const validate = this.validator(node, "request");
-      const judge = (fields: unknown) => {
+      const validateForm = (fields: unknown) => {
         const fits = validate(read(fields));
-        judge.errors = validate.errors;
+        validateForm.errors = validate.errors;
         return fits;
       };
-      judge.errors = null as ValidateFunction["errors"];
-      return judge as ValidateFunction;
+      validateForm.errors = null as ValidateFunction["errors"];
+      return validateForm as ValidateFunction;
     });
     return schema;
   }

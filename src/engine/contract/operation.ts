@@ -18,7 +18,7 @@ export interface Principal {
   credential: "api_key" | "token";
 }
 
-/** A principal with what the pipeline needs to judge and to count it. */
+/** A principal with what the pipeline needs to authorize and to count it. */
 export interface Identity {
   principal: Principal;
   /** Requests per minute of the key's plan (section 8). */
@@ -87,7 +87,7 @@ export type BodySpec<B extends TSchema = TSchema> =
       optional?: boolean;
       /** Largest size in bytes, where the API has another bound than usual. */
       limit?: number;
-      /** The schema documents it; the handler judges, because it can say more than a schema. */
+      /** The schema documents it; the handler validates, because it can say more than a schema. */
       validated?: "by handler";
       /** Another format in place of JSON, such as a url-encoded form. */
       text?: { types: readonly string[]; read: (text: string) => unknown };

@@ -208,7 +208,7 @@ rules:
     expect(rule(text)).toEqual([]);
   });
 
-  it("a path without wildcards narrows the operations that its code is judged by [interfaces 6]", () => {
+  it("a path without wildcards narrows the operations that its code is checked by [interfaces 6]", () => {
     const text = "{ match: { path: /v1/threads/thread_a }, effect: { error: DEPARTMENT_CYCLE_DETECTED } }";
     expect(rule(text).join()).toContain("threads.delete never answers DEPARTMENT_CYCLE_DETECTED");
   });

@@ -12,7 +12,7 @@ import { mayPassOn, passOn } from "./pass-on.ts";
 import { parseJson, parseText } from "./read-body.ts";
 import { findInPath, ORGANIZATION, refuseCaller } from "./request-facts.ts";
 import { runStepsNow, type Step } from "./run-steps.ts";
-import { judgeUnknown, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
+import { checkUnknown, validateForm, validateJson, validateParams, validateQuery } from "./validate.ts";
 
 /*
  * The steps of a request, in the order in which they run (REQUEST_STEPS, at the end). Each completes the exchange, or
@@ -155,7 +155,7 @@ function validate(exchange: Exchange): void {
   if (operation.readInput !== undefined) {
     const { params, request, query: search } = exchange;
     const read = operation.readInput({ params, search, headers: request.headers });
-    judgeUnknown(read.unknown, search, exchange);
+    checkUnknown(read.unknown, search, exchange);
     const body = validateBody(exchange);
     exchange.call = new ReceivedCall(exchange, { params: read.params, query: read.query, body });
     return;

@@ -36,7 +36,7 @@ export function validateQuery(
   const { out_of_range_limits: outOfRange } = exchange.sandbox.settings;
   const texts = new URLSearchParams(search);
   const unknown = [...new Set(texts.keys())].filter((name) => !Object.hasOwn(schema.properties, name));
-  judgeUnknown(unknown, search, exchange);
+  checkUnknown(unknown, search, exchange);
   const values = readQuery(schema, search, { unknown: "drop", outOfRange });
   const twice = findRepeated(values);
   if (twice !== undefined) throw invalidInput(twice, sentText(texts, twice), `${twice} was sent twice`);
@@ -47,7 +47,7 @@ export function validateQuery(
 }
 
 /** Query parameters that the operation does not have. @throws ApiError INVALID_INPUT if they are refused (G09) */
-export function judgeUnknown(
+export function checkUnknown(
   [first, ...others]: readonly string[],
   search: string,
   exchange: ValidatedExchange,

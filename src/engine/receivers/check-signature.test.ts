@@ -136,7 +136,7 @@ describe("verdict", () => {
     expect(check(RIGHT, changed)).toMatchObject({ verdict: "invalid", code: "mismatch" });
   });
 
-  it("judges bodies that are not JSON, nested too deeply, or prototype-named without throwing [6.3]", () => {
+  it("checks bodies that are not JSON, nested too deeply, or prototype-named without throwing [6.3]", () => {
     for (const text of ["{", "[".repeat(60_000) + "]".repeat(60_000), '{"__proto__":{"a":1}}', "\u0000"]) {
       expect(check(RIGHT, Buffer.from(text))).toMatchObject({ verdict: "invalid", code: "mismatch" });
     }

@@ -173,7 +173,7 @@ class FormReader {
     // `..` and `dir/` name no file.
     if (filename === "") return undefined;
     if (Object.hasOwn(this.files, name)) throw invalidInput(name, filename ?? null, `${name} was sent twice`);
-    // A part without a type is judged like one of an unknown type; busboy takes it for text/plain.
+    // A part without a type is treated as one of an unknown type; busboy assumes text/plain.
     const mime_type = CONTENT_TYPE.exec(this.head)?.[1] ?? UNKNOWN_TYPE;
     requireType(name, mime_type, file);
     const path = join(this.place.folder, `file-${this.writing.length}`);

@@ -179,7 +179,7 @@ async function deliverAll(session: Session, staged: readonly Staged[]): Promise<
 
 /**
  * Sends all deliveries; passes when every one is answered 4xx and, with a probe, none had a side effect.
- * `anyRefusal`: everything that is not 2xx passes, since another check judges how the receiver refuses.
+ * `anyRefusal`: everything that is not 2xx passes, since another check is about how the receiver refuses.
  */
 export async function expectRefused(
   session: Session,

@@ -3,7 +3,7 @@ import { type GradeReceiverOptions, OPTION_NAMES } from "./report.ts";
 
 /**
  * Grades a webhook receiver against section 6: sends it valid, forged, odd and repeated deliveries and
- * judges its answers, and its side effects where a probe shows them.
+ * checks its answers, and its side effects where a probe shows them.
  *
  * @throws ReceiverTestUsageError when the URL or an option can't be used.
  * @throws the signal's reason when it is aborted. A receiver that fails or is down is a report, never an error.

@@ -33,7 +33,7 @@ export interface ListenedDelivery {
   /** The number of the request with this delivery id, from 1. */
   attempt: number;
   /** Undefined where no secret was given. */
-  judgement: SignatureVerdict | undefined;
+  signature: SignatureVerdict | undefined;
   answer: string;
 }
 
@@ -41,17 +41,17 @@ const MAX_SHOWN_BYTES = 4096;
 
 /** A few lines for the terminal; where the signature does not match, why, and the bytes that should be signed. */
 export function formatDelivery(delivery: ListenedDelivery): string {
-  const { at, method, path, event, delivery_id, attempt, judgement, answer, body, headers } = delivery;
+  const { at, method, path, event, delivery_id, attempt, signature, answer, body, headers } = delivery;
   const what =
     event === undefined ? `${method} ${path}` : `${event}  ${delivery_id ?? "without delivery id"}`;
   const lines = [
-    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(judgement)}  -> ${answer}`,
+    `${at.slice(11, 23)}  ${printable(what)}  attempt ${attempt}  signature ${describeVerdict(signature)}  -> ${answer}`,
   ];
-  if (judgement === undefined || judgement.verdict === "valid") lines.push(`  ${shown(body)}`);
+  if (signature === undefined || signature.verdict === "valid") lines.push(`  ${shown(body)}`);
   else {
     lines.push(
-      `  why:       ${printable(judgement.reason)}`,
-      `  fix:       ${judgement.fix}`,
+      `  why:       ${printable(signature.reason)}`,
+      `  fix:       ${signature.fix}`,
       `  received:  ${SIGNATURE_HEADER}: ${printable(String(headers[SIGNATURE_HEADER.toLowerCase()] ?? "(none)"))}`,
       `  signed:    the ${pluralize(body.length, "byte")} of the body, exactly as received:`,
       ...hexDump(body),
@@ -60,8 +60,8 @@ export function formatDelivery(delivery: ListenedDelivery): string {
   return lines.join("\n");
 }
 
-function describeVerdict(judgement: SignatureVerdict | undefined): string {
-  return judgement === undefined ? "not checked (no --secret)" : judgement.verdict.toUpperCase();
+function describeVerdict(signature: SignatureVerdict | undefined): string {
+  return signature === undefined ? "not checked (no --secret)" : signature.verdict.toUpperCase();
 }
 
 function shown(body: Buffer): string {
@@ -89,7 +89,7 @@ export interface ListenerOptions {
   host?: string;
   /** In turn, the last one repeats; default [200]. */
   answers?: readonly SimulatedAnswer[];
-  /** Judges signatures; without it they are not checked. */
+  /** Checks signatures; without it they are not checked. */
   secret?: string | undefined;
   /** For each request that has arrived in full. */
   onDelivery: (delivery: ListenedDelivery) => void;
@@ -106,7 +106,7 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * A webhook receiver in its own process, for `understudy listen`: answers as configured, judges each signature
+ * A webhook receiver in its own process, for `understudy listen`: answers as configured, checks each signature
  * and explains a mismatch. Rejects when the port is taken.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
@@ -126,7 +126,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       path: request.path,
       headers: request.headers,
       body: Buffer.from(body),
-      judgement: checkRequest(request, body, options.secret),
+      signature: checkRequest(request, body, options.secret),
       answer: describeAnswer(answer),
     });
     return simulateAnswer(answer, request.signal);
@@ -181,7 +181,7 @@ function text(header: string | readonly string[] | undefined): string | undefine
 const SIGNED: SignatureVerdict = {
   verdict: "valid",
   code: "match",
-  reason: "the server has judged it",
+  reason: "the server has checked it",
   fix: "",
 };
 
@@ -231,7 +231,7 @@ export class LocalReceiver {
         path: this.url.pathname,
         headers: received,
         body,
-        judgement: SIGNED,
+        signature: SIGNED,
         answer: failure === undefined ? `${response_code} in ${duration_ms} ms` : `no answer: ${failure}`,
       },
     };

@@ -13,14 +13,14 @@ import { parseJson } from "./exchange.ts";
 import type { Exchange } from "./target.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Headers that a success has only in some cases; the checks of their operations judge them. */
+/** Headers that a success has only in some cases; the checks of their operations cover them. */
 const SOMETIMES = new Set(["x-pii-redacted", "x-pii-policies", "x-provider-credits-consumed", "range"]);
 
 export function succeeded({ status }: Exchange): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Judges status, content type, documented headers and body of what should be a success of its operation. */
+/** Checks status, content type, documented headers and body of what should be a success of its operation. */
 export function checkSuccess(verdict: Verdict, exchange: Exchange): boolean {
   const operation = exchange.operation!;
   const { status, method, path, text } = exchange;
@@ -149,7 +149,7 @@ const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "u
 const MAX_PROBLEMS = 5;
 
 /**
- * Judges a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
+ * Checks a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
  * replaces a secret is not checked.
  */
 export function checkBody(

@@ -7,7 +7,7 @@ import { Verdict } from "./verdict.ts";
 
 const CONTRACT = new Contract(RESOURCES);
 
-function judged(id: string, body: unknown): Verdict {
+function check(id: string, body: unknown): Verdict {
   const verdict = new Verdict();
   const operation = CONTRACT.operation(id);
   checkBody(verdict, operation, listSuccesses(operation)[0]!.schema!, body);
@@ -40,21 +40,21 @@ describe("bodies", () => {
   const logs = (one: object) => ({ logs: [one], total_count: 1, skip: 0, take: 50 });
 
   it("a field that the reference shows fails when it is missing or of another type [2.6]", () => {
-    expect(judged("change_logs.list", logs(entry)).outcome).toBe("passed");
+    expect(check("change_logs.list", logs(entry)).outcome).toBe("passed");
     const { user_name: _, ...without } = entry;
-    expect(judged("change_logs.list", logs(without)).failures).toEqual([
+    expect(check("change_logs.list", logs(without)).failures).toEqual([
       'change_logs.list: /logs/0 has no "user_name"',
     ]);
-    expect(judged("change_logs.list", logs({ ...entry, changes: null })).outcome).toBe("failed");
-    expect(judged("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
+    expect(check("change_logs.list", logs({ ...entry, changes: null })).outcome).toBe("failed");
+    expect(check("change_logs.list", logs({ ...entry, timestamp: "yesterday" })).outcome).toBe("failed");
   });
 
   it("a prefix is specified, the rest of an identifier is ours [2.1]", () => {
-    expect(judged("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
-    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, id: "log_1:2" }));
+    expect(check("change_logs.list", logs({ ...entry, id: "entry_1" })).outcome).toBe("failed");
+    const { outcome, differences } = check("change_logs.list", logs({ ...entry, id: "log_1:2" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G08"]);
-    expect(judged("change_logs.list", logs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
-    expect(judged("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
+    expect(check("change_logs.list", logs({ ...entry, user_id: "uid_1" })).outcome).toBe("passed");
+    expect(check("change_logs.list", logs({ ...entry, user_id: "1" })).outcome).toBe("failed");
   });
 
   it("the rest of an identifier that may be null is ours too [2.1]", () => {
@@ -63,7 +63,7 @@ describe("bodies", () => {
       ...{ member_count: 0, is_active: true, is_default: false, color: "#000000", created_by: "usr_1" },
       created_at: "2026-03-15T12:00:00Z",
     };
-    const under = (parent_id: unknown) => judged("departments.reparent", { ...department, parent_id });
+    const under = (parent_id: unknown) => check("departments.reparent", { ...department, parent_id });
     expect(under(null).outcome).toBe("passed");
     expect(under("dept_b").outcome).toBe("passed");
     expect(under("dept_1:2").differences).toMatchObject([{ assumption: "G08" }]);
@@ -74,21 +74,21 @@ describe("bodies", () => {
   });
 
   it("words that the reference lists for filters only differ [G31]", () => {
-    const { outcome, differences } = judged("change_logs.list", logs({ ...entry, action: "polished" }));
+    const { outcome, differences } = check("change_logs.list", logs({ ...entry, action: "polished" }));
     expect([outcome, differences[0]?.assumption]).toEqual(["differs", "G31"]);
   });
 
   it("the types of job fields, which are not shown, only differ [G14]", () => {
     const list = (one: object) => ({ jobs: [one], total: 1, limit: 50, offset: 0 });
-    expect(judged("connector_jobs.list", list(job)).outcome).toBe("passed");
-    expect(judged("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
+    expect(check("connector_jobs.list", list(job)).outcome).toBe("passed");
+    expect(check("connector_jobs.list", list({ ...job, duration: "7 s" })).outcome).toBe("differs");
     const { duration: _, ...without } = job;
-    expect(judged("connector_jobs.list", list(without)).outcome).toBe("failed");
-    expect(judged("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
+    expect(check("connector_jobs.list", list(without)).outcome).toBe("failed");
+    expect(check("connector_jobs.list", { total: 1, limit: 50, offset: 0 }).outcome).toBe("failed");
   });
 
   it("undeclared fields are noted [2]", () => {
-    const verdict = judged("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
+    const verdict = check("change_logs.list", { ...logs({ ...entry, mood: "good" }), next: null });
     expect(verdict.outcome).toBe("passed");
     expect(verdict.notes).toEqual(["also answers /logs/*/mood, /next"]);
   });

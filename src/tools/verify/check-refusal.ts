@@ -15,7 +15,7 @@ export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detai
   envelope?: Envelope;
 }
 
-/** Judges that a request was refused with one code of the catalogue, in its operation's envelope. */
+/** Checks that a request was refused with one code of the catalogue, in its operation's envelope. */
 export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Expected): void {
   const { operation, status } = exchange;
   const own = operation && assumedEndpoint(operation);

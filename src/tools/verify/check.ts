@@ -114,7 +114,7 @@ export function observeOperation(
   return { operation, successes: true, begin: () => checkExchange };
 }
 
-/** A check without requests of its own: live it judges the operation's first success. */
+/** A check without requests of its own: live it checks the operation's first success. */
 export function checkSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,

@@ -2,7 +2,7 @@ import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts
 import type { Resource } from "../../engine/contract/resource.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
 
-/** The declarations that a run judges a service by. */
+/** The declarations that a service is verified against. */
 export class Contract {
   readonly operations: readonly AnyOperation[];
   readonly names: ObjectNames;

@@ -53,7 +53,7 @@ export interface Answer {
   headers: Headers;
   text: string;
   /** Parsed where the content type says JSON and it is; else undefined. */
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are judged before they are read
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are checked before they are read
   json: any;
   /** Why there is no answer, or why its body is not what its type says. */
   problem: string | undefined;

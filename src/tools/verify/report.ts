@@ -48,21 +48,21 @@ export interface AssumptionReport {
   differs: number;
 }
 
-/** The entries of an archive, judged or not. */
+/** The entries of an archive, checked or not. */
 export interface RecordedReport {
   file: string;
   /** The program that wrote it. */
   creator: string;
   entries: number;
-  judged: number;
+  checked: number;
   /** Entries of other hosts, or outside the base URL. */
   other_hosts: number;
   /** Entries below the base URL that match no operation. */
   unknown_paths: number;
   /** The number of unchecked entries for each reason. */
-  not_judged: Record<string, number>;
-  /** Judged entries without the answer's body, or a part of it: the number for each reason. */
-  judged_in_part: Record<string, number>;
+  not_checked: Record<string, number>;
+  /** Checked entries without the answer's body, or a part of it: the number for each reason. */
+  partly_checked: Record<string, number>;
   /** Ids of the operations that occur. */
   operations: string[];
 }
@@ -72,7 +72,7 @@ export interface VerifyReport {
   target: string;
   /** Where an Understudy's console shows the requests while it runs; null for other services. */
   console: string | null;
-  /** The archive that was judged instead of a live service, or null. */
+  /** The archive that was checked instead of a live service, or null. */
   recorded: RecordedReport | null;
   /** The key's, as the answers say. */
   organization_id: string | null;
@@ -86,12 +86,12 @@ export interface VerifyReport {
   summary: { total: number; passed: number; failed: number; differs: number; not_observable: number };
   /** Changes made with `--write`, and whether they were undone. */
   changes: { done: string; undone: boolean; detail: string }[];
-  /** Those that were judged, in their order. */
+  /** Those that were checked, in their order. */
   assumptions: AssumptionReport[];
   checks: CheckReport[];
 }
 
-/** Fails where something is wrong, where nothing was judged, and with `strict` where an assumption differs. */
+/** Fails where something is wrong, where nothing was checked, and with `strict` where an assumption differs. */
 export function decideVerdict(summary: VerifyReport["summary"], strict: boolean): VerifyReport["verdict"] {
   const { passed, failed, differs } = summary;
   return failed > 0 || passed + differs === 0 || (strict && differs > 0) ? "fail" : "pass";
@@ -104,17 +104,17 @@ export function verdictWords({ verdict, summary }: Pick<VerifyReport, "verdict" 
     : verdict;
 }
 
-/** How many entries of an archive were judged, and by reason what was not. */
-export function describeRecorded({ file, entries, judged, ...counts }: RecordedReport): string {
+/** How many entries of an archive were checked, and by reason what was not. */
+export function describeRecorded({ file, entries, checked, ...counts }: RecordedReport): string {
   const list = (reasons: Record<string, number>) =>
     Object.entries(reasons).flatMap(([reason, count]) => (count > 0 ? [`${count} ${reason}`] : []));
-  const { other_hosts, unknown_paths, not_judged, judged_in_part, operations } = counts;
-  const left = list({ "of other hosts": other_hosts, "of unknown paths": unknown_paths, ...not_judged });
-  const parts = list(judged_in_part);
+  const { other_hosts, unknown_paths, not_checked, partly_checked, operations } = counts;
+  const left = list({ "of other hosts": other_hosts, "of unknown paths": unknown_paths, ...not_checked });
+  const parts = list(partly_checked);
   return [
-    `${judged} of ${pluralize(entries, "entry", "entries")} of ${file} judged, of ${pluralize(operations.length, "operation")}`,
+    `${checked} of ${pluralize(entries, "entry", "entries")} of ${file} checked, of ${pluralize(operations.length, "operation")}`,
     ...(left.length === 0 ? [] : [`not checked: ${left.join(", ")}`]),
-    ...(parts.length === 0 ? [] : [`judged in part: ${parts.join(", ")}`]),
+    ...(parts.length === 0 ? [] : [`partly checked: ${parts.join(", ")}`]),
   ].join("; ");
 }
 
@@ -123,7 +123,7 @@ export function summarize(checks: readonly CheckReport[]): VerifyReport["summary
   return summary;
 }
 
-/** The assumptions that were judged, with how often they fitted. */
+/** The assumptions that were checked, with how often they fitted. */
 export function countAssumptions(
   checks: readonly CheckReport[],
   verdicts: Iterable<{ confirmed: ReadonlyMap<string, number> }>,
@@ -167,7 +167,7 @@ function junitCase(check: CheckReport): JunitCase {
     classname: `verify.${family}`,
     message:
       outcome === "not-observable"
-        ? not_observed.join("; ") || "nothing could be judged"
+        ? not_observed.join("; ") || "nothing could be checked"
         : (failures[0] ?? ""),
     detail: [...failures, "", "Requests:", ...requests].join("\n"),
     output: [...differences.map(differenceText), ...notes].join("\n"),

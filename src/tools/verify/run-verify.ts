@@ -87,7 +87,7 @@ class Run {
     this.parts = { contract, target, known, changes: [], answered: new Map() };
   }
 
-  /** Finds out whose key it is; nothing else can be judged unless that works. @throws TargetUnusable */
+  /** Finds out whose key it is; nothing else can be checked unless that works. @throws TargetUnusable */
   async open(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirst();
@@ -193,7 +193,7 @@ class Run {
   }
 }
 
-/** Most likely an answer of another shape, which its own check judges; this check must not pass either. */
+/** Most likely an answer of another shape, which has a check of its own; this one must not pass either. */
 export function recordUnreadable(
   verdict: Verdict,
   { section }: Pick<Check, "section">,

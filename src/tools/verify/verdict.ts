@@ -11,13 +11,13 @@ export class Verdict {
   /** Why the check's subject could not be observed; then other findings do not make it pass. */
   readonly notObserved: string[] = [];
   readonly notes: string[] = [];
-  /** Assumptions that were judged and fitted, with how often. */
+  /** Assumptions that were checked and fitted, with how often. */
   readonly confirmed = new Map<string, number>();
-  private judged = 0;
+  private checked = 0;
 
-  /** Judges one thing; `gap` names the assumption it rests on. */
+  /** Checks one thing; `gap` names the assumption it rests on. */
   expect(fits: boolean, problem: string, gap?: Basis): boolean {
-    this.judged += 1;
+    this.checked += 1;
     if (fits) {
       if (gap !== undefined) this.confirmed.set(gap, (this.confirmed.get(gap) ?? 0) + 1);
     } else if (gap === undefined) this.failures.push(problem);
@@ -33,11 +33,11 @@ export class Verdict {
     this.notes.push(text);
   }
 
-  /** Where nothing was judged, nothing is proven. */
+  /** Where nothing was checked, nothing is proven. */
   get outcome(): VerifyOutcome {
     if (this.failures.length > 0) return "failed";
     if (this.differences.length > 0) return "differs";
-    return this.judged === 0 || this.notObserved.length > 0 ? "not-observable" : "passed";
+    return this.checked === 0 || this.notObserved.length > 0 ? "not-observable" : "passed";
   }
 }
 
@@ -54,7 +54,7 @@ export class RecordedVerdict extends Verdict {
   /** Problems so far, of all kinds, and those of kinds that are not listed. */
   found = 0;
   uncounted = 0;
-  /** The one that is judged now. */
+  /** The one that is checked now. */
   exchange: Exchange | undefined;
 
   override expect(fits: boolean, problem: string, gap?: Basis): boolean {

@@ -8,14 +8,14 @@ const ATTACKS = `async (base, { script, style }) => {
   const outcomes = {};
   const json = { "content-type": "application/json" };
 
-  const judged = (text, status) => text.includes('"urn:understudy:problem:') ? "refused" : "got " + status + " " + text.slice(0, 80);
+  const checked = (text, status) => text.includes('"urn:understudy:problem:') ? "refused" : "got " + status + " " + text.slice(0, 80);
   const fetched = async (path, options) => {
     try {
       const response = await fetch(base + path, options);
       if (response.type === "opaque") return "sent";
       // The first piece is enough, and a stream has no last one.
       const { value } = await (response.body?.getReader().read() ?? {});
-      return judged(new TextDecoder().decode(value), response.status);
+      return checked(new TextDecoder().decode(value), response.status);
     } catch {
       return "refused";
     }
@@ -36,7 +36,7 @@ const ATTACKS = `async (base, { script, style }) => {
     frame.onload = () => {
       let text;
       try { text = frame.contentDocument.body.textContent; } catch {}
-      resolve(text ? judged(text, "a frame") : "refused");
+      resolve(text ? checked(text, "a frame") : "refused");
     };
     frame.src = url;
     document.body.append(frame);

@@ -10,7 +10,7 @@ export function fileOf({ code }: Block): string | undefined {
   return /^(?:\/\/|#|<!--|<\?php \/\/) ([\w./@[\]-]+\.\w+)(?:$|[ ,:])/.exec(code.split("\n", 1)[0]!)?.[1];
 }
 
-/** Blocks that are run or written; the others are judged where they stand (test/contract/docs.test.ts). */
+/** Blocks that are run or written; the others are checked where they stand (test/contract/docs.test.ts). */
 function step(block: Block, index: number, testsTogether: boolean): string {
   const file = fileOf(block);
   if (file !== undefined) return written(file, block.code);

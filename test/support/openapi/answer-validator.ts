@@ -2,7 +2,7 @@ import type { ValidateFunction } from "ajv";
 import type { AnyDeclaration } from "../../../src/engine/contract/operation.ts";
 import { makeAjv } from "../../../src/engine/contract/validator.ts";
 
-/** What a judge needs of an answer. */
+/** The parts of an answer that are validated. */
 export interface CheckedAnswer {
   status: number;
   headers: Headers;

@@ -70,9 +70,9 @@ export async function startAlteredServices(session: (base: string) => Promise<vo
     },
     /** What is found in a recording of the session. */
     async recorded(alteration?: Alteration): Promise<VerifyReport> {
-      if (alteration === undefined) return judge(asItIs.map(({ entry }) => entry));
-      if (alteration.ask !== undefined) return judge(await record(await service(alteration)));
-      return judge(alter(asItIs, alteration.answer!));
+      if (alteration === undefined) return verifyEntries(asItIs.map(({ entry }) => entry));
+      if (alteration.ask !== undefined) return verifyEntries(await record(await service(alteration)));
+      return verifyEntries(alter(asItIs, alteration.answer!));
     },
     async close() {
       await between.close();
@@ -100,8 +100,8 @@ function alter(
   });
 }
 
-/** Written as the recorder writes it, and judged. */
-async function judge(entries: readonly HarEntry[]): Promise<VerifyReport> {
+/** Written as the recorder writes it, and verified. */
+async function verifyEntries(entries: readonly HarEntry[]): Promise<VerifyReport> {
   const file = join(scratch(), "session.har");
   const har = new HarFile(file, { version: "0", replace: false });
   for (const entry of entries) har.add(entry);

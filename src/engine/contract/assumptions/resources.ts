@@ -128,7 +128,7 @@ export const RESOURCES: readonly Assumption[] = [
     id: "G26",
     topic: "Outpainting",
     chosen:
-      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. Only provider_b takes a mask. An octet-stream or an undeclared type is judged by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
+      "provider_a grows the image by exactly the requested pixels as JPEG, provider_b fills the mask as PNG; the same seed and input give the same bytes. Only provider_b takes a mask. An octet-stream or an undeclared type is recognized by its bytes, and `image/jpg` is a JPEG. Animated images cannot be decoded.",
     details: [
       "A field of the other provider and a picture that cannot be decoded (`image_file`) are 422 with the field; another type is 415, a file over the limit 413. More than 40 megapixels after growing are 422 with the field of the largest side.",
       "`provider_a` mirrors the picture beyond its borders, with a tint from the seed. `provider_b` fills with the colours around the area and a tint from picture, mask and prompt.",
@@ -177,7 +177,7 @@ export const RESOURCES: readonly Assumption[] = [
     chosen:
       "A file that is empty or not what its type says fails when parsing ends, one without text when chunking ends, one without words when embedding ends; error_message says why.",
     details: [
-      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. HTML and XML are read without markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is judged by its type.",
+      "For `application/octet-stream` and a form's file without a Content-Type the file name decides. `image/jpg`, `text/x-markdown` and the like are other names of a type. A PDF must open without a password, JSON must parse, an Office document must be a container of its kind, and text must be UTF-8, or what its byte order mark or `charset` says. HTML and XML are read without markup, CSV by rows, languages without spaces by sentence. The first 4 MiB of a text and PDFs of up to 32 MiB are read. A file without bytes (of a fixture or a state call) is processed by its type.",
       "One connector job in twenty fails between a tenth and nine tenths of its time and keeps what it has synced. Seed, connection and the number of its jobs decide which. A connection may have its own `failure_rate`; those of the reference world have 0. A `reset` syncs again everything since the last one.",
       "With `live_meetings` on, a speaker talks in every running meeting each 9 to 16 seconds of the sandbox's clock until it is stopped; every 500 lines the meeting slows down by half, so that a meeting of years stays small.",
     ],

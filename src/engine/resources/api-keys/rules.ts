@@ -35,7 +35,7 @@ export function identifyKey(world: WorldReader, key: string): Identity | undefin
 
 /**
  * Identifies the caller of this key; `refused` unless the key may be used now, by a user who may use it (section 5
- * rule 2). Fault rules match on the caller before that is judged.
+ * rule 2). Fault rules match on the caller before that is decided.
  */
 export function toIdentity(world: WorldReader, key: ApiKey, credential: "api_key" | "token"): Identity {
   const organization = world.get(organizations, key.current);

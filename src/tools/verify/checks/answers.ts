@@ -77,7 +77,7 @@ function ask({ target }: Context, operation: AnyOperation, params: PathParams): 
   return target.send({ operation, params, credential, body, firstEvents: stream });
 }
 
-/** A list of next to nothing; another may have more to judge. */
+/** A list of next to nothing; another may have more to check. */
 function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
   return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;
 }

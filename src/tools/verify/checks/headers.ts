@@ -48,7 +48,7 @@ function isOfTheApi(operation: Exchange["operation"]): boolean {
   return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
-/** Judges all answers and reports the first that does not fit. */
+/** Checks all answers and reports the first that does not fit. */
 function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { of = () => true, fits, problem, gap } = rule;
   const answers = all.filter(of);

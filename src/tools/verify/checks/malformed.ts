@@ -63,7 +63,7 @@ async function refuseAll(
   operation: AnyOperation,
 ): Promise<void> {
   const [binding] = known.bindings(parameterNames(operation), 1);
-  // The shape is judged before existence (G04), so an id that does not exist is enough where none is known.
+  // The shape is checked before existence (G04), so an id that does not exist is enough where none is known.
   const params = answered.get(operation.id)?.params ?? binding ?? inventParams(operation);
   for (const one of spoiled(operation)) {
     const { field, value } = one;

@@ -104,13 +104,13 @@ async function tryWebhook(context: Context, own: Receiver | undefined): Promise<
     body: { url, events: ["user.created"], description: DESCRIPTION, active: false },
   });
   const { webhook_id, secret } = (created.json?.data ?? {}) as { webhook_id?: string; secret: string };
-  const judged = checkSuccess(verdict, created);
+  const isRight = checkSuccess(verdict, created);
   if (!succeeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
   const deleted = await context.takingBack(
     `created the inactive webhook ${webhook_id}`,
     async () => {
-      if (!judged) return;
+      if (!isRight) return;
       await checkLife(context, { params, url });
       for (const one of own?.received ?? []) checkReceived(verdict, one, { webhook_id, secret });
     },

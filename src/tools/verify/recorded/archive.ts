@@ -98,7 +98,7 @@ function describeNothing(
   { entries, hosts }: { entries: number; hosts: readonly string[] },
   base: string | undefined,
 ): string {
-  if (entries === 0) return `${file} holds no entries, so there is nothing to judge`;
+  if (entries === 0) return `${file} has no entries, so there is nothing to check`;
   const [first] = hosts;
   const whose = first === undefined ? "" : `, most of them of ${first}`;
   const under = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
@@ -188,14 +188,14 @@ interface RecordedExchange {
   wait_ms: number | undefined;
 }
 
-/** Why an entry cannot be judged. */
+/** Why an entry cannot be checked. */
 type Unusable =
   | "malformed"
   | "without an answer"
   | "from a browser's cache"
   | "with the headers of a redirect";
 
-/** Why only the head of an answer can be judged. */
+/** Why only the head of an answer can be checked. */
 type MissingBody =
   | "with the body left out"
   | "with the body cut short"

@@ -37,7 +37,7 @@ export interface RecordedOptions {
 }
 
 /**
- * interfaces 12: judges recorded answers by the contract and sends nothing.
+ * interfaces 12: checks recorded answers by the contract and sends nothing.
  * @throws InputError; TargetUnusable where nothing in it is of this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
@@ -60,7 +60,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
     recorded: { file, creator, entries, ...verifier.counts },
     verdict: decideVerdict(summary, options.strict === true),
     stopped: null,
-    requests: verifier.counts.judged,
+    requests: verifier.counts.checked,
     summary,
     changes: [],
     assumptions: countAssumptions(checks, verifier.verdicts()),
@@ -89,11 +89,11 @@ export class RecordingVerifier implements ExchangeVisitor {
   constructor(contract: Contract, { complete }: { complete: boolean }) {
     this.complete = complete;
     this.counts = {
-      judged: 0,
+      checked: 0,
       other_hosts: 0,
       unknown_paths: 0,
-      not_judged: {},
-      judged_in_part: {},
+      not_checked: {},
+      partly_checked: {},
       operations: [],
     };
     this.running = recordedChecks(contract).map((check) => ({
@@ -110,10 +110,10 @@ export class RecordingVerifier implements ExchangeVisitor {
 
   exchange(seen: OperationExchange): void {
     const { counts } = this;
-    counts.judged += 1;
+    counts.checked += 1;
     const masked = seen.answer.text.includes(MASK) ? "with masked values" : undefined;
     for (const reason of [seen.missing, masked])
-      if (reason !== undefined) counts.judged_in_part[reason] = (counts.judged_in_part[reason] ?? 0) + 1;
+      if (reason !== undefined) counts.partly_checked[reason] = (counts.partly_checked[reason] ?? 0) + 1;
     if (!counts.operations.includes(seen.operation.id)) counts.operations.push(seen.operation.id);
     this.checkExchange(this.toExchange(seen));
   }
@@ -122,7 +122,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     const { counts } = this;
     if (reason === OTHER_HOST) counts.other_hosts += 1;
     else if (reason === UNKNOWN_PATH) counts.unknown_paths += 1;
-    else counts.not_judged[reason] = (counts.not_judged[reason] ?? 0) + 1;
+    else counts.not_checked[reason] = (counts.not_checked[reason] ?? 0) + 1;
   }
 
   private toExchange(seen: OperationExchange): Exchange {
@@ -158,7 +158,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     for (const { verdict } of this.running) yield verdict;
   }
 
-  /** The checks that had something to judge. */
+  /** The checks that found something to check. */
   reports(): CheckReport[] {
     return this.running.filter(({ verdict }) => verdict.outcome !== "not-observable").map(toReport);
   }
