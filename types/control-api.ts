@@ -1912,7 +1912,7 @@ export interface ReceiverReport {
   started_at: string;
   duration_ms: number;
   verdict: "pass" | "fail";
-  /** The least severity whose failure fails the receiver */
+  /** The lowest severity whose failure fails the receiver */
   fail_on: "minor" | "major" | "critical";
   stopped: string | null;
   summary: {
@@ -1923,8 +1923,8 @@ export interface ReceiverReport {
     error: number;
   };
   checks: CheckReport[];
-  /** Questions that no grading from outside can answer */
-  unseen: {
+  /** Questions that only a look at the receiver's code can answer */
+  manual_checks: {
     what: string;
     /** How to check it in the receiver's code */
     how: string;
@@ -1946,7 +1946,7 @@ export interface CheckReport {
     url: string;
     /** In the order and letter case in which they were sent */
     headers: [name: string, value: string][];
-    /** Long ones are abbreviated; `curl` rebuilds every byte */
+    /** Long bodies are abbreviated; the command in `curl` sends every byte */
     body: string;
     body_bytes: number;
   } | null;

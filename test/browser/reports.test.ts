@@ -139,10 +139,10 @@ describe("HTML reports in a browser", { timeout: 4 * PATIENCE_MS }, () => {
         const target = (await link.getAttribute("href"))!.slice(1);
         expect(await page.locator(`[id="${target}"]`).count()).toBe(1);
       }
-      const unseen = page.locator('h2:text-is("What cannot be seen from outside") + ul > li');
+      const shown = page.locator('h2:text-is("To check in the code") + ul > li');
       const manual = name === "receiver-test" ? listManualChecks(OPTION_NAMES.library) : [];
-      expect(await unseen.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
-      for (const item of await unseen.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
+      expect(await shown.locator("b").allTextContents()).toEqual(manual.map(({ what }) => `${what}.`));
+      for (const item of await shown.all()) expect((await item.boundingBox())!.height).toBeGreaterThan(0);
       // Failures come first and link to the console.
       const outcomes = await page.locator("td .badge, .check .badge").allTextContents();
       const failed = outcomes.map((outcome) => outcome === "failed");

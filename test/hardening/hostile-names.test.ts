@@ -95,7 +95,7 @@ const receiver: ReceiverReport = {
     stopped: "a",
   },
   summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
-  unseen: [{ what: "a", how: "a" }],
+  manual_checks: [{ what: "a", how: "a" }],
   checks: [
     {
       ...{ id: "a", title: "a", severity: "major", why: "a", outcome: "failed", detail: "a", advice: "a" },

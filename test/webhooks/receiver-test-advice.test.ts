@@ -167,10 +167,10 @@ describe("advice names options as the caller's interface does", () => {
     let answered = 0;
     return () => (++answered > count ? [503] : null);
   }
-  const textOf = ({ checks, stopped, unseen }: ReceiverReport) =>
+  const textOf = ({ checks, stopped, manual_checks }: ReceiverReport) =>
     [
       ...checks.flatMap(({ detail, advice, note }) => [detail, advice, note]),
-      ...unseen.map(({ how }) => how),
+      ...manual_checks.map(({ how }) => how),
       stopped,
     ].join("\n");
 
@@ -283,8 +283,8 @@ describe("a receiver with a damaged secret, or another way of signing", () => {
 describe("checks that cannot be made from outside", () => {
   it("are listed once, with where to look in the code [6]", async () => {
     const { url } = await running();
-    const { unseen } = await grade(url, { only: ["valid-accepted"] });
-    const text = unseen.map(({ what, how }) => `${what}. ${how}`).join("\n");
+    const { manual_checks } = await grade(url, { only: ["valid-accepted"] });
+    const text = manual_checks.map(({ what, how }) => `${what}. ${how}`).join("\n");
     expect(text).toMatch(/constant time.*timingSafeEqual/);
     expect(text).toMatch(/24 hours.*unique key/);
   });

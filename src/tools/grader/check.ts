@@ -1,8 +1,21 @@
 import type { Check as AnyCheck } from "../checks/frame.ts";
 import type { DeliveryShape, TestDelivery, Transport } from "./delivery.ts";
 import { describe, type FailureKind, STORE_THEN_ANSWER } from "./failure-kind.ts";
-import { type ExpectedEffects, formatSeconds, type ProbeReading } from "./probe.ts";
-import type { Outcome, Severity } from "./report.ts";
+import {
+  adviseIfLate,
+  type Finding,
+  failed,
+  getStatus,
+  isAccepted,
+  isDeferred,
+  isOverloaded,
+  isRefused,
+  notObservable,
+  passed,
+  withoutProbe,
+} from "./finding.ts";
+import type { ExpectedEffects, ProbeReading } from "./probe.ts";
+import type { Severity } from "./report.ts";
 import { type Attempt, type Session, WebhookGone } from "./session.ts";
 
 /** A check of receivers, without its code. */
@@ -14,76 +27,14 @@ export interface CheckDescription {
   why: string;
   /** The fix where a delivery was accepted, or processed, and should not have been. */
   advice: string;
-  /** Other answers that the advice is right for; for the rest, the advice follows from the answer itself. */
+  /** Further kinds of answers that this advice fits; for all others, the advice follows from the answer. */
   adviceAppliesTo?: readonly FailureKind[];
 }
 
-/** One thing that a receiver has to get right; a family of them per file in `checks/`. */
+/** A requirement on receivers. `checks/` has one file per family of checks. */
 export interface Check extends AnyCheck<Session, Finding>, CheckDescription {}
 
-export interface Finding {
-  outcome: Outcome;
-  detail: string;
-  /** The request that shows it. */
-  attempt: Attempt | null;
-  note?: string;
-  /** Where more is known than the check and the answer say. */
-  advice?: string;
-}
-
-export const passed = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "passed",
-  detail,
-  attempt,
-});
-
-export const failed = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "failed",
-  detail,
-  attempt,
-});
-
-export const notObservable = (detail: string, attempt: Attempt | null = null): Finding => ({
-  outcome: "not-observable",
-  detail,
-  attempt,
-});
-
-/** The status answered, or 0 when there was no answer (as the service records it, G24). */
-export function getStatus({ result }: Attempt): number {
-  return result.response_code;
-}
-
-export function isAccepted(attempt: Attempt): boolean {
-  return Math.floor(getStatus(attempt) / 100) === 2;
-}
-
-/** 429 is not a refusal, since the request may be accepted later. */
-export function isRefused(attempt: Attempt): boolean {
-  const status = getStatus(attempt);
-  return Math.floor(status / 100) === 4 && status !== 429;
-}
-
-/** 503 means no room, not up yet, or busy. */
-export function isOverloaded(attempt: Attempt): boolean {
-  return getStatus(attempt) === 503;
-}
-
-/** Still 429 after all retries. */
-export function isRateLimited(attempt: Attempt): boolean {
-  return getStatus(attempt) === 429;
-}
-
-/** The receiver said "later", which is neither accepted nor refused. */
-export function isDeferred(attempt: Attempt): boolean {
-  return isRateLimited(attempt) || isOverloaded(attempt);
-}
-
-export function isDisabledBy410(attempt: Attempt): boolean {
-  return getStatus(attempt) === 410;
-}
-
-/** A genuine delivery, or one with something changed, that a check sends. */
+/** A delivery that a check sends: genuine, or changed in one way. */
 export interface Case {
   /** The name in findings. */
   label: string;
@@ -91,7 +42,7 @@ export interface Case {
   transport?: Transport;
   /** Changes the genuine delivery; `right` is its signature: `sha256=` and 64 hex digits. */
   change?: (given: { delivery: TestDelivery; right: string; session: Session }) => Partial<TestDelivery>;
-  /** Another case finds all that this one finds, so a slow receiver is spared it. */
+  /** Another case finds the same problems, so a slow receiver does not get this one. */
   isCovered?: boolean;
 }
 
@@ -116,8 +67,8 @@ function listCases(cases: Cases, session: Session): readonly Case[] {
 }
 
 /**
- * Wraps checks whose cases can be combined in fewer requests: a slow receiver is sent these once, and the cases of a
- * check only where the combined ones did not pass.
+ * Wraps checks that fewer, combined cases can replace. A slow receiver gets the combined cases once; only if
+ * they fail does it get the cases of each check.
  */
 export function combine(cases: Cases, expect: typeof expectAccepted): (check: Check) => Check {
   const findings = new WeakMap<Session, Finding>();
@@ -132,13 +83,13 @@ export function combine(cases: Cases, expect: typeof expectAccepted): (check: Ch
   });
 }
 
-function stage(session: Session, cases: readonly Case[]): Staged[] {
+function prepareCases(session: Session, cases: readonly Case[]): PreparedCase[] {
   return cases
     .filter(({ isCovered }) => !isCovered || !session.isSlow)
     .map((one) => ({ ...one, delivery: makeDelivery(session, one) }));
 }
 
-/** Each case has a delivery id of its own. */
+/** Each delivery has its own id. */
 function makeDelivery(session: Session, { shape, change }: Case): TestDelivery {
   const delivery = session.makeDelivery(shape);
   return { ...delivery, ...change?.({ delivery, right: delivery.signature!, session }) };
@@ -152,22 +103,22 @@ export async function checkNotAccepted(session: Session, attempt: Attempt, label
 
 /** Sends all deliveries at once where the receiver has room; passes when every one is answered 2xx. */
 export async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
-  const staged = stage(session, cases);
-  const attempts = await deliverAll(session, staged);
+  const prepared = prepareCases(session, cases);
+  const attempts = await deliverAll(session, prepared);
   const refused = attempts.findIndex((attempt) => !isAccepted(attempt));
-  if (refused >= 0) return checkNotAccepted(session, attempts[refused]!, staged[refused]!.label);
+  if (refused >= 0) return checkNotAccepted(session, attempts[refused]!, prepared[refused]!.label);
   const last = attempts.at(-1) ?? null;
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
-type Staged = Case & { delivery: TestDelivery };
+type PreparedCase = Case & { delivery: TestDelivery };
 
-/** As many at once as the receiver answers in time; deferred ones are repeated one by one. */
-async function deliverAll(session: Session, staged: readonly Staged[]): Promise<Attempt[]> {
+/** Sends as many at once as the receiver can answer in time, and repeats those answered 503 one by one. */
+async function deliverAll(session: Session, prepared: readonly PreparedCase[]): Promise<Attempt[]> {
   const size = session.concurrency();
   const all: Attempt[] = [];
-  for (let start = 0; start < staged.length; start += size) {
-    const group = staged.slice(start, start + size);
+  for (let start = 0; start < prepared.length; start += size) {
+    const group = prepared.slice(start, start + size);
     const sent = group.map(({ delivery, transport }) => session.deliver(delivery, transport));
     for (const [index, attempt] of (await Promise.all(sent)).entries()) {
       const { delivery, transport } = group[index]!;
@@ -187,11 +138,11 @@ export async function expectRefused(
   { anyRefusal = false }: { anyRefusal?: boolean | undefined } = {},
 ): Promise<Finding> {
   const before = await session.readProbe();
-  const staged = stage(session, cases);
-  const expected = new Map(staged.map(({ delivery }) => [delivery.id, 0]));
-  const attempts = await deliverAll(session, staged);
+  const prepared = prepareCases(session, cases);
+  const expected = new Map(prepared.map(({ delivery }) => [delivery.id, 0]));
+  const attempts = await deliverAll(session, prepared);
   for (const [index, attempt] of attempts.entries()) {
-    const { label } = staged[index]!;
+    const { label } = prepared[index]!;
     if (isDeferred(attempt)) {
       const other = await deliverAnother(session);
       // A receiver that accepts another delivery meanwhile has refused this one, in its own way.
@@ -212,15 +163,6 @@ export async function expectRefused(
   return passed(last ? `the receiver ${describe(last)}` : "nothing to send", last);
 }
 
-/** Why side effects were not checked, after `start`. */
-export function withoutProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
-  const { probe } = session.options.names;
-  return notObservable(
-    `${start}side effects cannot be seen without a probe that can be read (${probe})`,
-    attempt,
-  );
-}
-
 /** Answers of a receiver that is still busy with the same delivery. */
 const BUSY = new Set([409, 423, 425, 500, 502, 503, 504]);
 
@@ -237,7 +179,7 @@ export async function deliverWhenFree(session: Session, delivery: TestDelivery):
   }
 }
 
-/** Null when every answer is 2xx, else the finding. */
+/** Sends them one after another. Returns the finding for the first that was not accepted, or null. */
 export async function deliverInTurn(session: Session, deliveries: TestDelivery[]): Promise<Finding | null> {
   for (const [index, delivery] of deliveries.entries()) {
     const attempt: Attempt = await session.deliver(delivery);
@@ -251,13 +193,13 @@ export async function deliverInTurn(session: Session, deliveries: TestDelivery[]
 /** Acknowledged, but not processed. */
 const LOST = `A delivery that is acknowledged must be processed. ${STORE_THEN_ANSWER}`;
 
-/** Compares the probe's reading with the expected side effects, for a check whose answers were already right. */
+/** Compares the probe's reading with the expected side effects, once all answers were right. */
 export async function checkEffects(
   session: Session,
   observed: {
     before: ProbeReading | null;
     expected: ExpectedEffects;
-    /** The fix where one is missing, if the check knows a better cause than a loss. */
+    /** The fix for a missing side effect, if the check knows its cause. */
     whenMissing?: string;
   },
 ): Promise<Finding> {
@@ -272,24 +214,19 @@ export async function checkEffects(
   return { ...finding, advice: `${observed.whenMissing ?? LOST} ${adviseIfLate(session)}` };
 }
 
-/** For missing side effects, which may be lost or late. */
-export function adviseIfLate(session: Session): string {
-  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
-}
-
 /** One side effect for each delivery. */
 export function onceEach(deliveries: readonly TestDelivery[]): ExpectedEffects {
   return new Map(deliveries.map(({ id }) => [id, 1]));
 }
 
-/** Sends a valid delivery: shows whether the receiver defers all deliveries, or only one. */
+/** Sends another valid delivery, to find out whether the receiver defers all deliveries or only one. */
 function deliverAnother(session: Session): Promise<Attempt> {
   return session.deliverOnce(session.makeDelivery(), { reuse: false });
 }
 
 /**
- * The finding for a lasting 429, or a 503. If the receiver defers every delivery, nothing is shown; if it accepts
- * another one meanwhile, "later" is its answer to this one.
+ * The finding for a lasting 429, or a 503. If the receiver defers every delivery, that proves nothing; if it
+ * accepts another one meanwhile, it refuses this one.
  */
 export async function checkDeferred(session: Session, attempt: Attempt, label: string): Promise<Finding> {
   return compareDeferred(attempt, { label, other: await deliverAnother(session) });
@@ -305,7 +242,7 @@ function compareDeferred(attempt: Attempt, { label, other }: { label: string; ot
 }
 
 /**
- * Whether a receiver keeps answering 503 to genuine deliveries beyond the session's patience: then it is down behind
+ * Whether a receiver answers 503 to genuine deliveries for longer than the patience. Then it is down behind
  * its gateway, and grading stops.
  */
 export async function staysOverloaded(session: Session, attempts: readonly Attempt[]): Promise<boolean> {

@@ -1,11 +1,11 @@
 import type { RawRequest } from "./network.ts";
 
-/** Runs of one byte at least this long are rebuilt by the shell instead of being written out. */
+/** The command generates longer runs of one byte instead of containing them. */
 const LONG_RUN = 1024;
 
 /**
- * The request as a command for a POSIX shell that sends the same bytes. A long run of one byte, and any
- * byte that isn't plain text, is produced by the command, so the line stays short and can be pasted.
+ * A command for a POSIX shell that sends the same bytes. The command generates long runs of one byte and
+ * bytes that aren't text, so that the line is short and can be pasted.
  */
 export function curlCommand(request: RawRequest, caFile?: string): string {
   const parts = ["curl -sS -i --http1.1"];
@@ -38,7 +38,7 @@ interface Run {
   length: number;
 }
 
-/** Stretches of bytes (as latin1 text, one character per byte) and long runs, in order. */
+/** Splits the bytes into text (latin1, one character per byte) and long runs, in order. */
 function splitLongRuns(body: Buffer): (string | Run)[] {
   const pieces: (string | Run)[] = [];
   let pending = 0;
@@ -56,7 +56,7 @@ function splitLongRuns(body: Buffer): (string | Run)[] {
   return pieces;
 }
 
-/** The body as text when it is valid UTF-8 that survives being pasted into a terminal, else null. */
+/** The body as text if it is valid UTF-8 that can be pasted into a terminal, else null. */
 function plainText(body: Buffer): string | null {
   const text = body.toString("utf8");
   return Buffer.from(text).equals(body) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(text) ? text : null;

@@ -31,17 +31,17 @@ export interface DeliverySource {
 
 export interface DeliveryShape {
   event?: string;
-  /** Replaces drawn values; for an undeclared event, all of its data. */
+  /** Replaces random values; for an undeclared event, all of its data. */
   data?: Record<string, unknown>;
-  /** The delivery's id; drawn afresh unless given. */
+  /** The delivery's id; random unless given. */
   id?: string;
   /** The payload's instant in epoch milliseconds; now unless given. */
   at?: number;
-  /** Writes the payload in another textual form than the service's compact JSON. */
+  /** Replaces the service's compact JSON with another way of writing the payload. */
   write?: (payload: Payload) => string;
 }
 
-/** Random for every run: receivers store ids, and a repeated run must not look like repeated deliveries. */
+/** Random, since receivers store ids: a second run must not look like repeated deliveries. */
 export function freshId(prefix: string): string {
   return `${prefix}_${randomBytes(12).toString("hex")}`;
 }
@@ -69,10 +69,10 @@ export interface Transport {
   headerNames?: (name: string) => string;
   /** Sent in addition to those of 6.2. */
   headers?: readonly (readonly [name: string, value: string])[];
-  /** Replaces the (unsigned) delivery id in the header, the body staying as it is. */
+  /** Replaces the delivery id in the header, which is not signed; the body is unchanged. */
   headerDeliveryId?: string;
   chunkAt?: number[];
-  /** Over a connection that carried other requests; by default only the service's own form shares connections. */
+  /** Whether to use a connection that carried other requests; by default only unchanged requests do. */
   reuse?: boolean;
   leave?: RawRequest["leave"];
 }
@@ -106,10 +106,8 @@ export const SENT_EVENTS: readonly string[] = [...EVENTS, webhookTest].map(({ na
 /** Fields that at least one event's data has. */
 export const DATA_FIELDS: ReadonlySet<string> = new Set([...EVENTS, webhookTest].flatMap(({ data }) => data));
 
-/**
- * Random data of an event as it is declared, field by field: a receiver that validates must accept it (6.2, G25).
- * Empty for an event that the service does not have.
- */
+/** Random data of an event, with every declared field, so that a receiver that validates accepts it (6.2,
+ * G25). Empty for an event that the service does not have. */
 export function drawEventData(
   event: string,
   { at, known }: { at: number; known: SampleContext["known"] },

@@ -3,8 +3,8 @@ import { fromHex, toBase64, toHex } from "../../engine/bytes.ts";
 import { type DigestCandidate, listDigestCandidates } from "../../engine/receivers/digest-candidates.ts";
 import { FIXES, type VerdictCode } from "../../engine/receivers/signature-mismatch.ts";
 import { sign } from "../../engine/webhooks/sign.ts";
-import { getStatus, isAccepted, isDeferred, isRefused } from "./check.ts";
 import type { TestDelivery } from "./delivery.ts";
+import { getStatus, isAccepted, isDeferred, isRefused } from "./finding.ts";
 import type { Session } from "./session.ts";
 
 export interface Diagnosis {
@@ -22,19 +22,19 @@ interface Guess {
 /** Refusals that have another cause than the signature. */
 const OTHER_CAUSES = new Set([404, 405, 408, 409, 410, 411, 413, 415, 429]);
 
-/** Two mistakes at once would be a thousand requests. */
+/** Trying two mistakes at once would take a thousand requests. */
 const MAX_GUESSES = 200;
 
 /**
- * A receiver that refuses the right signature may accept a wrong one, which shows what its own digest is made of. Tries
- * the known mistakes, one at a time; null when none is accepted.
+ * A receiver that refuses the right signature may accept a wrong one, which shows how it computes its own.
+ * Tries the known mistakes, one at a time; null if none is accepted.
  */
 export async function diagnoseRefusal(session: Session): Promise<Diagnosis | null> {
   const refused = session.attempts.at(-1);
   if (!refused || !isRefused(refused) || OTHER_CAUSES.has(getStatus(refused))) return null;
   const stranger = session.makeDelivery();
   stranger.signature = sign(randomBytes(16).toString("hex"), stranger.body);
-  // A receiver that accepts anything, or has recovered meanwhile, would make any guess look right.
+  // If the receiver accepts anything, or has recovered meanwhile, every guess would seem right.
   if (isAccepted(await session.deliver(stranger))) return null;
   if (isAccepted(await session.deliver(session.makeDelivery()))) return null;
   const size = session.concurrency();
@@ -60,13 +60,13 @@ function guessAt(session: Session, index: number): (Guess & { delivery: TestDeli
 }
 
 function findGuess(index: number, secret: string, delivery: TestDelivery): Guess | undefined {
-  const forms = otherForms(delivery.signature!);
+  const forms = listOtherForms(delivery.signature!);
   if (index < forms.length) return forms[index];
   let left = index - forms.length;
-  for (const origin of listDigestCandidates({ secret, body: delivery.body })) {
-    if (origin.mistake === "none") continue;
-    if (origin.mistake === "key-and-bytes") return undefined;
-    if (left === 0) return fromOrigin(origin);
+  for (const candidate of listDigestCandidates({ secret, body: delivery.body })) {
+    if (candidate.mistake === "none") continue;
+    if (candidate.mistake === "key-and-bytes") return undefined;
+    if (left === 0) return toGuess(candidate);
     left -= 1;
   }
   return undefined;
@@ -79,7 +79,7 @@ const CODES = {
   bytes: "body-changed",
 } as const;
 
-function fromOrigin({ mistake, key, bytes, digest }: DigestCandidate): Guess {
+function toGuess({ mistake, key, bytes, digest }: DigestCandidate): Guess {
   const code = CODES[mistake as keyof typeof CODES];
   const cause =
     mistake === "hash"
@@ -88,7 +88,7 @@ function fromOrigin({ mistake, key, bytes, digest }: DigestCandidate): Guess {
   return { cause, codes: [code], signature: `sha256=${toHex(digest)}` };
 }
 
-function otherForms(right: string): Guess[] {
+function listOtherForms(right: string): Guess[] {
   const hex = right.slice("sha256=".length);
   const base64 = toBase64(fromHex(hex));
   return [

@@ -3,7 +3,7 @@ import type { OutboundResult } from "../../hosts/node/outbound/outbound-request.
 import type { OptionNames } from "./report.ts";
 import type { Attempt } from "./session.ts";
 
-/** Kinds of answers, or missing answers, with different fixes. */
+/** A kind of answer, or of missing answer; each has its own fix. */
 export type FailureKind = keyof typeof ADVICE;
 
 const BY_STATUS: Readonly<Record<number, FailureKind>> = {
@@ -49,7 +49,7 @@ function classify({ result }: Attempt): FailureKind {
 export const STORE_THEN_ANSWER =
   "Store the delivery durably (a row, a queue), answer 2xx, and do slow work from there.";
 
-/** The fix, by the answer that came. */
+/** The fix for each kind of answer. */
 const ADVICE = {
   accepted: () => "Answer 2xx to what the service sends, and to nothing else.",
   redirect: adviseOnRedirect,
@@ -85,7 +85,7 @@ const ADVICE = {
   other: () => "Answer 2xx; the receiver's log should say why it answered something else.",
 } satisfies Record<string, (attempt: Attempt, names: OptionNames) => string>;
 
-/** The fix after a check failed: its own advice where that fits the answer, else the advice for the answer. */
+/** The fix for a failed check: the check's own advice if it fits the answer, else the advice for the answer. */
 export function adviseOnCheck(
   check: { advice: string; adviceAppliesTo?: readonly FailureKind[] },
   { attempt, names }: { attempt: Attempt | null; names: OptionNames },
@@ -96,7 +96,7 @@ export function adviseOnCheck(
   return ADVICE[kind](attempt, names);
 }
 
-/** The fix that makes the receiver accept the delivery of the service. */
+/** The fix for a receiver that does not accept a genuine delivery. */
 export function adviseOnAttempt(attempt: Attempt, names: OptionNames): string {
   return ADVICE[classify(attempt)](attempt, names);
 }
@@ -131,7 +131,7 @@ function adviseOnRefusal({ result }: Attempt): string {
   if (status === 403 && /csrf|forgery/i.test(body.toString("utf8"))) {
     return "Protection against cross-site requests refuses the delivery: exempt this route; the signature replaces it.";
   }
-  return "The receiver finds the right signature wrong. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` says what its own digest was made of.";
+  return "The receiver finds the right signature wrong. Give it the webhook's whole secret as it was shown at creation, and compute the HMAC-SHA256 over the raw bytes of the body; `understudy signature explain` shows how its own digest was computed.";
 }
 
 function adviseOnGateway({ result }: Attempt, { patience }: OptionNames): string {
@@ -168,7 +168,7 @@ function adviseOnTls({ result }: Attempt, { trustCertificate }: OptionNames): st
   return "The TLS handshake fails: look at protocol versions, ciphers and certificate of the server.";
 }
 
-/** The result as the rest of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
+/** The result as the end of a sentence: `answered 200 in 12 ms`, `gave no answer: socket hang up`. */
 export function describe({ result }: Attempt): string {
   const { error, response_code: status, headers, body } = result;
   if (error?.kind === "left") return "was left without reading the answer";

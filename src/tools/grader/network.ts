@@ -16,7 +16,7 @@ export interface RawRequest
   extends Pick<OutboundRequest, "method" | "chunkAt" | "reuse" | "maxAnswerBytes" | "leave"> {
   url: URL;
   body: Buffer;
-  /** Sent exactly so: this order, this letter case, duplicates included. `Host` is added. */
+  /** Sent as they are: in this order and letter case, with duplicates. `Host` is added. */
   headers: [name: string, value: string][];
 }
 
@@ -27,7 +27,7 @@ export interface SendLimits {
   signal?: AbortSignal | undefined;
 }
 
-/** How a grading reaches its receiver. */
+/** The network access of a run. */
 export interface GraderNetwork {
   /** Closed when the grading ends. */
   outbound: Outbound;
@@ -35,8 +35,8 @@ export interface GraderNetwork {
 }
 
 /**
- * The client of deliveries, without limits on addresses: it runs on the partner's machine and calls the URL given to
- * it. `caFile`: certificates (PEM) to trust in addition to Node's own.
+ * The client of deliveries, which may call any address, since it runs on the user's own machine. `caFile`:
+ * certificates (PEM) to trust in addition to Node's own.
  */
 export function openNetwork(caFile?: string): GraderNetwork {
   const policy = createAddressPolicy({ mode: "local" });
@@ -58,7 +58,7 @@ export async function sendRaw(
   return result;
 }
 
-/** Opens a connection and closes it; null, or why that failed. */
+/** Opens a connection and closes it. Returns null, or the reason why that failed. */
 export async function tryConnect(url: URL, locate: ResolveTarget, timeoutMs: number): Promise<string | null> {
   let socket: net.Socket | undefined;
   try {
@@ -72,7 +72,7 @@ export async function tryConnect(url: URL, locate: ResolveTarget, timeoutMs: num
   } catch (error) {
     if (error instanceof Error && error.name === "AbortError")
       return `no connection within ${timeoutMs / 1000} s`;
-    // Several addresses tried at once fail together, with an empty message of their own.
+    // If several addresses were tried, the error itself has an empty message.
     const causes = error instanceof AggregateError ? error.errors : [error];
     return causes.map((cause) => (cause instanceof Error ? cause.message : String(cause))).join("; ");
   } finally {

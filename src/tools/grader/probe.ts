@@ -7,12 +7,12 @@ export interface ProbeReading {
   ids: string[] | null;
 }
 
-/** The probe was given but cannot be used: reported as an error, never read as "nothing happened". */
+/** The probe cannot be used. Reported as an error, so that it never looks as if nothing happened. */
 export class ProbeError extends Error {}
 
 export interface ProbeOptions extends SendLimits {
   url: URL;
-  /** How long the reading must not change to be believed, in ms: a late second side effect shows in that time. */
+  /** How long the reading must stay the same, in milliseconds, so that a late second side effect is seen. */
   settleMs: number;
   /** How long the first side effect may take after the answer, in milliseconds. */
   patienceMs: number;
@@ -24,14 +24,14 @@ export type ExpectedEffects = ReadonlyMap<string, number>;
 export interface Effects {
   /** How they differ from the expected ones, or null. */
   difference: string | null;
-  /** Some were still missing when patience ended: they may never come, or later. */
+  /** Whether some were missing at the end of the patience; they may come later, or never. */
   missing: boolean;
-  /** How long the last of them took to show, in milliseconds. */
+  /** When the last of them was seen, in milliseconds after the start. */
   latenessMs: number;
   settled: ProbeReading;
 }
 
-/** Deliveries accepted since the reading `from`, whose side effects may still be to come. */
+/** Deliveries accepted since the reading `from`, whose side effects may still come. */
 export interface PendingEffects {
   from: ProbeReading | null;
   pending: ReadonlySet<string>;
@@ -41,18 +41,18 @@ const HURRIED_MS = 500;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const UNSETTLED =
-  "the probe's count keeps rising although nothing is sent; let it answer the list of ids, or grade while nothing else arrives";
+  "the probe's count keeps rising although nothing is sent; let it answer the list of ids, or grade while the receiver gets no other deliveries";
 
 export class Probe {
   private readonly options: ProbeOptions;
-  /** An unexpected second side effect would come as late as the first ones did. */
+  /** How late the first side effects came; an unexpected second one may be as late. */
   private latenessMs = 0;
 
   constructor(options: ProbeOptions) {
     this.options = { ...options };
   }
 
-  /** Side effects were seen to come this late. */
+  /** Adapts the waits to side effects that come this late. */
   allowFor(latenessMs: number): void {
     this.latenessMs = Math.max(this.latenessMs, latenessMs);
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
@@ -62,7 +62,7 @@ export class Probe {
     this.options.patienceMs = Math.min(this.options.patienceMs, HURRIED_MS);
   }
 
-  /** @throws ProbeError when the probe cannot be reached or its answer is none of the known forms. */
+  /** @throws ProbeError if the probe cannot be reached, or its answer has an unknown form */
   async read(): Promise<ProbeReading> {
     const { url } = this.options;
     const headers: [string, string][] = [["Accept", "application/json"]];
@@ -82,9 +82,9 @@ export class Probe {
   }
 
   /**
-   * A reading that no longer changes and contains the `pending` deliveries: a receiver that works after its answer may
-   * still be busy with deliveries of earlier checks.
-   * @throws ProbeError when it never settles and is only a count, which then shows nothing
+   * Waits for a reading that no longer changes and has the `pending` deliveries, since a receiver that works
+   * after its answer may still be busy with deliveries of earlier checks.
+   * @throws ProbeError if a mere count never settles, since it then proves nothing
    */
   async readSettled({ from, pending }: PendingEffects): Promise<ProbeReading> {
     const giveUp = performance.now() + this.options.patienceMs;
@@ -108,8 +108,8 @@ export class Probe {
   }
 
   /**
-   * Waits until the expected side effects are there (receivers may work after their answer), then a little longer, so
-   * that a late second one is seen as well.
+   * Waits for the expected side effects (receivers may work after their answer), then a little longer, so
+   * that a late second one is seen too.
    */
   async compare(before: ProbeReading, expected: ExpectedEffects): Promise<Effects> {
     const { patienceMs, settleMs } = this.options;
@@ -172,7 +172,7 @@ function times(count: number): string {
   return ["not at all", "once", "twice"][count] ?? `${count} times`;
 }
 
-/** Reads a bare number, `{count}`, a list of ids, or an object that holds such a list. */
+/** Reads a number, `{count}`, a list of ids, or an object with such a list. */
 export function parseReading(text: string): ProbeReading {
   let value: unknown;
   try {

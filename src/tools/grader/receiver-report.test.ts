@@ -13,7 +13,7 @@ function reportWith(check: Partial<CheckReport>): ReceiverReport {
     duration_ms: 1234,
     verdict: "fail",
     fail_on: "minor",
-    unseen: [{ what: "Constant time", how: "Look for it." }],
+    manual_checks: [{ what: "Constant time", how: "Look for it." }],
     stopped: `It stopped ${HOSTILE}`,
     summary: { total: 1, passed: 0, failed: 1, not_observable: 0, error: 0 },
     checks: [

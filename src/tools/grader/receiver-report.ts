@@ -12,7 +12,7 @@ type Paint = (code: number, text: string) => string;
  * `colour`: with ANSI colours.
  */
 export function formatText(graded: ReceiverReport, { colour = false }: { colour?: boolean } = {}): string {
-  // The receiver's texts must not steer the terminal.
+  // The receiver's texts must not control the terminal.
   const report = JSON.parse(JSON.stringify(graded), (_, value) =>
     typeof value === "string" ? printableLines(value) : value,
   ) as ReceiverReport;
@@ -26,9 +26,9 @@ export function formatText(graded: ReceiverReport, { colour = false }: { colour?
       `${paint(33, "----")}  ${notRun.length === 1 ? "1 check was" : `${notRun.length} checks were`} not run: ${notRun.map(({ id }) => id).join(", ")}`,
     );
   }
-  // A receiver that could not be graded has more urgent problems.
+  // Not for a receiver that could not be graded, which has more urgent problems.
   if (report.stopped === null) {
-    lines.push("", "Cannot be seen from outside:", ...report.unseen.map(formatManualCheck));
+    lines.push("", "To check in the code:", ...report.manual_checks.map(formatManualCheck));
   }
   lines.push("", ...formatVerdict(report, paint));
   return `${lines.join("\n")}\n`;
@@ -106,7 +106,7 @@ ${verdictHtml(report)}
 ${consoleHtml(report)}
 ${fixesHtml(report)}
 <h2>Every check</h2>
-<p class="quiet">Severity is what a failure costs: critical, events are lost, forged or done twice; major, genuine deliveries are refused or a check is weak; minor, little. Not observable: nothing was proven either way.</p>
+<p class="quiet">Severity of a failure: critical, events are lost, forged or processed twice; major, genuine deliveries are refused, or a check of the receiver is weak; minor, little harm. Not observable: neither passed nor failed.</p>
 ${worstFirst(report.checks).map(checkHtml)}
 ${manualChecksHtml(report)}`,
   });
@@ -139,18 +139,18 @@ ${report.stopped === null ? "" : html`<p>${report.stopped}</p>\n`}<p class="quie
 </div>`;
 }
 
-/** A link for a receiver inside an Understudy: its console shows the requests while that server runs. */
+/** A link to the console of an Understudy that has this receiver. */
 function consoleHtml({ url }: ReceiverReport): Html {
   const [, origin, sandbox, id] =
     /^(https?:\/\/[^/?#]+)\/_receivers\/([a-z0-9-]+)\/(rcv_\w+)/.exec(url) ?? [];
   if (origin === undefined) return html``;
   const view = `${origin}/_console/s/${sandbox}/webhooks?show=receivers&receiver=${id}`;
-  return html`<p>This is a receiver inside an Understudy. While that server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
+  return html`<p>This receiver is part of an Understudy server. While the server runs, its console shows <a href="${view}">each request, with the verdict on its signature</a>.</p>`;
 }
 
-function manualChecksHtml({ unseen }: ReceiverReport): Html {
-  const items = unseen.map(({ what, how }) => html`<li><b>${what}.</b> ${proseHtml(how)}</li>\n`);
-  return html`<h2>What cannot be seen from outside</h2>
+function manualChecksHtml({ manual_checks }: ReceiverReport): Html {
+  const items = manual_checks.map(({ what, how }) => html`<li><b>${what}.</b> ${proseHtml(how)}</li>\n`);
+  return html`<h2>To check in the code</h2>
 <ul>
 ${items}</ul>`;
 }

@@ -13,7 +13,7 @@ const RequestBody = ClosedObject({
       description: "In the order and letter case in which they were sent",
     }),
   ),
-  body: Type.String({ description: "Long ones are abbreviated; `curl` rebuilds every byte" }),
+  body: Type.String({ description: "Long bodies are abbreviated; the command in `curl` sends every byte" }),
   body_bytes: Count(),
 });
 const CheckBody = ClosedObject(
@@ -40,7 +40,7 @@ export const ReceiverReportBody = ClosedObject(
     started_at: Timestamp({ description: "On the wall clock" }),
     duration_ms: Count(),
     verdict: Words(["pass", "fail"]),
-    fail_on: Words(SEVERITIES, { description: "The least severity whose failure fails the receiver" }),
+    fail_on: Words(SEVERITIES, { description: "The lowest severity whose failure fails the receiver" }),
     stopped: Nullable(Type.String({ description: "Why grading ended before the last check" })),
     summary: ClosedObject({
       total: Count(),
@@ -50,12 +50,12 @@ export const ReceiverReportBody = ClosedObject(
       error: Count(),
     }),
     checks: Type.Array(CheckBody),
-    unseen: Type.Array(
+    manual_checks: Type.Array(
       ClosedObject({
         what: Type.String(),
         how: Type.String({ description: "How to check it in the receiver's code" }),
       }),
-      { description: "Questions that no grading from outside can answer" },
+      { description: "Questions that only a look at the receiver's code can answer" },
     ),
   },
   { $id: "ReceiverReport" },

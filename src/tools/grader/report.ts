@@ -1,11 +1,11 @@
 import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts";
 
-/** From the least to the worst. */
+/** In ascending order. */
 export const SEVERITIES = ["minor", "major", "critical"] as const;
 export type Severity = CheckReport["severity"];
 export type Outcome = CheckReport["outcome"];
 
-/** The beginning of the detail of a check that was left out because grading had stopped. */
+/** The beginning of the detail of checks that were not run because grading had stopped. */
 export const NOT_RUN = "Not run. ";
 
 export interface GradeReceiverOptions {
@@ -13,14 +13,14 @@ export interface GradeReceiverOptions {
   secret: string;
   /** Answers GET with the number of side effects so far, or the list of processed delivery ids. */
   probe?: string | undefined;
-  /** Refuses to run without a probe, so that side effects are never missed by oversight. */
+  /** Refuses to run without a probe, so that no run forgets to check side effects. */
   requireProbe?: boolean | undefined;
-  /** Checks to run (all), and to leave out (none), by id. `valid-accepted` always runs. */
+  /** Ids of the checks to run (default: all) and to leave out (default: none). `valid-accepted` always runs. */
   only?: readonly string[] | undefined;
   skip?: readonly string[] | undefined;
-  /** The least severity whose failure fails the receiver; default `minor`, which is any. */
+  /** The lowest severity whose failure fails the receiver; default `minor`, which means every failure. */
   failOn?: Severity | undefined;
-  /** Values for fields of data, in every event that has them, such as the id of a user that the receiver knows. */
+  /** Values for fields of `data`, in every event that has them, such as the id of a user that the receiver knows. */
   data?: Readonly<Record<string, unknown>> | undefined;
   /** The event of deliveries whose event doesn't matter; default `user.created`. */
   event?: string | undefined;
@@ -28,10 +28,10 @@ export interface GradeReceiverOptions {
   timeoutMs?: number | undefined;
   /** How long a side effect may follow its answer, and how long a crashed receiver may take to be back; default 3 s. */
   patienceMs?: number | undefined;
-  /** After how long, and behind how many others, a delivery is repeated; default 12 s and 250. */
+  /** A delivery is repeated after this time, and after this many others; default 12 s and 250. */
   memoryMs?: number | undefined;
   memoryDeliveries?: number | undefined;
-  /** How long the probe's reading must not change to be believed, in milliseconds; default 150. */
+  /** How long the probe's reading must stay the same, in milliseconds; default 150. */
   settleMs?: number | undefined;
   /** The setting `service_name`, as in the User-Agent. */
   serviceName?: string | undefined;
@@ -39,12 +39,12 @@ export interface GradeReceiverOptions {
   caFile?: string | undefined;
   /** Called as each check begins; `index` counts from 1. */
   onProgress?: ((progress: { index: number; total: number; title: string }) => void) | undefined;
-  /** Called with what is worth knowing before the run ends: that the receiver needs more patience. */
+  /** Called with notes that should not wait for the end of the run: that the receiver needs more patience. */
   onNotice?: ((notice: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The URL, probe, secret or another option can't be used: wrong usage, not a failing receiver. */
+/** The URL, the probe, the secret or another option is wrong. That is wrong usage, not a failing receiver. */
 export class ReceiverTestUsageError extends Error {
   override readonly name = "ReceiverTestUsageError";
   /** The option at fault, if callers of the control API can give it. */
@@ -57,8 +57,8 @@ export class ReceiverTestUsageError extends Error {
 }
 
 export type ReportedRequest = NonNullable<CheckReport["request"]>;
-/** A question that only the receiver's code can answer. */
-export type ManualCheck = ReceiverReport["unseen"][number];
+/** A question that only a look at the receiver's code can answer. */
+export type ManualCheck = ReceiverReport["manual_checks"][number];
 
 /** Whether a failure of this severity fails the receiver. */
 export function failsReceiver({ severity }: Pick<CheckReport, "severity">, failOn: Severity): boolean {
@@ -69,7 +69,7 @@ export function failsReceiver({ severity }: Pick<CheckReport, "severity">, failO
 export interface OptionNames {
   probe: string;
   patience: string;
-  /** Longer than the minute before the first retry. */
+  /** A memory longer than the minute before the first retry. */
   longMemory: string;
   knownUser: string;
   trustCertificate: string;
@@ -106,7 +106,7 @@ export const listManualChecks = ({ longMemory }: OptionNames): ManualCheck[] => 
   },
   {
     what: "Whether delivery ids are kept for 24 hours, and survive a restart",
-    how: `Look where they are written: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. ${longMemory} waits longer than the minute before the first retry.`,
+    how: `Look at the code that writes them: use a table with a unique key and no expiry below a day. A Set, a Map or a cache in the process loses them when the process ends. ${longMemory} waits longer than the minute before the first retry.`,
   },
   {
     what: "Whether work that was acknowledged survives a crash",

@@ -3,18 +3,12 @@ import type { CheckReport, ReceiverReport } from "../../../types/control-api.ts"
 import { nearest } from "../../engine/contract/text.ts";
 import { countOutcomes, runChecks } from "../checks/frame.ts";
 import { createSecretRedactor } from "../redact.ts";
-import {
-  type Check,
-  type CheckDescription,
-  type Finding,
-  isAccepted,
-  isDisabledBy410,
-  staysOverloaded,
-} from "./check.ts";
+import { type Check, type CheckDescription, staysOverloaded } from "./check.ts";
 import { CHECKS, FIRST_CHECK } from "./checks/index.ts";
 import { curlCommand } from "./curl.ts";
 import { DATA_FIELDS, freshId, SENT_EVENTS } from "./delivery.ts";
 import { adviseOnCheck } from "./failure-kind.ts";
+import { type Finding, isAccepted, isDisabledBy410 } from "./finding.ts";
 import { type GraderNetwork, openNetwork } from "./network.ts";
 import { Probe, ProbeError } from "./probe.ts";
 import {
@@ -98,7 +92,7 @@ export async function gradeFor(
     verdict: stopped === null && !checks.some(fails) ? "pass" : "fail",
     fail_on: failOn,
     ...{ stopped, summary, checks },
-    unseen: listManualChecks(caller.names),
+    manual_checks: listManualChecks(caller.names),
   };
 }
 

@@ -42,7 +42,7 @@ export interface SessionOptions extends SendLimits, DeliverySource {
   locate: ResolveTarget;
   serviceName: string;
   probe: Probe | null;
-  /** How long a receiver may be busy with the same delivery, and a side effect may follow its answer; milliseconds. */
+  /** How long a receiver may be busy with one delivery, and how long after its answer a side effect may come; milliseconds. */
   patienceMs: number;
   /** How many other deliveries are sent before a delivery is repeated, and how long the repetition waits. */
   memoryDeliveries: number;
@@ -52,7 +52,7 @@ export interface SessionOptions extends SendLimits, DeliverySource {
   names: OptionNames;
 }
 
-/** How often a request is repeated after a 429, and how long a run waits for it. After that, the 429 counts. */
+/** How often a request is repeated after a 429, and how long the run waits in all; then the 429 is its answer. */
 const MAX_RATE_LIMIT_RETRIES = 5;
 const MAX_RATE_LIMIT_WAIT_MS = 60_000;
 const MAX_RATE_LIMIT_WAITS_MS = 300_000;
@@ -60,27 +60,27 @@ const MAX_RATE_LIMIT_WAITS_MS = 300_000;
 const MAX_CONCURRENCY = 8;
 const SLOW_MS = 250;
 
-/** One run against one receiver: sends requests, and stores all attempts. */
+/** One run against one receiver: sends requests and records all attempts. */
 export class Session {
   readonly attempts: Attempt[] = [];
   options: SessionOptions;
-  /** Whether genuine deliveries share connections, as those of the service do; false after that has failed. */
+  /** Whether genuine deliveries share connections, as the service's do; false once that has failed. */
   reusesConnections = true;
   /** The first delivery that was accepted, and when. */
   first: { delivery: TestDelivery; at: number } | null = null;
-  /** The probe's last settled reading, as long as nothing was sent since. */
+  /** The probe's last settled reading; undefined after something was sent. */
   private settled: ProbeReading | null = null;
   private last: ProbeReading | null = null;
   /** Deliveries accepted since the last reading, by id: their side effects may still follow. */
   private readonly pending = new Map<string, TestDelivery>();
-  /** Events without a side effect in this receiver; the run does not wait for one. */
+  /** Events without a side effect in this receiver, for which the run does not wait. */
   private readonly unusedEvents = new Set<string>();
   /** The ids of deliveries that were accepted. */
   readonly accepted = new Set<string>();
   /** The shortest time in which a genuine delivery was answered, in milliseconds. */
   fastestMs = Number.POSITIVE_INFINITY;
   private rateLimitWaitMs = 0;
-  /** How long the run waited for the first side effect without seeing it, in milliseconds. */
+  /** How long the run waited for the first side effect, if it never came; milliseconds. */
   waitedMs: number | undefined;
 
   constructor(options: SessionOptions) {
@@ -92,8 +92,9 @@ export class Session {
   }
 
   /**
-   * Sends a delivery. A genuine one in the service's own form uses an idle connection if the receiver keeps one
-   * open. If that one breaks, it is sent again over a new one: an idle connection may close at any time.
+   * Sends a delivery. A genuine, unchanged one uses an idle connection if the receiver keeps one open. If
+   * the connection breaks, the delivery is sent again over a new one, since an idle connection may close at
+   * any time.
    * @throws WebhookGone when a genuine delivery is answered 410.
    */
   async deliver(delivery: TestDelivery, transport?: Transport): Promise<Attempt> {
@@ -106,7 +107,7 @@ export class Session {
     return this.record({ request: again, delivery, genuine, result: await this.sendPatiently(again) });
   }
 
-  /** Sends a delivery only once, even if the connection breaks or the answer is 429. */
+  /** Sends a delivery once, without another try if the connection breaks or the answer is 429. */
   async deliverOnce(delivery: TestDelivery, { reuse }: { reuse: boolean }): Promise<Attempt> {
     this.settled = null;
     const request = { ...toRequest(this.options, delivery), reuse };
@@ -125,7 +126,7 @@ export class Session {
     return this.record({ request, delivery: null, genuine: false, result });
   }
 
-  /** Drops a probe that cannot be read, so that the checks are graded by answers alone. */
+  /** Drops a probe that cannot be read, so that checks go by answers alone. */
   async dropUnreadableProbe(): Promise<ProbeError | null> {
     try {
       this.settled = (await this.options.probe?.readSettled({ from: null, pending: new Set() })) ?? null;
@@ -165,30 +166,30 @@ export class Session {
     return effects;
   }
 
-  /** Whether each delivery takes noticeably long; checks then send fewer. */
+  /** Whether every delivery takes long; checks then send fewer. */
   get isSlow(): boolean {
     return this.fastestMs > SLOW_MS && this.fastestMs < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether a slow receiver handled deliveries that were sent together one after another. */
+  /** Whether a slow receiver handled deliveries one after another that were sent together. */
   handledInTurn(sent: readonly Attempt[]): boolean {
     const longest = Math.max(...sent.map(({ result }) => result.duration_ms));
     return this.isSlow && longest > (sent.length - 0.5) * this.fastestMs;
   }
 
-  /** How many requests can be sent at once so that none misses the deadline by waiting for another. */
+  /** How many requests can be sent at once without one missing its deadline because it waits for another. */
   concurrency(): number {
     const slots = this.options.timeoutMs / 2 / Math.max(this.fastestMs, 1);
     return Math.min(Math.max(Math.floor(slots), 1), MAX_CONCURRENCY);
   }
 
-  /** Makes the run wait for later side effects one and a half times as long as this delay. */
+  /** Raises the wait for later side effects to one and a half times this delay. */
   allowFor(latenessMs: number): void {
     this.options.patienceMs = Math.max(this.options.patienceMs, Math.ceil(latenessMs * 1.5));
     this.options.probe?.allowFor(latenessMs);
   }
 
-  /** Shortens the wait for later side effects, because the first did not come in this time. */
+  /** Shortens the wait for later side effects, because the first did not come within `waitedMs`. */
   stopWaitingForEffects(waitedMs: number): void {
     this.waitedMs = waitedMs;
     this.options.probe?.hurry();
@@ -225,7 +226,7 @@ export class Session {
     return attempt;
   }
 
-  /** A repetition has no further side effect. */
+  /** Records that a side effect may follow; a repetition has none. */
   private expectEffect(delivery: TestDelivery): void {
     this.first ??= { delivery, at: performance.now() };
     if (this.accepted.has(delivery.id)) return;

@@ -124,7 +124,7 @@ const OUTCOMES: Readonly<Record<CheckReport["outcome"], Outcome>> = {
 const WORST: readonly CheckReport["severity"][] = ["critical", "major", "minor"];
 
 function TestReport({ report }: { report: ReceiverReport }) {
-  const { verdict, summary, stopped, checks, unseen } = report;
+  const { verdict, summary, stopped, checks, manual_checks } = report;
   const ordered = checks.toSorted(
     (a, b) =>
       ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome) ||
@@ -149,7 +149,7 @@ function TestReport({ report }: { report: ReceiverReport }) {
       <details className="graded">
         <summary>Checks to make by hand</summary>
         <ul>
-          {unseen.map(({ what, how }) => (
+          {manual_checks.map(({ what, how }) => (
             <li key={what}>
               <strong>{what}.</strong> {how}
             </li>

@@ -1,16 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { webhookTest } from "../../../engine/resources/webhooks/schema.ts";
 import { sign } from "../../../engine/webhooks/sign.ts";
-import {
-  type Case,
-  type Check,
-  checkNotAccepted,
-  combine,
-  expectRefused,
-  isAccepted,
-  refuses,
-} from "../check.ts";
+import { type Case, type Check, checkNotAccepted, combine, expectRefused, refuses } from "../check.ts";
 import { SENT_EVENTS, type TestDelivery } from "../delivery.ts";
+import { isAccepted } from "../finding.ts";
 import type { Session } from "../session.ts";
 import { signedAs } from "./signature.ts";
 

@@ -1,6 +1,6 @@
+import { type Check, checkDeferred } from "../check.ts";
+import { adviseOnAttempt, describe } from "../failure-kind.ts";
 import {
-  type Check,
-  checkDeferred,
   type Finding,
   failed,
   getStatus,
@@ -9,8 +9,7 @@ import {
   isDisabledBy410,
   notObservable,
   passed,
-} from "../check.ts";
-import { adviseOnAttempt, describe } from "../failure-kind.ts";
+} from "../finding.ts";
 import type { Attempt, Session } from "../session.ts";
 
 // Connections, methods, and statuses that the service treats in a special way.

@@ -1,9 +1,9 @@
 import { sign } from "../../../engine/webhooks/sign.ts";
+import { accepts, type Check, checkDeferred, onceEach } from "../check.ts";
+import { diagnoseRefusal } from "../diagnose-refusal.ts";
+import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
 import {
-  accepts,
   adviseIfLate,
-  type Check,
-  checkDeferred,
   failed,
   getStatus,
   isAccepted,
@@ -11,12 +11,9 @@ import {
   isRateLimited,
   isRefused,
   notObservable,
-  onceEach,
   passed,
   withoutProbe,
-} from "../check.ts";
-import { diagnoseRefusal } from "../diagnose-refusal.ts";
-import { adviseOnAttempt, describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+} from "../finding.ts";
 import { formatSeconds } from "../probe.ts";
 import { acceptTogether } from "./body.ts";
 

@@ -1,6 +1,7 @@
 import { SIGNATURE_HEADER, sign } from "../../../engine/webhooks/sign.ts";
 import { cutSecret, cutText, spellSecret } from "../../redact.ts";
-import { type Check, failed, getStatus, notObservable, passed } from "../check.ts";
+import type { Check } from "../check.ts";
+import { failed, getStatus, notObservable, passed } from "../finding.ts";
 import type { Attempt, Session } from "../session.ts";
 
 // Answers that give away the secret or a signature.

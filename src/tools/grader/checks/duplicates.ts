@@ -4,16 +4,11 @@ import {
   checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
-  failed,
-  isAccepted,
-  isDeferred,
-  notObservable,
   onceEach,
-  passed,
-  withoutProbe,
 } from "../check.ts";
 import { drawEventData, freshId, type TestDelivery } from "../delivery.ts";
 import { describe, STORE_THEN_ANSWER } from "../failure-kind.ts";
+import { failed, isAccepted, isDeferred, notObservable, passed, withoutProbe } from "../finding.ts";
 import { occurrences } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
 

@@ -4,6 +4,11 @@ import {
   checkNotAccepted,
   deliverInTurn,
   deliverWhenFree,
+  onceEach,
+} from "../check.ts";
+import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
+import { describe } from "../failure-kind.ts";
+import {
   type Finding,
   failed,
   getStatus,
@@ -11,12 +16,9 @@ import {
   isDeferred,
   isRateLimited,
   notObservable,
-  onceEach,
   passed,
   withoutProbe,
-} from "../check.ts";
-import { freshId, type TestDelivery, type Transport } from "../delivery.ts";
-import { describe } from "../failure-kind.ts";
+} from "../finding.ts";
 import { formatSeconds, type ProbeReading } from "../probe.ts";
 import type { Attempt, Session } from "../session.ts";
 import { DEDUPLICATE } from "./duplicates.ts";

@@ -1,16 +1,7 @@
 import { createHmac } from "node:crypto";
-import {
-  type Case,
-  type Check,
-  checkDeferred,
-  failed,
-  isAccepted,
-  isDeferred,
-  isRefused,
-  passed,
-  refuses,
-} from "../check.ts";
+import { type Case, type Check, checkDeferred, refuses } from "../check.ts";
 import { describe } from "../failure-kind.ts";
+import { failed, isAccepted, isDeferred, isRefused, passed } from "../finding.ts";
 
 // Signatures that are wrong, or nearly right.
 

@@ -1,0 +1,79 @@
+import { formatSeconds } from "./probe.ts";
+import type { Outcome } from "./report.ts";
+import type { Attempt, Session } from "./session.ts";
+
+export interface Finding {
+  outcome: Outcome;
+  detail: string;
+  /** The request that proves it. */
+  attempt: Attempt | null;
+  note?: string;
+  /** Replaces the check's advice if the cause is known. */
+  advice?: string;
+}
+
+export const passed = (detail: string, attempt: Attempt | null = null): Finding => ({
+  outcome: "passed",
+  detail,
+  attempt,
+});
+
+export const failed = (detail: string, attempt: Attempt | null = null): Finding => ({
+  outcome: "failed",
+  detail,
+  attempt,
+});
+
+export const notObservable = (detail: string, attempt: Attempt | null = null): Finding => ({
+  outcome: "not-observable",
+  detail,
+  attempt,
+});
+
+/** The status answered, or 0 when there was no answer (as the service records it, G24). */
+export function getStatus({ result }: Attempt): number {
+  return result.response_code;
+}
+
+export function isAccepted(attempt: Attempt): boolean {
+  return Math.floor(getStatus(attempt) / 100) === 2;
+}
+
+/** 429 is not a refusal, since the request may be accepted later. */
+export function isRefused(attempt: Attempt): boolean {
+  const status = getStatus(attempt);
+  return Math.floor(status / 100) === 4 && status !== 429;
+}
+
+/** 503: overloaded, starting, or busy. */
+export function isOverloaded(attempt: Attempt): boolean {
+  return getStatus(attempt) === 503;
+}
+
+/** Still 429 after all retries. */
+export function isRateLimited(attempt: Attempt): boolean {
+  return getStatus(attempt) === 429;
+}
+
+/** The receiver said "later", which is neither accepted nor refused. */
+export function isDeferred(attempt: Attempt): boolean {
+  return isRateLimited(attempt) || isOverloaded(attempt);
+}
+
+export function isDisabledBy410(attempt: Attempt): boolean {
+  return getStatus(attempt) === 410;
+}
+
+/** The finding if side effects could not be checked; `start` begins its sentence. */
+export function withoutProbe(session: Session, start: string, attempt: Attempt | null = null): Finding {
+  const { probe } = session.options.names;
+  return notObservable(
+    `${start}side effects cannot be seen without a probe that can be read (${probe})`,
+    attempt,
+  );
+}
+
+/** Advice for missing side effects, which may only be late. */
+export function adviseIfLate(session: Session): string {
+  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
+}
