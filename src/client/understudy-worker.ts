@@ -13,6 +13,7 @@ interface ServiceWorkerScope {
 }
 interface PageClient {
   id: string;
+  url: string;
   postMessage(message: unknown): void;
 }
 interface FetchEvent {
@@ -45,27 +46,44 @@ worker.addEventListener(
   ({ data, source, ports: [port] }: { data: unknown; source: PageClient; ports: Port[] }) => {
     if ((data as { type?: string } | null)?.type !== "understudy:start" || port === undefined) return;
     ports.set(source.id, port);
-    port.postMessage({ type: "version", version: VERSION });
+    port.postMessage({ type: "version", version: VERSION, client: source.id });
     for (const resolve of waiting.get(source.id) ?? []) resolve(port);
     waiting.delete(source.id);
   },
 );
 
 worker.addEventListener("fetch", (event: FetchEvent) => {
-  const { pathname } = new URL(event.request.url);
-  const isApi = paths.some((path) => pathname === path || pathname.startsWith(`${path}/`));
-  // Pages are the application's own.
-  if (isApi && (event.request.mode as string) !== "navigate") event.respondWith(answer(event));
+  const { clientId, request } = event;
+  const { pathname } = new URL(request.url);
+  const isBelow = (path: string) => pathname === path || pathname.startsWith(`${path}/`);
+  // Pages are the application's own, but for the console.
+  if ((request.mode as string) === "navigate") {
+    if (isBelow("/_console")) event.respondWith(openConsole(request));
+  } else if (paths.some(isBelow)) event.respondWith(answer(clientId, request));
+  else if (isBelow("/_control") || isBelow("/_s")) event.respondWith(answerConsole(clientId, request));
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
-async function answer({ clientId, request }: FetchEvent): Promise<Response> {
-  const port = ports.get(clientId) ?? (await findPort(clientId));
+async function answer(page: string, request: Request): Promise<Response> {
+  const port = ports.get(page) ?? (await findPort(page));
   if (port === undefined) return Response.error();
   const passed = await toPassed(request);
   const [own, theirs] = createChannel();
   port.postMessage(passed, [theirs, passed.body]);
   return receive(own, request.signal);
+}
+
+/** Every view of the console has the same file. */
+async function openConsole(request: Request): Promise<Response> {
+  const file = await fetch("/_console/index.html");
+  return file.ok ? file : fetch(request);
+}
+
+/** The console was opened with the id of the page whose sandbox it shows. */
+async function answerConsole(clientId: string, request: Request): Promise<Response> {
+  const { pathname, searchParams } = new URL((await worker.clients.get(clientId))?.url ?? "about:blank");
+  const page = searchParams.get("page") ?? [...ports.keys()].at(-1);
+  return pathname.startsWith("/_console/") && page !== undefined ? answer(page, request) : fetch(request);
 }
 
 async function findPort(clientId: string): Promise<Port | undefined> {

@@ -29,6 +29,8 @@ export type ReaderMessage = { type: "next" } | { type: "abort" };
 export interface WorkerVersion {
   type: "version";
   version: string;
+  /** The page's id among the worker's clients. */
+  client: string;
 }
 
 export function createChannel(): [Port, Port] {

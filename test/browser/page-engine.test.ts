@@ -1,8 +1,9 @@
 import type { Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PageSandbox } from "../../src/client/browser.ts";
+import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
-import { openPage, useChromium } from "../support/browser/with-chromium.ts";
+import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -22,19 +23,13 @@ afterEach(() => page.context().close());
 
 declare const sandbox: PageSandbox;
 declare const begin: (options?: object) => Promise<PageSandbox>;
+// biome-ignore lint/suspicious/noExplicitAny: the types of browsers are not among this project's
+type Any = any;
+declare const XMLHttpRequest: Any;
+declare const document: Any;
 declare const asDan: { headers: { "api-key": string } };
 
-/** Starts a sandbox in the page, as `sandbox`. */
-async function start(options: object = {}): Promise<void> {
-  await page.waitForFunction(() => "begin" in globalThis);
-  await page.evaluate(async (given) => {
-    const started = await begin(given);
-    Object.assign(globalThis, {
-      sandbox: started,
-      asDan: { headers: { "api-key": started.credentials.usr_dan } },
-    });
-  }, options);
-}
+const start = (options: object = {}) => startInPage(page, options);
 
 describe("a sandbox in a page", () => {
   it("answers the page's requests without a server [interfaces 17]", async () => {
@@ -149,6 +144,87 @@ describe("a sandbox in a page", () => {
     application.worker = text;
     const options = text === undefined ? { worker: "/nothing.js" } : {};
     await expect(start(options)).rejects.toThrow(message);
+  });
+
+  it("lets requests wait that the page makes before the worker is there [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const outcomes = await page.evaluate(async () => {
+      const started = begin();
+      const byXhr = new Promise<number>((resolve) => {
+        const request = new XMLHttpRequest();
+        request.onload = () => resolve(request.status);
+        request.open("GET", "/v1/models");
+        request.send();
+      });
+      const other = fetch("/v10/models").then(({ status }) => status);
+      const early = [fetch("/v1/models"), fetch(new Request("/webhooks"))].map(
+        async (one) => (await one).status,
+      );
+      return { early: await Promise.all([...early, byXhr]), other: await other, url: (await started).url };
+    });
+    expect(outcomes).toMatchObject({ early: [401, 401, 401], other: 404 });
+    expect(application.arrived).toEqual(["/v10/models"]);
+  });
+
+  it("lets such requests fail if the sandbox does not start [interfaces 17]", async () => {
+    await page.waitForFunction(() => "begin" in globalThis);
+    const outcome = await page.evaluate(async () => {
+      const started = begin({ worker: "/nothing.js" }).catch(() => {});
+      const early = fetch("/v1/models").catch((error: Error) => error.message);
+      await started;
+      return early;
+    });
+    expect(outcome).toBe("Failed to fetch: the sandbox did not start");
+    expect(application.arrived).not.toContain("/v1/models");
+  });
+
+  it("replaces a worker of an older version, and one for other paths [interfaces 17]", async () => {
+    const current = application.readWorker();
+    application.worker = current.replace(/version:`[^`]*`|version:"[^"]*"/, 'version:"0.0.1"');
+    expect(application.worker).not.toBe(current);
+    await expect(start({ paths: ["/v1"] })).rejects.toThrow(/is of version 0.0.1/);
+    application.worker = undefined;
+    await page.reload();
+    await start({ paths: ["/v1"] });
+    expect(await page.evaluate(async () => (await fetch("/v1/models", asDan)).status)).toBe(200);
+    await page.reload();
+    await start({ paths: ["/v2", "/webhooks"] });
+    const statuses = await page.evaluate(async () => [
+      (await fetch("/v1/models")).status,
+      (await fetch("/webhooks")).status,
+    ]);
+    expect(statuses).toEqual([404, 401]);
+  });
+
+  it("sends requests as the chosen user, whatever their credentials [interfaces 17]", async () => {
+    await start({ user: "usr_dan" });
+    const principals = await page.evaluate(async () => {
+      const ask = () => fetch("/v1/models", { headers: { authorization: "Bearer stale" } });
+      await ask();
+      sandbox.actAs("usr_ada");
+      await ask();
+      sandbox.actAs(undefined);
+      await ask();
+      return (await sandbox.journal.list()).entries.map(({ principal }) => principal);
+    });
+    expect(principals.sort()).toEqual(["usr_ada", "usr_dan", null].sort());
+  });
+
+  it("opens the console of the page's own sandbox [interfaces 17]", async () => {
+    const profile = await chromium().newContext();
+    const { page: mine } = await openPage(profile, application.origin);
+    await startInPage(mine);
+    const { page: other } = await openPage(profile, application.origin);
+    await startInPage(other);
+    await mine.evaluate(async () => {
+      await fetch("/v1/models", asDan);
+      const frame = document.createElement("iframe");
+      Object.assign(frame, { src: sandbox.consoleUrl, width: 1200, height: 700 });
+      document.body.append(frame);
+    });
+    await see(mine.frameLocator("iframe").getByText("/v1/models").first()).toBeVisible();
+    await profile.close();
+    expect(application.arrived).toEqual([]);
   });
 
   it("refuses options as the server does [interfaces 17]", async () => {

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PageSandbox } from "../../src/client/browser.ts";
+import { startInPage } from "../support/browser/page-sandbox.ts";
 import { StaticApplication } from "../support/browser/static-application.ts";
 import { complaintsOf, openPage, useChromium } from "../support/browser/with-chromium.ts";
 
@@ -35,19 +36,8 @@ async function openTab(options: object = {}): Promise<Page> {
   return page;
 }
 
-async function start(page: Page, options: object = {}): Promise<void> {
-  await page.waitForFunction(() => "begin" in globalThis);
-  await page.evaluate(
-    async (given) => {
-      const started = await begin(given);
-      Object.assign(globalThis, {
-        sandbox: started,
-        asDan: { headers: { "api-key": started.credentials.usr_dan } },
-      });
-    },
-    { persist: "preview", seed: 7, clock: { mode: "frozen" }, ...options },
-  );
-}
+const start = (page: Page, options: object = {}) =>
+  startInPage(page, { persist: "preview", seed: 7, clock: { mode: "frozen" }, ...options });
 
 async function reload(page: Page): Promise<void> {
   await page.reload();

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -24,4 +24,12 @@ it("worker-file writes the service worker, replaces a former one with --force al
   expect(readFileSync(file, "utf8")).toBe("mine");
   expect(await run("--force")).toMatchObject({ code: 0 });
   expect(readFileSync(file, "utf8")).toContain("understudy:who");
+});
+
+it("worker-file writes the console, too [interfaces 17]", async () => {
+  expect(await runCommand(["worker-file", folder, "--console"])).toMatchObject({ code: 0 });
+  const page = readFileSync(join(folder, "_console", "index.html"), "utf8");
+  const assets = [...page.matchAll(/(?:src|href)="\/(_console\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+  expect(assets.length).toBeGreaterThan(2);
+  for (const path of assets) expect(existsSync(join(folder, path)), path).toBe(true);
 });

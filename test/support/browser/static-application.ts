@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 const BUILT = fileURLToPath(new URL("../../../dist/browser/", import.meta.url));
+const CONSOLE = fileURLToPath(new URL("../../../dist/console/", import.meta.url));
 const APPLICATION = `<!doctype html><title>An application</title>
 <script type="module">import { start } from "/built/index.js"; globalThis.begin = start;</script>`;
 
@@ -23,6 +24,10 @@ export class StaticApplication {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
+  readWorker(): string {
+    return readFileSync(`${BUILT}understudy-worker.js`, "utf8");
+  }
+
   close(): void {
     this.server.closeAllConnections();
     this.server.close();
@@ -34,6 +39,11 @@ export class StaticApplication {
     if (pathname === "/") return void response.end(APPLICATION);
     if (pathname === "/understudy-worker.js" && this.worker !== undefined)
       return void response.end(this.worker);
+    if (pathname.startsWith("/_console/")) {
+      if (pathname.endsWith(".css")) response.setHeader("content-type", "text/css");
+      if (pathname.endsWith(".svg")) response.setHeader("content-type", "image/svg+xml");
+      return void response.end(readFileSync(CONSOLE + pathname.slice("/_console/".length)));
+    }
     try {
       response.end(readFileSync(BUILT + pathname.replace("/built/", "/").slice(1)));
     } catch {
