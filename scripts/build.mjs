@@ -16,7 +16,7 @@ import { writeDeclarations } from "./declarations.mjs";
 // Packages that every start or most commands need go into the bundle; those that are loaded on demand, or have binaries of
 // their own, stay in node_modules.
 const LEFT_OUTSIDE =
-  /^(sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|lowdb|libsql)(\/|$)/;
+  /^(sharp|unpdf|chokidar|pino|@playwright|vitest|vite|msw|jose|minisearch|busboy|csv-parse|csv-stringify|htmlparser2|jiti|lowdb|libsql)(\/|$)/;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const out = join(root, "dist");
@@ -119,7 +119,11 @@ if (stale) {
   // Apart from the others, whose common files need Node.
   const page = await rolldown({
     cwd: root,
-    input: { client: "src/client/client.ts", msw: "src/client/msw.ts" },
+    input: {
+      client: "src/client/client.ts",
+      msw: "src/client/msw.ts",
+      operations: "src/client/operations.ts",
+    },
     platform: "browser",
     external: LEFT_OUTSIDE,
     logLevel: "warn",

@@ -18,6 +18,7 @@ const ENGINE = [
   "fixtures",
   "faults",
   "pipeline",
+  "own",
 ];
 const rooms = ENGINE.map((room) => `engine/${room}`);
 const engine = [...rooms, "engine/index.ts"];
@@ -46,6 +47,7 @@ export const ROOMS = {
   ],
   "engine/faults": ["engine/state", "engine/contract", "engine/documents", "engine/sandbox"],
   "engine/pipeline": ["engine/state", "engine/contract", "engine/sandbox"],
+  "engine/own": ["engine/state", "engine/contract", "engine/resources"],
   "engine/services.ts": ["engine/state", "engine/contract", "engine/sandbox", "engine/webhooks"],
   "engine/index.ts": [...rooms, "engine/services.ts"],
   "hosts/node": engine,

@@ -8,9 +8,10 @@ import { readSandboxStart } from "./control/sandbox-start.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary } from "./documents/scenario-library.ts";
 import { createEngine } from "./engine/index.ts";
+import { createOwnApi, declaredIn } from "./engine/own/join.ts";
 import { NoPortError } from "./engine/pipeline/plain-http.ts";
 import { NotAvailable } from "./engine/platform.ts";
-import { API, RESOURCES } from "./engine/resources/index.ts";
+import { API } from "./engine/resources/index.ts";
 import { createFetch, IN_PROCESS_ORIGIN, type SandboxFetch } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { MemoryUploads } from "./hosts/fetch/memory-uploads.ts";
@@ -28,6 +29,8 @@ export interface BrowserEngineOptions {
   scenarios?: readonly string[];
   /** The name of a world that the browser stores; the other options apply only if there is none. */
   persist?: string;
+  /** A module that exports declarations of own operations, or a list of them. */
+  operations?: object;
 }
 
 export interface BrowserEngine {
@@ -52,12 +55,13 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const ownFetch: SandboxFetch = (request, base) => fetch(request, base);
   const within = createFetchOutbound(ownFetch);
   const network = createFetchOutbound((request) => globalThis.fetch(request));
-  const scenarios = new ScenarioLibrary({ api: API, cwd: "/" });
+  const api = options.operations === undefined ? API : readOperations(options.operations, log);
+  const scenarios = new ScenarioLibrary({ api, cwd: "/" });
   const recordings = new Recordings();
   const uploads = new MemoryUploads(UPLOAD_BYTES);
-  const fixtures = new FixtureLibrary({ resources: RESOURCES, cwd: "/" });
+  const fixtures = new FixtureLibrary({ resources: api.resources, cwd: "/" });
   const engine = createEngine({
-    api: API,
+    api,
     ...{ scenarios, recordings, log, uploads, fixtures },
     outbound: {
       send: (request) => (isOwnReceiver(request.url) ? within : network).send(request),
@@ -125,6 +129,12 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
       sandboxes.close();
     },
   };
+}
+
+function readOperations(exports: object, log: Pick<Console, "warn">) {
+  const { api, warnings } = createOwnApi([declaredIn(exports, "operations")]);
+  for (const warning of warnings) log.warn(warning);
+  return api;
 }
 
 /** A receiver's URL has the origin by which it was made: the library's, or the page's. */

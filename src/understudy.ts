@@ -12,17 +12,19 @@ import { refuseFullDisk, sendRefusal, settleOrUnsaved } from "./control/send-ans
 import type { ReplaySeams, Understudy, UnderstudyOptions } from "./control/understudy-options.ts";
 import { FixtureLibrary } from "./documents/fixture-library.ts";
 import { ScenarioLibrary, scenarioFolders } from "./documents/scenario-library.ts";
+import type { Api } from "./engine/contract/api.ts";
 import { type DocumentProblem, formatProblem } from "./engine/documents/document-error.ts";
 import { createEngine } from "./engine/index.ts";
+import { createOwnApi, type OwnSource } from "./engine/own/join.ts";
 import { storedTextBytes } from "./engine/resources/files/examine-file.ts";
-import { API, RESOURCES } from "./engine/resources/index.ts";
+import { API } from "./engine/resources/index.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { createFetch, IN_PROCESS_ORIGIN } from "./hosts/fetch/create-fetch.ts";
 import { createFetchOutbound } from "./hosts/fetch/fetch-outbound.ts";
 import { requestInProcess } from "./hosts/fetch/request-in-process.ts";
 import { Connections } from "./hosts/node/close-server.ts";
 import { ExpressServer } from "./hosts/node/express-server.ts";
-import { standardLog } from "./hosts/node/log.ts";
+import { type Log, standardLog } from "./hosts/node/log.ts";
 import { createAddressPolicy } from "./hosts/node/outbound/address-policy.ts";
 import { deliverInProcess } from "./hosts/node/outbound/in-process.ts";
 import { createOutbound, createTargetResolver } from "./hosts/node/outbound/outbound.ts";
@@ -39,6 +41,14 @@ import { LocalPersistence } from "./persistence/local-persistence.ts";
 import { Recordings } from "./tools/bundle/recordings.ts";
 
 export type { ReplaySeams, Understudy, UnderstudyOptions };
+
+/** The reference's operations and own ones. */
+function readOperations(sources: readonly OwnSource[] = [], log: Log): Api {
+  if (sources.length === 0) return API;
+  const { api, warnings } = createOwnApi(sources);
+  for (const warning of warnings) log.warn(warning);
+  return api;
+}
 
 /** The composition root: the only place that knows every part. */
 export function assemble(options: UnderstudyOptions = {}): Understudy {
@@ -71,16 +81,17 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   const durable = fleet ?? (persistence?.isDurable ? persistence : undefined);
 
   const warn = (problem: DocumentProblem) => log.warn(formatProblem(problem));
-  const fixtures = new FixtureLibrary({ resources: RESOURCES, warn });
+  const api = readOperations(options.operations, log);
+  const fixtures = new FixtureLibrary({ resources: api.resources, warn });
   const scenarios = new ScenarioLibrary({
-    api: API,
+    api,
     warn,
     folders: scenarioFolders(options.scenariosFolder),
   });
   const firstScenarios = scenarios.addAll(options.scenarios ?? []);
   const recordings = new Recordings();
   const engine = createEngine({
-    api: API,
+    api,
     ...{ fixtures, scenarios, outbound, uploads, recordings, replay, readForm, refuseFullDisk, log },
     defaults: {
       fixture: options.fixture ?? "reference",
@@ -151,6 +162,12 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
   };
   return {
     ...{ sandboxes, fixtures, scenarios, server, login, fetch },
+    setOperations(sources) {
+      const next = readOperations(sources, log);
+      fixtures.setResources(next.resources);
+      scenarios.setApi(next);
+      engine.setApi(next);
+    },
     async listen(port, host) {
       if (fleet !== undefined || persistence !== undefined) await openStored();
       return own.listen(port, host);

@@ -1,4 +1,5 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
+import { declaredOperations } from "../engine/own/join.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
@@ -16,8 +17,12 @@ export function createEngine(options: SandboxStart): LocalUnderstudy {
 }
 
 /** @throws DocumentError, Problem */
-export function assembleEngine({ seed, clock, settings, ...rest }: SandboxStart): Understudy {
-  return assemble({ ...rest, ...readSandboxStart({ seed, clock, settings }) });
+export function assembleEngine({ seed, clock, settings, operations, ...rest }: SandboxStart): Understudy {
+  return assemble({
+    ...rest,
+    ...declaredOperations(operations),
+    ...readSandboxStart({ seed, clock, settings }),
+  });
 }
 
 /** Keeps Node alive while an answer is awaited, as a socket would; timers of a sandbox do not. */

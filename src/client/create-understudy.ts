@@ -1,4 +1,5 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
+import { declaredOperations } from "../engine/own/join.ts";
 import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
@@ -11,6 +12,8 @@ type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
 export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "settings"> {
   /** A fixture's name, a path, or a fixture as an object; `reference` unless given. */
   fixture?: FixtureInput | DocumentPath;
+  /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
+  operations?: object;
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly (ScenarioName | DocumentPath)[];
   /** Your own scenarios, beside the shipped ones. */
@@ -65,9 +68,10 @@ export interface LocalUnderstudy extends UnderstudyClient {
  * @throws DocumentError when the fixture is unknown or wrong, Problem when a setting is
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  const { seed, clock, settings, port = 0, ...rest } = options;
+  const { seed, clock, settings, operations, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
+    ...declaredOperations(operations),
     ...readSandboxStart({ seed, clock, settings }),
     mcp: async (own) => (await import("./mcp/serve.ts")).mcpOverHttp(own),
   });

@@ -3,10 +3,10 @@ import type { CreateOptions } from "./create-understudy.ts";
 /** How a sandbox begins; each is as `createUnderstudy` has it. */
 export type SandboxStart = Pick<
   CreateOptions,
-  "fixture" | "seed" | "clock" | "settings" | "scenarios" | "scenariosFolder" | "delay"
+  "fixture" | "seed" | "clock" | "settings" | "operations" | "scenarios" | "scenariosFolder" | "delay"
 >;
 
 export const START_OPTIONS: readonly (keyof SandboxStart)[] = [
-  ...(["fixture", "seed", "clock", "settings"] as const),
+  ...(["fixture", "seed", "clock", "settings", "operations"] as const),
   ...(["scenarios", "scenariosFolder", "delay"] as const),
 ];

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { FixtureLibrary } from "../documents/fixture-library.ts";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Settings } from "../engine/contract/settings.ts";
+import type { OwnSource } from "../engine/own/join.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { ClockSetting } from "../engine/sandbox/sandbox-value.ts";
 import type { SandboxFetch } from "../hosts/fetch/create-fetch.ts";
@@ -18,6 +19,8 @@ export interface UnderstudyOptions {
   seed?: number;
   clock?: ClockSetting;
   settings?: Partial<Settings>;
+  /** Operations of one's own (interfaces 18). */
+  operations?: readonly OwnSource[];
   /** interfaces 7: with it, the control API asks for the token and limits are enforced. */
   shared?: {
     token: string;
@@ -80,6 +83,8 @@ export interface Understudy {
   readonly sandboxes: SandboxRegistry;
   readonly fixtures: FixtureLibrary;
   readonly scenarios: ScenarioLibrary;
+  /** Replaces the operations of one's own; worlds keep their records. @throws OwnFault; nothing has changed then */
+  setOperations(sources: readonly OwnSource[]): void;
   readonly server: Server;
   /** For a shared server: a one-time login to its console without the token. */
   readonly login: Login | undefined;

@@ -14,6 +14,11 @@ export interface Platform {
   /** Resolves in a later turn of the event loop, so that other requests are served between pieces of long work. */
   nextTurn(): Promise<void>;
   /**
+   * Runs code that may never end, and throws an error with the code ERR_SCRIPT_EXECUTION_TIMEOUT after that time. A page
+   * cannot stop it.
+   */
+  runBounded<T>(work: () => T, ms: number): T;
+  /**
    * Timers of the wall clock. Not the global ones, which tests replace: fake timers must not move the sandboxes' time.
    */
   timers: Pick<typeof globalThis, "setTimeout" | "clearTimeout"> & { now(): number };

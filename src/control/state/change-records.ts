@@ -1,11 +1,9 @@
-import type { FactoryContext } from "../../engine/contract/factory.ts";
 import { requireReferences } from "../../engine/contract/references.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
-import type { Settings } from "../../engine/contract/settings.ts";
+import { StateContext } from "../../engine/contract/state-context.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { AnyCollection, StoredRecord } from "../../engine/state/collection.ts";
-import type { Random } from "../../engine/state/random.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
 import { conflict, Problem, unprocessable } from "../problem.ts";
 import type { StateCollection } from "./state-collection.ts";
@@ -121,33 +119,5 @@ export function validatePublicForm(
   } catch (error) {
     if (error instanceof Problem) return { problem: error };
     return { problem: unprocessable("body", null, "is not a valid record of the collection") };
-  }
-}
-
-/** A state call creates its record within its transaction; the record begins at the sandbox's now. */
-export class StateContext implements FactoryContext {
-  readonly past = false;
-  readonly now: number;
-  readonly random: Random;
-  readonly settings: Settings;
-  readonly world: Transaction;
-
-  constructor(tx: Transaction, { random, settings }: { random: Random; settings: Settings }) {
-    this.now = tx.now;
-    this.random = random;
-    this.settings = settings;
-    this.world = tx;
-  }
-
-  newId(prefix: string): string {
-    return this.world.newId(prefix);
-  }
-
-  newestFirstId(prefix: string): string {
-    return this.world.newestFirstId(prefix);
-  }
-
-  secret(label: string): string {
-    return this.world.secret(label);
   }
 }

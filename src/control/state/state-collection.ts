@@ -1,79 +1,32 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import Type, { type TObject } from "typebox";
 import type { Api } from "../../engine/contract/api.ts";
-import type { Factory } from "../../engine/contract/factory.ts";
-import { parseInstant } from "../../engine/contract/instant.ts";
-import { instantConverter } from "../../engine/contract/instant-fields.ts";
-import { isInternal, withoutInternal } from "../../engine/contract/public-view.ts";
-import type { Resource, StateRules } from "../../engine/contract/resource.ts";
+import type { Resource } from "../../engine/contract/resource.ts";
+import { ShownCollection, toIso } from "../../engine/contract/shown-collection.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { toValidator } from "../../engine/contract/validator.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../engine/state/clock.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
-import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
+import type { Transaction } from "../../engine/state/transaction.ts";
 import { checkInput } from "../check-input.ts";
 import { unknownName, unprocessable } from "../problem.ts";
 
-type Fields = Record<string, unknown>;
-
-/** A collection as the state calls use it: the factory of its records, its rules, and its public form. */
-export class StateCollection {
-  readonly collection: AnyCollection;
-  // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
-  readonly rules: StateRules<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  readonly factory: Factory<any>;
-  readonly properties: Readonly<Record<string, TSchema>>;
-  private readonly convert: ReturnType<typeof instantConverter>;
-  private readonly internal: readonly string[];
-  private readonly whole: TObject;
+/** A collection as the state calls use it: they refuse with problems. */
+export class StateCollection extends ShownCollection {
   /** The fields that only the server sees. */
   private readonly own: TObject;
-  private readonly someFields: TObject;
 
-  constructor(
-    collection: AnyCollection,
-    { state = {}, factories = {} }: Pick<Resource, "state" | "factories"> = {},
-  ) {
-    this.collection = collection;
-    this.rules = state[collection.name] ?? {};
-    // All collections of the state calls have one; records.test.ts checks it.
-    this.factory = factories[collection.name]!;
-    this.convert = instantConverter(collection.schema);
+  constructor(collection: AnyCollection, resource: Pick<Resource, "state" | "factories"> = {}) {
+    super(collection, resource);
     const { properties } = collection.schema as TObject;
-    this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
-    this.whole = withoutInternal(collection.schema);
     this.own = Type.Object(Object.fromEntries(this.internal.map((name) => [name, properties[name]!])));
-    this.properties = this.whole.properties;
-    // No field is required: the server completes the record.
-    const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
-    this.someFields = { ...some, additionalProperties: false } as unknown as TObject;
   }
 
-  /** Converts instants to ISO 8601 texts, and leaves out internal fields. */
-  toPublic(record: object, world: WorldReader): Fields {
-    const shown = this.withoutOwn(this.rules.toPublic?.(record, world) ?? record);
-    return this.convert(shown, (value) => toIso(value, world)) as Fields;
-  }
-
-  private withoutOwn(record: object): object {
-    if (this.internal.length === 0) return record;
-    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
-  }
-
-  /** For fields that `check` accepted. */
-  toStored(fields: Fields, world: WorldReader): Fields {
-    const given = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
-    return this.convert(given, (value) => {
-      if (typeof value !== "string") return value;
-      const instant = parseInstant(value);
-      if (instant === undefined)
-        throw unprocessable(findName(fields, value), value, "must be an ISO 8601 timestamp");
-      return world.relative(instant);
-    }) as Fields;
+  protected override refuse(field: string, value: unknown, message: string): Error {
+    return unprocessable(field, value, message);
   }
 
   /** @throws Problem 422 naming the first field that is unknown or does not fit */
-  check(fields: unknown): void {
+  override check(fields: unknown): void {
     checkInput(this.someFields, fields);
   }
 
@@ -114,14 +67,6 @@ export class StateCollection {
         this.convert(record, (at) => toIso(at, world)),
       );
   }
-}
-
-function toIso(value: unknown, world: WorldReader): unknown {
-  return typeof value === "number" ? world.iso(value) : value;
-}
-
-function findName(fields: Fields, value: unknown): string {
-  return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
 }
 
 const byResources = new WeakMap<readonly Resource[], ReadonlyMap<string, StateCollection>>();

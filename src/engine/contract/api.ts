@@ -15,7 +15,17 @@ export interface Api {
   readonly router: Router;
 }
 
-export function createApi(resources: readonly Resource[]): Api {
+export function createApi(declared: readonly Resource[]): Api {
+  const own = declared.flatMap(({ own, events = [] }) => (own === undefined ? [] : events));
+  const resources =
+    own.length === 0
+      ? declared
+      : declared.map((one) =>
+          withEvents(
+            one,
+            own.map(({ name }) => name),
+          ),
+        );
   const operations = resources.flatMap((resource) => resource.operations);
   return {
     resources,
@@ -23,6 +33,25 @@ export function createApi(resources: readonly Resource[]): Api {
     events: resources.flatMap(({ events = [] }) => events),
     collections: resources.flatMap(({ collections }) => collections),
     router: new Router(operations),
+  };
+}
+
+/** Webhooks can subscribe to own events too: adds their names to the schemas with `x-events`. */
+function withEvents(resource: Resource, names: readonly string[]): Resource {
+  const add = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value), (_, part) =>
+      part?.["x-events"] === true ? { ...part, enum: [...new Set([...part.enum, ...names])] } : part,
+    ) as T;
+  if (!JSON.stringify(resource).includes('"x-events"')) return resource;
+  const { fixture } = resource;
+  return {
+    ...resource,
+    collections: resource.collections.map((one) => ({ ...one, schema: add(one.schema) })),
+    operations: resource.operations.map((one) => ({
+      ...one,
+      ...add({ body: one.body, success: one.success }),
+    })),
+    ...(fixture && { fixture: { ...fixture, keys: add(fixture.keys), seed: fixture.seed.bind(fixture) } }),
   };
 }
 

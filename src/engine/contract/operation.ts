@@ -60,6 +60,8 @@ export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q,
   /** Absent only where the operation declares `credentials: false`. */
   principal: Principal;
   world: Transaction;
+  /** The `Api` of its sandbox, which this file cannot name. */
+  api: object;
   settings: Settings;
   request: RequestInfo;
 }
@@ -163,6 +165,8 @@ export interface Operation<
   L = unknown,
   W = unknown,
 > extends Declaration<P, Q, B, TSchema, DeclaredError> {
+  /** The file that declares it, if it is a user's own operation. */
+  own?: string;
   /** Assumptions that shaped it (G..); listed in the ledger and as `x-assumption`. */
   assumptions?: readonly string[];
   /** The parts that the reference does not show. */

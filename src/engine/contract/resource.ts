@@ -15,6 +15,8 @@ export interface Resource {
   collections: readonly AnyCollection[];
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
+  /** Where a user's own resource is declared: the file as messages show it, and the digest of its bytes. */
+  own?: { source: string; sha256?: string };
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */

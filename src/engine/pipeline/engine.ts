@@ -1,4 +1,5 @@
 import { ApiError } from "../contract/errors.ts";
+import { OwnFault } from "../contract/own-fault.ts";
 import type { JournalEntry } from "../sandbox/journal-entry.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { errorAnswer, internalError } from "./answer.ts";
@@ -95,6 +96,7 @@ function failureAnswer(exchange: Exchange, error: unknown): Answer {
   const refused = engine.refuseFullDisk(error);
   exchange.decision = refused === undefined ? "internal" : "store";
   if (refused !== undefined) return refused;
+  if (error instanceof OwnFault) exchange.reasons = [...exchange.reasons, error.message];
   engine.log.error({ err: error, request: id, operation: operation?.id }, "internal error");
   return errorAnswer(exchange, internalError());
 }

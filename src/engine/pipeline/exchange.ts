@@ -1,3 +1,4 @@
+import type { Api } from "../contract/api.ts";
 import type { AnyOperation, Call, Identity, RequestInfo } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
 import type { FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
@@ -168,6 +169,7 @@ export class ReceivedCall implements Call {
   readonly body: unknown;
   readonly files: Call["files"];
   readonly headers: Call["headers"];
+  readonly api: Api;
   readonly settings: Settings;
   readonly request: RequestInfo;
   /** Absent only where the operation declares `credentials: false`. */
@@ -184,6 +186,7 @@ export class ReceivedCall implements Call {
     this.body = body;
     this.files = exchange.form?.files ?? NO_FILES;
     this.headers = exchange.request.headers as Call["headers"];
+    this.api = exchange.sandbox.api;
     this.settings = exchange.sandbox.settings;
     this.request = new ExchangeFacts(exchange);
     this.principal = exchange.identity?.principal as Call["principal"];

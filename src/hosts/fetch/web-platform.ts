@@ -37,6 +37,7 @@ providePlatform({
       waiting.push(resolve);
       turns.port2.postMessage(undefined);
     }),
+  runBounded: (work) => work(),
   timers: {
     setTimeout: setTimeout.bind(globalThis),
     clearTimeout: clearTimeout.bind(globalThis),

@@ -2,10 +2,21 @@ import { createHash, createHmac, randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { clearTimeout, setTimeout } from "node:timers";
 import { setImmediate } from "node:timers/promises";
+import { Script } from "node:vm";
 import { faker as english } from "@faker-js/faker/locale/en";
 import { providePlatform } from "../../engine/platform.ts";
 
 const load = createRequire(import.meta.url);
+
+const BOUNDED = Symbol.for("understudy.bounded");
+let bounded: Script | undefined;
+
+/** Only a script can be stopped. Calls do not nest: a handler calls none. */
+function runBounded<T>(work: () => T, timeout: number): T {
+  bounded ??= new Script('globalThis[Symbol.for("understudy.bounded")]()');
+  (globalThis as Record<symbol, unknown>)[BOUNDED] = work;
+  return bounded.runInThisContext({ timeout, displayErrors: false }) as T;
+}
 
 /** Node's side of the engine's ports. Importing this file is enough. */
 providePlatform({
@@ -14,6 +25,7 @@ providePlatform({
   randomBytes: (size) => randomBytes(size),
   timers: { setTimeout, clearTimeout, now: Date.now },
   nextTurn: () => setImmediate(),
+  runBounded,
   images: () => import("./images.ts"),
   // Every start with the reference fixture needs English. Jest cannot load an ES module with `require`, so it has no other locale.
   loadFaker: (locale) => (locale === "en" ? english : load(`@faker-js/faker/locale/${locale}`).faker),

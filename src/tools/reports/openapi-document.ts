@@ -221,6 +221,7 @@ function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, component
 /** Our own notes on schemas, which mean nothing to a reader of the document. */
 const INTERNAL = new Set([
   ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-internal", "x-type"],
+  ...["x-events", "x-optional"],
   ...["$id", "~kind", "~optional"],
 ]);
 

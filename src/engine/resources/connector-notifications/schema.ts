@@ -23,7 +23,7 @@ export const NotificationRule = Type.Object(
     type: Words(NOTIFICATION_TYPES),
     url: Type.Optional(CallableUrl()),
     email: Type.Optional(Type.String({ format: "email", maxLength: 254 })),
-    events: Type.Array(Words(NOTIFICATION_EVENTS), { minItems: 1, uniqueItems: true }),
+    events: Type.Array(Words(NOTIFICATION_EVENTS, { "x-events": true }), { minItems: 1, uniqueItems: true }),
   },
   { $id: "NotificationRule", description: "A webhook rule has a url, an email rule an email" },
 );

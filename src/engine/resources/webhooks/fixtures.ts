@@ -93,7 +93,7 @@ const deliveryRecord = fixtureRecord(Delivery, {
     ...(["created_at", "body", "attempt_log"] as const),
   ],
   // The event of a stored delivery may no longer exist.
-  more: { event: Words([...EVENT_NAMES, webhookTest.name]) },
+  more: { event: Words([...EVENT_NAMES, webhookTest.name], { "x-events": true }) },
 });
 const record = fixtureRecord(Webhook, {
   needs: ["webhook_id"],

@@ -26,7 +26,11 @@ export function requireCallable(url: string, field = "url"): void {
 
 /** G23: at least one, all known, each once. */
 export const EventList = () =>
-  Type.Array(Words(EVENT_NAMES), { minItems: 1, uniqueItems: true, examples: [["user.created"]] });
+  Type.Array(Words(EVENT_NAMES, { "x-events": true }), {
+    minItems: 1,
+    uniqueItems: true,
+    examples: [["user.created"]],
+  });
 
 /** Section 2.12, as it is stored. */
 export const Webhook = Type.Object({

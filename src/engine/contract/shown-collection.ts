@@ -1,0 +1,96 @@
+import type { TObject, TSchema } from "typebox";
+import type { AnyCollection } from "../state/collection.ts";
+import type { WorldReader } from "../state/transaction.ts";
+import { invalidInput } from "./errors.ts";
+import type { Factory } from "./factory.ts";
+import { parseInstant } from "./instant.ts";
+import { instantConverter } from "./instant-fields.ts";
+import { invalidField } from "./invalid-field.ts";
+import { isInternal, withoutInternal } from "./public-view.ts";
+import type { Resource, StateRules } from "./resource.ts";
+import { toValidator } from "./validator.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A collection in its public form: instants are ISO 8601 texts, internal fields are hidden. */
+export class ShownCollection {
+  readonly collection: AnyCollection;
+  // biome-ignore lint/suspicious/noExplicitAny: rules are typed where they are declared
+  readonly rules: StateRules<any>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly factory: Factory<any>;
+  readonly properties: Readonly<Record<string, TSchema>>;
+  protected readonly convert: ReturnType<typeof instantConverter>;
+  protected readonly internal: readonly string[];
+  readonly whole: TObject;
+  protected readonly someFields: TObject;
+
+  constructor(
+    collection: AnyCollection,
+    { state = {}, factories = {} }: Pick<Resource, "state" | "factories"> = {},
+  ) {
+    this.collection = collection;
+    this.rules = state[collection.name] ?? {};
+    // All collections of the state calls have one; records.test.ts checks it.
+    this.factory = factories[collection.name]!;
+    this.convert = instantConverter(collection.schema);
+    const { properties } = collection.schema as TObject;
+    this.internal = Object.keys(properties).filter((name) => isInternal(properties[name]!));
+    this.whole = withoutInternal(collection.schema);
+    this.properties = this.whole.properties;
+    // No field is required: the server completes the record.
+    const { required: _required, $id: _id, ...some } = this.whole as TObject & { $id?: string };
+    this.someFields = { ...some, additionalProperties: false } as unknown as TObject;
+  }
+
+  toPublic(record: object, world: Pick<WorldReader, "iso">): Fields {
+    const shown = this.withoutInternal(this.rules.toPublic?.(record, world as WorldReader) ?? record);
+    return this.convert(shown, (value) => toIso(value, world)) as Fields;
+  }
+
+  private withoutInternal(record: object): object {
+    if (this.internal.length === 0) return record;
+    return Object.fromEntries(Object.entries(record).filter(([name]) => !this.internal.includes(name)));
+  }
+
+  /** For fields that `check` accepted. */
+  toStored(fields: Fields, world: WorldReader): Fields {
+    const given = this.rules.fromPublic ? (this.rules.fromPublic(fields, world) as Fields) : fields;
+    return this.convert(given, (value) => {
+      if (typeof value !== "string") return value;
+      const instant = parseInstant(value);
+      if (instant === undefined)
+        throw this.refuse(findName(fields, value), value, "must be an ISO 8601 timestamp");
+      return world.relative(instant);
+    }) as Fields;
+  }
+
+  /** @throws what `refuse` returns, for the first field that is unknown or does not fit */
+  check(fields: unknown): void {
+    this.validate(this.someFields, fields);
+  }
+
+  /** @throws the same, for a whole record in its public form */
+  checkPublic(record: object): void {
+    this.validate(this.whole, record);
+  }
+
+  protected refuse(field: string, value: unknown, message: string): Error {
+    return invalidInput(field, value, `${field} of ${this.collection.name} ${message}`);
+  }
+
+  private validate(schema: TObject, value: unknown): void {
+    const validate = toValidator(schema);
+    if (validate(value)) return;
+    const { field, value: found, message } = invalidField(value, validate.errors!);
+    throw this.refuse(field, found, message);
+  }
+}
+
+export function toIso(value: unknown, world: Pick<WorldReader, "iso">): unknown {
+  return typeof value === "number" ? world.iso(value) : value;
+}
+
+function findName(fields: Fields, value: unknown): string {
+  return Object.keys(fields).find((name) => fields[name] === value) ?? "body";
+}

@@ -1,0 +1,120 @@
+import { ApiError, type ErrorCode } from "../contract/errors.ts";
+import type { AnyEvent } from "../contract/event.ts";
+import { type AnyOperation, type Call, listErrorCodes, listSuccesses } from "../contract/operation.ts";
+import { OwnFault } from "../contract/own-fault.ts";
+import { noContent } from "../contract/reply.ts";
+import { toValidator } from "../contract/validator.ts";
+import { platform } from "../platform.ts";
+import { OwnWorld } from "./own-world.ts";
+
+/** The maximum of a handler, in milliseconds. A page cannot end a loop: there it is the browser that does. */
+const MAX_RUN_MS = 1000;
+
+/** Code of a user: it gets copies, ends in time, and answers JSON that fits; else the request fails, and nothing else. */
+export function guard(operation: AnyOperation, event?: AnyEvent): AnyOperation {
+  const { access, handle } = operation;
+  const refusals = new Set(listErrorCodes(operation));
+  const run = (work: () => unknown) => {
+    try {
+      const value = platform().runBounded(work, MAX_RUN_MS);
+      if (typeof (value as PromiseLike<unknown> | undefined)?.then === "function")
+        throw new OwnFault(
+          `${operation.id} returned a promise; a handler answers at once, in one transaction`,
+        );
+      return value;
+    } catch (error) {
+      throw toRefusal(error, operation, refusals);
+    }
+  };
+  return {
+    ...operation,
+    ...(access && { access: (call) => run(() => access(call)) }),
+    handle(call, loaded, prepared) {
+      const own = toOwnCall(call);
+      const value = run(() => handle(own as never, loaded, prepared));
+      const answer = toJson(operation, value);
+      if (event !== undefined) run(() => own.world.emit(event, answer as object));
+      return answer === undefined ? noContent() : answer;
+    },
+  };
+}
+
+/** The call in the form that a user's handler receives. */
+export function toOwnCall(call: Call) {
+  const { params, query, body, headers, principal, request } = call;
+  const { id, sandbox } = request;
+  return {
+    ...{ params, query, body, headers: { ...headers }, principal: principal && { ...principal } },
+    world: OwnWorld.of(call),
+    request: {
+      ...{ id, sandbox },
+      get base_url() {
+        return request.base_url;
+      },
+    },
+  };
+}
+
+/** The value as a client will read it. @throws OwnFault for one that the operation does not declare */
+function toJson(operation: AnyOperation, value: unknown): unknown {
+  const [success, empty] = listSuccesses(operation);
+  const { id } = operation;
+  if (value === undefined) {
+    if (success!.schema === undefined || empty !== undefined) return undefined;
+    throw new OwnFault(`${id} returned nothing, and its response is not empty`);
+  }
+  const text = stringify(id, value);
+  if (success!.schema === undefined)
+    throw new OwnFault(`${id} returned a body, and declares the status ${success!.status}, which has none`);
+  const body = JSON.parse(text) as unknown;
+  const validate = toValidator(success!.schema);
+  if (validate(body)) return body;
+  const { instancePath, message } = validate.errors![0]!;
+  throw new OwnFault(
+    `${id} returned a body that does not fit its response: ${instancePath || "it"} ${message}`,
+  );
+}
+
+function stringify(id: string, value: unknown): string {
+  let why = "";
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined) return text;
+  } catch (error) {
+    why = `: ${(error as Error).message.split("\n")[0]}`;
+  }
+  throw new OwnFault(`${id} returned a value that JSON cannot carry${why}`);
+}
+
+function toRefusal(error: unknown, { id, own }: AnyOperation, declared: ReadonlySet<string>): Error {
+  if (error instanceof OwnFault) return error;
+  const given = error as { name?: string; code?: string; message?: string; stack?: string } | undefined;
+  if (given?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+    return new OwnFault(`${id} did not end within ${MAX_RUN_MS / 1000} s and was stopped`);
+  // `refuse()` may be that of another copy of the package.
+  if (error instanceof ApiError || given?.name === "Refusal") {
+    const { code = "" } = given as { code?: string };
+    if (!declared.has(code)) return new OwnFault(`${id} refused with ${code}, which its errors do not list`);
+    if (error instanceof ApiError) return error;
+    const { message, details, headers } = error as { message: string; details?: object; headers?: object };
+    return new ApiError(code as ErrorCode, {
+      ...(message !== code && { message }),
+      details: { ...details },
+      headers: { ...(headers as Record<string, string>) },
+    });
+  }
+  const place = findPlace(given?.stack, own);
+  const said =
+    given?.message === undefined ? `threw ${String(error)}` : `threw ${given.name}: ${given.message}`;
+  return new OwnFault(`${id} ${said}${place === undefined ? "" : ` (${place})`}`, { cause: error });
+}
+
+/** The line of the declaration file in a stack. */
+function findPlace(stack = "", source = ""): string | undefined {
+  const file = source.replace(/^.*[\\/]/, "");
+  for (const line of stack.split("\n")) {
+    const [, path, at] = /([^\s()]+):(\d+:\d+)\)?$/.exec(line) ?? [];
+    if (path !== undefined && file !== "" && path.endsWith(file)) return `${source}:${at}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,115 @@
+import { type Api, createApi } from "../contract/api.ts";
+import type { AnyOperation } from "../contract/operation.ts";
+import { OwnFault } from "../contract/own-fault.ts";
+import type { Resource } from "../contract/resource.ts";
+import { RESOURCES } from "../resources/index.ts";
+import { isDeclaration, ownResource } from "./own-resource.ts";
+
+/** A file of own operations, or another source of them. */
+export interface OwnSource {
+  /** As messages show it. */
+  source: string;
+  /** The digest of its bytes, for bundles. */
+  sha256?: string;
+  /** @param known the resources before it @throws OwnFault */
+  read(known: readonly Resource[]): Resource;
+}
+
+export interface OwnApi {
+  api: Api;
+  warnings: readonly string[];
+}
+
+/** The API with the operations of these sources. @throws OwnFault */
+export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
+  const own: Resource[] = [];
+  for (const { source, read } of sources) {
+    try {
+      own.push(read([...RESOURCES, ...own]));
+    } catch (error) {
+      if (!(error instanceof OwnFault)) throw error;
+      throw new OwnFault(`${source}: ${error.message}`);
+    }
+  }
+  return joinOwn(RESOURCES, own);
+}
+
+/** The same as an option of the library. */
+export function declaredOperations(exports: object | undefined): { operations?: readonly OwnSource[] } {
+  return exports === undefined ? {} : { operations: [declaredIn(exports, "operations")] };
+}
+
+/** The declarations that a module exports, or those of a list. */
+export function declaredIn(exports: unknown, source: string, sha256?: string): OwnSource {
+  const values = Object.values(exports as object).flatMap((one) => (Array.isArray(one) ? one : [one]));
+  const declarations = [...new Set(values.filter(isDeclaration))];
+  const own = { source, ...(sha256 !== undefined && { sha256 }) };
+  return {
+    ...own,
+    read(known) {
+      if (declarations.length === 0)
+        throw new OwnFault(
+          "exports no operation; make one with defineOperation of understudy-sandbox/operations",
+        );
+      return ownResource(declarations, known, own);
+    },
+  };
+}
+
+/**
+ * The operations of the reference and a user's own. Where both have an endpoint, the reference's is used.
+ * @throws OwnFault if two own ones exclude each other
+ */
+export function joinOwn(reference: readonly Resource[], own: readonly Resource[]): OwnApi {
+  const warnings: string[] = [];
+  const seen = new Map<string, AnyOperation>();
+  for (const operation of reference.flatMap(({ operations }) => operations))
+    for (const key of listKeys(operation)) seen.set(key, operation);
+  const joined = own.map((resource) => ({
+    ...resource,
+    operations: resource.operations.filter((operation) => {
+      for (const key of listKeys(operation)) {
+        const other = seen.get(key);
+        if (other === undefined) continue;
+        if (other.own === undefined) {
+          warnings.push(
+            `${operation.own}: the reference has ${key.replace(/^id /, "the operation ")}, so ${operation.id} is not used`,
+          );
+          return false;
+        }
+        const place =
+          other.own === operation.own ? `${other.own} declares` : `${other.own} and ${operation.own} declare`;
+        throw new OwnFault(
+          `${place} ${key.replace(/^id /, "the operation ")} twice: ${other.id} and ${operation.id}`,
+        );
+      }
+      for (const key of listKeys(operation)) seen.set(key, operation);
+      return true;
+    }),
+  }));
+  requireDistinct([...reference, ...joined], "collection", ({ collections }) => collections);
+  requireDistinct([...reference, ...joined], "event", ({ events = [] }) => events);
+  return { api: createApi([...reference, ...joined]), warnings };
+}
+
+/** The names by which an operation is found. */
+function listKeys({ id, method, path }: AnyOperation): string[] {
+  return [`id ${id}`, `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`];
+}
+
+function requireDistinct(
+  resources: readonly Resource[],
+  noun: string,
+  list: (resource: Resource) => readonly { name: string }[],
+): void {
+  const owners = new Map<string, Resource>();
+  for (const resource of resources)
+    for (const { name } of list(resource)) {
+      const other = owners.get(name);
+      if (other !== undefined)
+        throw new OwnFault(
+          `${resource.own?.source ?? resource.name} declares the ${noun} ${name}, which ${other.own === undefined ? "the reference" : other.own.source} has already`,
+        );
+      owners.set(name, resource);
+    }
+}

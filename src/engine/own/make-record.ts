@@ -1,0 +1,117 @@
+import type { Factory, FactoryContext } from "../contract/factory.ts";
+import { inventEmail, inventName, inventTitle } from "../contract/invent.ts";
+import { isInstant } from "../contract/public-view.ts";
+import type { Reference } from "../contract/references.ts";
+import { chooseOrganization, findAuthor } from "../resources/organizations/access.ts";
+import type { AnyCollection } from "../state/collection.ts";
+
+interface Shape {
+  type?: string | string[];
+  const?: unknown;
+  default?: unknown;
+  enum?: unknown[];
+  examples?: unknown[];
+  anyOf?: Shape[];
+  properties?: Record<string, Shape>;
+  required?: string[];
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  "x-refers-to"?: Reference;
+}
+type Fields = Record<string, unknown>;
+
+const DAY_MS = 86_400_000;
+
+/** Completes records by the schema of their collection: what a new record leaves out is plausible. */
+export function makeFactory(
+  collection: AnyCollection,
+  all: ReadonlyMap<string, AnyCollection>,
+): Factory<object> {
+  const { properties, required = [] } = collection.schema as unknown as Required<Pick<Shape, "properties">> &
+    Shape;
+  const { idField, prefix } = collection;
+  return (written, context) => {
+    const given = written as Fields;
+    const organization_id =
+      properties["organization_id"] === undefined
+        ? undefined
+        : chooseOrganization(context.world, given["organization_id"] as string | undefined);
+    const record: Fields = {};
+    for (const [name, schema] of Object.entries(properties)) {
+      if (given[name] !== undefined) record[name] = given[name];
+      else if (name === idField) record[name] = context.newId(prefix);
+      else if (name === "organization_id") record[name] = organization_id;
+      else if (required.includes(name))
+        record[name] = invent(name, schema, { context, all, organization_id });
+    }
+    return record;
+  };
+}
+
+interface Inventing {
+  context: FactoryContext;
+  all: ReadonlyMap<string, AnyCollection>;
+  organization_id: string | undefined;
+}
+
+function invent(name: string, schema: Shape, inventing: Inventing): unknown {
+  const { context } = inventing;
+  const { random, now, past } = context;
+  if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
+  const types = [schema.type ?? []].flat();
+  if (types.includes("null") || schema.anyOf?.some(({ type }) => type === "null")) return null;
+  if (schema.enum !== undefined) return random.pick(schema.enum);
+  const reference = schema["x-refers-to"];
+  if (reference !== undefined) return referred(reference, inventing);
+  if (isInstant(schema as never)) return past ? -random.int(DAY_MS, 30 * DAY_MS) : now;
+  if (schema.anyOf !== undefined) return invent(name, schema.anyOf[0]!, inventing);
+  const [type] = types;
+  if (type === "boolean") return random.int(0, 1) === 1;
+  if (type === "integer" || type === "number") {
+    const { minimum = 0, maximum = minimum + 100 } = schema;
+    return random.int(Math.ceil(minimum), Math.floor(maximum));
+  }
+  if (type === "array") return [];
+  if (type === "object") {
+    const { properties = {}, required = [] } = schema;
+    return Object.fromEntries(required.map((key) => [key, invent(key, properties[key]!, inventing)]));
+  }
+  if (type === "string") return inventText(name, schema, context);
+  return null;
+}
+
+function inventText(
+  name: string,
+  { format, examples, minLength = 0, maxLength }: Shape,
+  context: FactoryContext,
+): string {
+  const { random } = context;
+  if (examples !== undefined) return String(random.pick(examples));
+  if (format === "email") return inventEmail(inventName(context), context.newId("x_"), context);
+  if (format === "uri") return `https://${random.letters(8)}.example.test/`;
+  if (format === "uuid")
+    return random
+      .letters(32)
+      .replace(/\w/g, (c) => (c.charCodeAt(0) % 16).toString(16))
+      .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");
+  if (format === "date") return new Date(Date.UTC(2026, 0, random.int(1, 365))).toISOString().slice(0, 10);
+  const text = /name$/.test(name) ? inventName(context) : inventTitle(context);
+  return text.padEnd(minLength, ".").slice(0, maxLength);
+}
+
+/** A record of the same organization, if there is one; else the first. */
+function referred({ collection: name }: Reference, { context, all, organization_id }: Inventing): unknown {
+  const { world } = context;
+  if (name === "organizations") return chooseOrganization(world, organization_id);
+  if (name === "users" && organization_id !== undefined) return findAuthor(world, organization_id);
+  const collection = all.get(name);
+  if (collection === undefined) return null;
+  const records = world.all(collection);
+  const near = records.page(0, 1000).find((one) => (one as Fields)["organization_id"] === organization_id);
+  const found = near ?? records.first();
+  return found === undefined ? null : collection.idOf(found);
+}

@@ -1,0 +1,272 @@
+import isEqual from "fast-deep-equal";
+import type { Api } from "../contract/api.ts";
+import { findEvent } from "../contract/api.ts";
+import { invalidInput, resourceNotFound } from "../contract/errors.ts";
+import { emit } from "../contract/event.ts";
+import type { Call } from "../contract/operation.ts";
+import { OwnFault } from "../contract/own-fault.ts";
+import { requireReferences } from "../contract/references.ts";
+import { removeWithDependents } from "../contract/removal.ts";
+import type { StateActor } from "../contract/resource.ts";
+import { ShownCollection } from "../contract/shown-collection.ts";
+import { StateContext } from "../contract/state-context.ts";
+import type { AnyCollection, StoredRecord } from "../state/collection.ts";
+import type { Transaction } from "../state/transaction.ts";
+
+type Fields = Record<string, unknown>;
+
+const shown = new WeakMap<Api, ReadonlyMap<string, ShownCollection>>();
+
+/** By name; without internal collections. */
+function shownCollections(api: Api): ReadonlyMap<string, ShownCollection> {
+  let found = shown.get(api);
+  if (found === undefined) {
+    found = new Map(
+      api.resources.flatMap((resource) =>
+        resource.collections
+          .filter(({ internal }) => internal !== true)
+          .map((one) => [one.name, new ShownCollection(one, resource)] as const),
+      ),
+    );
+    shown.set(api, found);
+  }
+  return found;
+}
+
+/** The world as handlers of own operations see it: records in their public form, as copies. */
+export class OwnWorld {
+  readonly #api: Api;
+  readonly #tx: Transaction;
+  readonly #actor: StateActor;
+
+  constructor({ api, world, principal, settings }: Call) {
+    this.#api = api as Api;
+    this.#tx = world;
+    this.#actor = { user_id: principal?.user_id, silent: false, settings };
+  }
+
+  /** With a property for each collection. */
+  static of(call: Call): OwnWorld {
+    const api = call.api as Api;
+    let World = worlds.get(api);
+    if (World === undefined) {
+      World = class extends OwnWorld {};
+      for (const [name, collection] of shownCollections(api))
+        Object.defineProperty(World.prototype, name, {
+          get(this: OwnWorld) {
+            return this.records(collection);
+          },
+        });
+      worlds.set(api, World);
+    }
+    return new World(call);
+  }
+
+  get now(): string {
+    return this.#tx.iso(this.#tx.now);
+  }
+
+  newId(prefix: string): string {
+    return this.#tx.newId(prefix);
+  }
+
+  random(): number {
+    return this.#tx.random("own").float();
+  }
+
+  of({ name }: { name: string }): OwnRecords {
+    const collection = shownCollections(this.#api).get(name);
+    if (collection === undefined) throw new OwnFault(`there is no collection ${name}`);
+    return this.records(collection);
+  }
+
+  emit(event: string | { name: string }, record: object): void {
+    const name = typeof event === "string" ? event : event.name;
+    const declared = findEvent(this.#api, name);
+    if (declared === undefined) throw new OwnFault(`there is no event ${name}`);
+    const [collection] = declared.about.collections;
+    const state = collection && shownCollections(this.#api).get(collection.name);
+    const id = (record as Fields)[collection?.idField ?? "id"];
+    const subject = declared.about.find(this.#tx, String(id)) ?? state?.toStored(record as Fields, this.#tx);
+    if (subject === undefined) throw new OwnFault(`${name} needs the record that it is about`);
+    emit(this.#tx, declared, subject);
+  }
+
+  private records(collection: ShownCollection): OwnRecords {
+    return new OwnRecords(collection, this.#tx, this.#actor);
+  }
+}
+
+const worlds = new WeakMap<Api, typeof OwnWorld>();
+
+type Wanted = Fields | ((record: Fields) => boolean);
+
+/** Records of one collection, or those of a condition; read when they are asked for. */
+export class OwnRecords implements Iterable<Fields> {
+  private readonly shown: ShownCollection;
+  readonly #tx: Transaction;
+  readonly #actor: StateActor;
+  private readonly wanted: readonly Wanted[];
+  private readonly order: { field: string; descending: boolean } | undefined;
+
+  constructor(
+    shown: ShownCollection,
+    tx: Transaction,
+    actor: StateActor,
+    wanted: readonly Wanted[] = [],
+    order: OwnRecords["order"] = undefined,
+  ) {
+    this.shown = shown;
+    this.#tx = tx;
+    this.#actor = actor;
+    this.wanted = wanted;
+    this.order = order;
+  }
+
+  get size(): number {
+    return this.wanted.length === 0 ? this.#tx.all(this.collection).size : this.list().length;
+  }
+
+  get(id: string): Fields | undefined {
+    const record = this.#tx.get(this.collection, id);
+    return record === undefined ? undefined : this.show(record);
+  }
+
+  require(id: string): Fields {
+    const { name, idField } = this.collection;
+    const parameter = idField === "id" ? `${name.replace(/s$/, "")}_id` : idField;
+    const found = this.get(id);
+    if (found === undefined) throw resourceNotFound(parameter, id);
+    return found;
+  }
+
+  where(wanted: Wanted): OwnRecords {
+    if (typeof wanted === "object") for (const name of Object.keys(wanted)) this.requireField(name);
+    return new OwnRecords(this.shown, this.#tx, this.#actor, [...this.wanted, wanted], this.order);
+  }
+
+  orderBy(field: string, direction: "asc" | "desc" = "asc"): OwnRecords {
+    this.requireField(field);
+    const order = { field, descending: direction === "desc" };
+    return new OwnRecords(this.shown, this.#tx, this.#actor, this.wanted, order);
+  }
+
+  first(): Fields | undefined {
+    return this.page({ limit: 1 })[0];
+  }
+
+  page({ limit = Number.POSITIVE_INFINITY, offset = 0 } = {}): Fields[] {
+    if (this.wanted.length === 0 && this.order === undefined) {
+      const all = this.#tx.all(this.collection);
+      return all.page(offset, Math.min(limit, all.size)).map((record) => this.show(record));
+    }
+    return this.list()
+      .slice(offset, offset + limit)
+      .map((record) => this.show(record));
+  }
+
+  [Symbol.iterator](): IterableIterator<Fields> {
+    return this.page().values();
+  }
+
+  /** @throws ApiError INVALID_INPUT for a field that does not fit */
+  insert(given: Fields): Fields {
+    const { shown, collection } = this;
+    const [tx, actor] = [this.#tx, this.#actor];
+    const fields = copy(given) as Fields;
+    shown.check(fields);
+    const stored = shown.toStored(fields, tx);
+    requireReferences(tx, collection, stored);
+    const random = tx.random(`own/${collection.name}`);
+    const record: Fields = shown.factory(stored, new StateContext(tx, { random, settings: actor.settings }));
+    const id = collection.idOf(record);
+    if (tx.get(collection, id) !== undefined) throw invalidInput(collection.idField, id, `${id} is in use`);
+    const inserted = shown.rules.insert?.(tx, record, actor) ?? tx.insert(collection, record);
+    const after = this.show(tx.get(collection, collection.idOf(inserted)) ?? inserted);
+    shown.checkPublic(after);
+    return after;
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND, INVALID_INPUT */
+  update(id: string, given: Fields): Fields {
+    const { shown, collection } = this;
+    const [tx, actor] = [this.#tx, this.#actor];
+    this.require(id);
+    const fields = copy(given) as Fields;
+    shown.check(fields);
+    if ((fields[collection.idField] ?? id) !== id)
+      throw invalidInput(collection.idField, fields[collection.idField], `the id of ${id} cannot change`);
+    const stored = shown.toStored(fields, tx);
+    requireReferences(tx, collection, stored);
+    const before = tx.get(collection, id)!;
+    const after = { ...before, ...stored };
+    const updated = shown.rules.update?.(tx, before, after, actor) ?? tx.put(collection, after);
+    return this.show(tx.get(collection, id) ?? updated);
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND */
+  remove(id: string): void {
+    this.require(id);
+    this.shown.rules.remove?.(this.#tx, this.#tx.get(this.collection, id)!, this.#actor);
+    removeWithDependents(this.#tx, this.collection, id);
+  }
+
+  private get collection(): AnyCollection {
+    return this.shown.collection;
+  }
+
+  private show(record: StoredRecord): Fields {
+    return copy(this.shown.toPublic(record, this.#tx)) as Fields;
+  }
+
+  private list(): StoredRecord[] {
+    const { shown, order } = this;
+    const tx = this.#tx;
+    const equal: Fields = {};
+    for (const one of this.wanted) if (typeof one === "object") Object.assign(equal, shown.toStored(one, tx));
+    const names = Object.keys(equal);
+    const conditions = this.wanted.filter((one) => typeof one === "function");
+    const found = [...this.candidates(equal)].filter(
+      (record) =>
+        names.every((name) => isSame((record as Fields)[name], equal[name])) &&
+        conditions.every((fits) => fits(this.show(record))),
+    );
+    if (order === undefined) return found;
+    const sign = order.descending ? -1 : 1;
+    return found.sort((a, b) => sign * compare((a as Fields)[order.field], (b as Fields)[order.field]));
+  }
+
+  /** By the index of one of the fields, if the collection has one. */
+  private candidates(equal: Fields): Iterable<StoredRecord> {
+    const { collection } = this;
+    const tx = this.#tx;
+    for (const [name, { field }] of Object.entries(collection.indexes))
+      if (field !== undefined && typeof equal[field] === "string")
+        return tx.index(collection, name, equal[field]);
+    return tx.all(collection);
+  }
+
+  private requireField(name: string): void {
+    if (Object.hasOwn(this.shown.properties, name)) return;
+    throw new OwnFault(`${name} is not a field of ${this.collection.name}`);
+  }
+}
+
+/** A field that is absent is equal to null. */
+function isSame(found: unknown, wanted: unknown): boolean {
+  return isEqual(found ?? null, wanted ?? null);
+}
+
+function compare(a: unknown, b: unknown): number {
+  const [left, right] = [a ?? "", b ?? ""] as [string, string];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** JSON values, copied: a handler may change what it gets, and what it has given. */
+export function copy(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copy);
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, inner]) => (inner === undefined ? [] : [[name, copy(inner)]])),
+  );
+}

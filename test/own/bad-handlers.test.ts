@@ -1,0 +1,248 @@
+import { afterEach, expect, it } from "vitest";
+import { createSandbox, type LocalSandbox } from "../../src/client/engine.ts";
+import {
+  defineCollection,
+  defineEvent,
+  defineOperation,
+  refuse,
+  string,
+} from "../../src/client/operations.ts";
+
+const notes = defineCollection({ name: "notes", fields: { text: string() } });
+const uses = { notes };
+const post = { method: "POST", access: "caller", uses } as const;
+// biome-ignore lint/suspicious/noExplicitAny: handlers that no compiler would accept
+type Handle = (call: any, loaded: any) => unknown;
+const operation = (handle: Handle, more: object = {}) =>
+  defineOperation({ id: "notes.spoil", path: "/v1/spoil", ...post, ...more, handle });
+const insert = (call: { world: object }) =>
+  (call.world as { notes: { insert(fields: object): { text: string } } }).notes.insert({ text: "new" });
+
+let sandbox: LocalSandbox | undefined;
+afterEach(async () => {
+  await sandbox?.close();
+  sandbox = undefined;
+});
+const begin = async (...declarations: object[]) => {
+  sandbox = await createSandbox({ seed: 7, clock: { mode: "frozen" }, operations: { notes, declarations } });
+  await sandbox.state("notes" as "threads").create({ id: "note_first", text: "first" } as never);
+  return sandbox;
+};
+const send = async (path = "/v1/spoil") =>
+  await sandbox!.fetch(path, { method: "POST", headers: { "api-key": sandbox!.credentials.usr_dan } });
+
+const loop: Handle = () => {
+  for (;;);
+};
+const circle: Record<string, unknown> = {};
+circle["self"] = circle;
+
+it.each<[string, Handle, object, string]>([
+  [
+    "throws",
+    (call) => {
+      insert(call);
+      throw new TypeError("no such thing");
+    },
+    {},
+    "notes.spoil threw TypeError: no such thing",
+  ],
+  [
+    "throws a text",
+    (call) => {
+      insert(call);
+      throw "oops";
+    },
+    {},
+    "notes.spoil threw oops",
+  ],
+  [
+    "returns a promise",
+    async (call) => insert(call),
+    {},
+    "notes.spoil returned a promise; a handler answers at once, in one transaction",
+  ],
+  [
+    "never ends",
+    (call, loaded) => {
+      insert(call);
+      return loop(call, loaded);
+    },
+    {},
+    "notes.spoil did not end within 1 s and was stopped",
+  ],
+  [
+    "returns what its response forbids",
+    (call) => ({ text: insert(call).text.length }),
+    { response: { text: string() } },
+    "notes.spoil returned a body that does not fit its response: /text must be string",
+  ],
+  [
+    "returns nothing although it declares a response",
+    (call) => void insert(call),
+    { response: { text: string() } },
+    "notes.spoil returned nothing, and its response is not empty",
+  ],
+  [
+    "returns a circle",
+    (call) => {
+      insert(call);
+      return circle;
+    },
+    {},
+    "notes.spoil returned a value that JSON cannot carry: Converting circular structure to JSON",
+  ],
+  [
+    "returns a function",
+    (call) => {
+      insert(call);
+      return () => 1;
+    },
+    {},
+    "notes.spoil returned a value that JSON cannot carry",
+  ],
+  [
+    "refuses with a code that it does not declare",
+    (call) => {
+      insert(call);
+      throw refuse("FILE_NOT_IN_STORE");
+    },
+    {},
+    "notes.spoil refused with FILE_NOT_IN_STORE, which its errors do not list",
+  ],
+  [
+    "emits an event that does not exist",
+    (call) => {
+      call.world.emit("note.lost" as never, insert(call));
+    },
+    {},
+    "there is no event note.lost",
+  ],
+  [
+    "filters by a field that does not exist",
+    (call) => {
+      insert(call);
+      return (call.world as never as Record<string, { where(w: object): object }>)["notes"]!.where({
+        colour: "red",
+      });
+    },
+    {},
+    "colour is not a field of notes",
+  ],
+])(
+  "a handler that %s costs its request, and leaves the world as it was [quality 18]",
+  async (_, handle, more, reason) => {
+    await begin(operation(handle, more));
+    const answer = await send();
+    expect(answer.status).toBe(500);
+    expect(answer.headers.get("x-sandbox-decision")).toBe("internal");
+    expect(await answer.json()).toMatchObject({ error: { code: "INTERNAL_ERROR" } });
+    const { entries } = await sandbox!.journal.list();
+    expect(entries[0]!.reasons.at(-1)).toContain(reason);
+    expect(
+      ((await sandbox!.state("notes" as "threads").list()) as never as { items: unknown[] }).items,
+    ).toEqual([{ id: "note_first", text: "first" }]);
+    // The sandbox goes on.
+    expect(
+      (await sandbox!.fetch("/v1/models", { headers: { "api-key": sandbox!.credentials.usr_dan } })).status,
+    ).toBe(200);
+  },
+);
+
+it("a handler that changes what it was given changes nothing stored [quality 18]", async () => {
+  const spoil = operation((call) => {
+    const { notes: table, threads } = call.world as never as Record<
+      string,
+      Iterable<Record<string, unknown>> & { insert(f: object): object }
+    >;
+    for (const record of [...table!, ...threads!])
+      for (const name of Object.keys(record)) record[name] = "spoilt";
+    const given = { text: "given" };
+    table!.insert(given);
+    given.text = "spoilt";
+    (call.principal as { user_id: string }).user_id = "usr_ada";
+    (call.headers as Record<string, string>)["api-key"] = "gone";
+  });
+  await begin(spoil);
+  const before = await sandbox!.state("threads" as "threads").list();
+  expect((await send()).status).toBe(204);
+  expect(await sandbox!.state("threads" as "threads").list()).toEqual(before);
+  const { items } = (await sandbox!.state("notes" as "threads").list()) as never as {
+    items: { text: string }[];
+  };
+  expect(items.map(({ text }) => text).sort()).toEqual(["first", "given"]);
+  const { entries } = await sandbox!.journal.list();
+  expect(entries[0]!.principal).toBe("usr_dan");
+});
+
+const declared = { id: "notes.spoil", method: "POST", path: "/v1/spoil", handle: () => 1 } as const;
+it.each<[string, object[], string]>([
+  [
+    "no declaration",
+    [{ a: 1 }],
+    "exports no operation; make one with defineOperation of understudy-sandbox/operations",
+  ],
+  [
+    "two operations on one path",
+    [
+      defineOperation({ ...declared, path: "/v1/a/{x}" }),
+      defineOperation({ ...declared, id: "b", path: "/v1/a/{y}" }),
+    ],
+    "operations declares POST /v1/a/{} twice: notes.spoil and b",
+  ],
+  [
+    "two operations of one id",
+    [defineOperation(declared), defineOperation({ ...declared, path: "/v1/other" })],
+    "operations declares the operation notes.spoil twice: notes.spoil and notes.spoil",
+  ],
+  [
+    "two collections of one name",
+    [notes, defineCollection({ name: "notes", fields: {} })],
+    "operations: the collection notes is declared twice",
+  ],
+  [
+    "a collection of the reference",
+    [defineCollection({ name: "threads", fields: {} })],
+    "operations declares the collection threads, which the reference has already",
+  ],
+  [
+    "an event of the reference",
+    [
+      notes,
+      defineEvent({ name: "thread.created", about: notes, data: ["id"], organization: () => "org_acme" }),
+    ],
+    "operations declares the event thread.created, which the reference has already",
+  ],
+  [
+    "an event without an audience",
+    [notes, defineEvent({ name: "note.created", about: notes, data: ["id"] })],
+    "operations: the event note.created needs `organization`",
+  ],
+  [
+    "an event that a collection lacks",
+    [defineCollection({ name: "notes", fields: {}, emits: { insert: "note.made" } })],
+    "operations: notes emits note.made, which is not an event",
+  ],
+  [
+    "an unknown code",
+    [defineOperation({ ...declared, errors: ["NO_SUCH_CODE" as never] })],
+    "operations: the operation notes.spoil has the error NO_SUCH_CODE, which is not a code of the catalogue",
+  ],
+  [
+    "an unknown event",
+    [defineOperation({ ...declared, emit: "note.made" as never })],
+    "operations: the operation notes.spoil emits note.made, which is not an event",
+  ],
+  [
+    "a role that does not exist",
+    [defineOperation({ ...declared, access: "chief" as never })],
+    'operations: access is public, caller, member, admin, owner or a function, not "chief"',
+  ],
+  [
+    "a path below the product's own",
+    [defineOperation({ ...declared, path: "/_control/x" })],
+    'operations: the operation notes.spoil has the path "/_control/x"',
+  ],
+])("declarations with %s are refused in a sentence [interfaces 18]", async (_, operations, sentence) => {
+  await expect(createSandbox({ operations })).rejects.toThrow(sentence);
+});
