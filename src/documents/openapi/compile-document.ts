@@ -4,7 +4,7 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
-import type { UserDocument } from "../../engine/documents/read-document.ts";
+import { problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation, findPlaces, listPathNames } from "./bind-operation.ts";
@@ -64,6 +64,8 @@ class Compiling {
   private readonly targets = new Map<string, Target>();
   private readonly events = new Map<string, AnyEvent>();
   private readonly own: AnyCollection[] = [];
+  /** Bindings that no one wrote: their answers need not fit, since documents contradict themselves. */
+  private readonly inferred = new Set<Given<OperationBinding>>();
   private readonly warnings: DocumentProblem[];
 
   constructor(reading: ReadOpenApi, bindings: ReadBindings, known: KnownDeclarations) {
@@ -93,7 +95,10 @@ class Compiling {
       const given = bound.get(operation);
       return given === undefined
         ? answerUnbound(operation, this.reading)
-        : bindOperation(operation, given.value, context);
+        : {
+            ...bindOperation(operation, given.value, context),
+            ...(this.inferred.has(given) && { check: false as const }),
+          };
     });
     const events = [...this.events.values()].filter((one) => !this.known.events.includes(one));
     return { collections: this.own, operations, events, warnings: this.warnings };
@@ -106,7 +111,14 @@ class Compiling {
     for (const { collection: name, schema, idField, bindings } of inferPairs({ operations, schemas })) {
       const open = [...bindings].filter(([id]) => !bound.has(byId.get(id)!));
       if (open.length === 0) continue;
-      if (this.findTarget(name) === undefined && !this.bindings.collections.has(name)) {
+      const present = this.findTarget(name);
+      if (present !== undefined && present.spec === undefined && !this.agrees(present, schema)) {
+        const path = byId.get(open[0]![0])!.place;
+        const message = `${name} is a collection of the reference with another schema, so that ${open.map(([id]) => id).join(", ")} answer examples; bind them to a collection of another name`;
+        this.warnings.push(problemAt(document, { path, message }));
+        continue;
+      }
+      if (present === undefined && !this.bindings.collections.has(name)) {
         if (!/^[a-z][a-z0-9_]*$/.test(name)) continue;
         this.addOwn({
           name,
@@ -120,9 +132,26 @@ class Compiling {
       }
       for (const [id, value] of open) {
         const operation = byId.get(id)!;
-        bound.set(operation, { value, path: operation.place, document });
+        const given = { value, path: operation.place, document };
+        this.inferred.add(given);
+        bound.set(operation, given);
       }
     }
+  }
+
+  /** Whether the fields that both have are of the same types. */
+  private agrees({ collection }: Target, schema: unknown): boolean {
+    const { schemas } = this.reading;
+    const fields = (collection.schema as unknown as { properties: Record<string, unknown> }).properties;
+    return [...schemas.properties(schema)].every(([name, node]) => {
+      if (!Object.hasOwn(fields, name)) return true;
+      const [own, described] = [schemas.types(fields[name]), schemas.types(node)];
+      return (
+        own.size === 0 ||
+        described.size === 0 ||
+        [...own].some((type) => type !== "null" && described.has(type))
+      );
+    });
   }
 
   private addDeclared(name: string, given: Given<CollectionBinding>): void {

@@ -45,7 +45,8 @@ export function listFileParts(body: DescribedOperation["body"], schemas: Schemas
 function isFile(node: unknown, schemas: Schemas): boolean {
   const { format, contentMediaType, contentEncoding, items } = schemas.plain(node);
   if (items !== undefined && schemas.types(node).has("array")) return isFile(items, schemas);
-  return format === "binary" || (contentMediaType !== undefined && contentEncoding === undefined);
+  if (format === "binary" || contentEncoding === "binary") return true;
+  return contentMediaType !== undefined && contentEncoding === undefined;
 }
 
 /** JSON if it is one of several. */

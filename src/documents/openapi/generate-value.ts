@@ -1,22 +1,31 @@
-import { generateSync, type JsonSchema } from "json-schema-faker";
+import { generateSync, type JsonSchema, type Random } from "json-schema-faker";
 import { isJson, type Json } from "./open-document.ts";
 import type { Schemas } from "./schemas.ts";
+import { shapeSchema } from "./shape-schema.ts";
 
-/** Deep enough for any answer that a page reads; a circle ends there. */
-const MAX_DEPTH = 12;
-
-/** A value that fits a schema; the same for the same seed. */
+/** A value that fits a schema; the same for the same seed. Examples within it are used if they fit. */
 export function generateValue(schemas: Schemas, node: unknown, seed: number): unknown {
-  const { schema, resolve } = schemas.forGenerator(node);
-  return generateSync(schema as JsonSchema, {
+  const value = generate(shapeSchema(node, schemas, { examples: true }), seed);
+  if (schemas.validator(node, "answer")(value)) return value;
+  return generate(shapeSchema(node, schemas, { examples: false }), seed);
+}
+
+function generate(shape: Json, seed: number): unknown {
+  return generateSync(shape as JsonSchema, {
     seed,
-    refResolver: (ref) => resolve(ref) as JsonSchema,
-    ...{ optionalsProbability: 0.8, useExamplesValue: true, useDefaultValue: true },
-    ...{ maxDepth: MAX_DEPTH, refDepthMax: 3, maxDefaultItems: 3, failOnInvalidTypes: false },
+    ...{ alwaysFakeOptionals: true, failOnInvalidTypes: false },
     // Instants of the machine's present would differ from day to day.
     ...{ minDateTime: "2026-01-01T00:00:00.000Z", maxDateTime: "2026-12-31T00:00:00.000Z" },
+    formats: FORMATS,
   });
 }
+
+const FORMATS = {
+  uri: (random: Random) => `https://example.test/${random.int(100, 999)}`,
+  "uri-reference": (random: Random) => `/${random.int(100, 999)}`,
+  byte: () => "ZXhhbXBsZQ==",
+  binary: () => "example",
+};
 
 export interface Invention {
   schemas: Schemas;
@@ -50,13 +59,19 @@ export function inventField(node: unknown, invention: Invention): unknown {
   return generateValue(schemas, node, seed);
 }
 
+/** Objects deeper within a record stay as they were given. */
+const MAX_DEPTH = 4;
+
 /** Adds the required properties that an object lacks, and those with a preset. */
-export function completeObject(given: Json, node: unknown, invention: Invention): Json {
+export function completeObject(given: Json, node: unknown, invention: Invention, depth = 0): Json {
   const { schemas } = invention;
   const whole = { ...given };
   const required = schemas.required(node);
   for (const [name, schema] of schemas.properties(node)) {
-    if (Object.hasOwn(whole, name) && whole[name] !== undefined) continue;
+    const present = whole[name];
+    if (isJson(present) && depth < MAX_DEPTH)
+      whole[name] = completeObject(present, schema, invention, depth + 1);
+    if (present !== undefined) continue;
     if (
       required.has(name) ? !schemas.has(schema, "writeOnly") : schemas.plain(schema)["default"] !== undefined
     )

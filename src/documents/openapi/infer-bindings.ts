@@ -72,12 +72,8 @@ function findItem(answer: unknown, schemas: ReadOpenApi["schemas"]): unknown {
 }
 
 function agree(a: unknown, b: unknown, schemas: ReadOpenApi["schemas"]): boolean {
-  const [left, right] = [schemas.plain(a), schemas.plain(b)];
-  return (
-    left === right ||
-    (isJson(a) && isJson(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"]) ||
-    equal(left, right)
-  );
+  const isSameReference = isJson(a) && isJson(b) && a["$ref"] !== undefined && a["$ref"] === b["$ref"];
+  return isSameReference || equal(schemas.plain(a), schemas.plain(b));
 }
 
 /** `user-groups` is `user_groups`, as collections are named. */

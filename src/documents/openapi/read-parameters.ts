@@ -113,7 +113,7 @@ export class ParameterReader {
     return values;
   }
 
-  private types(node: unknown): Set<string> {
+  private types(node: unknown): ReadonlySet<string> {
     return this.schemas.types(node);
   }
 }

@@ -3,41 +3,39 @@ import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { type Found, type References, toPointer } from "./references.ts";
+import { SchemaReader } from "./schema-reader.ts";
 
-/**
- * The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`; a generated
- * value is an answer too, from a schema that a generator understands.
- */
-export type Purpose = "request" | "answer" | "generate";
+/** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */
+export type Purpose = "request" | "answer";
 
 /** Keywords of JSON Schema that are copied as they are. */
 const COPIED = new Set([
-  ...["type", "enum", "const", "multipleOf", "maximum", "minimum", "maxLength", "minLength", "format"],
+  ...["type", "enum", "const", "multipleOf", "maximum", "minimum", "maxLength", "minLength"],
   ...["maxItems", "minItems", "uniqueItems", "maxContains", "minContains", "maxProperties", "minProperties"],
   ...["dependentRequired", "exclusiveMinimum", "exclusiveMaximum", "pattern", "required"],
 ]);
-const ONES = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
+/** The formats that are judged; any other only describes. */
+const FORMATS = new Set<unknown>([
+  ...["date-time", "date", "time", "email", "uuid", "uri", "ipv4", "ipv6", "hostname", "int32", "int64"],
+]);
+const ONES = [
+  ...["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
+  ...["unevaluatedProperties", "unevaluatedItems"],
+];
 const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "dependentSchemas"];
-const GENERATED = ["default", "examples"];
-const UNEVALUATED = ["unevaluatedProperties", "unevaluatedItems"];
 
 /**
  * The schemas of one document as JSON Schema 2020-12. Each is converted when it is first needed, and each target of a
  * `$ref` is compiled once, however many operations use it; circles stay references.
  */
-export class Schemas {
-  private readonly references: References;
+export class Schemas extends SchemaReader {
   private readonly ajv: Ajv2020;
-  /** In 3.0 a reference hides what is beside it. */
-  private readonly hides: boolean;
   private readonly names = new Map<string, string>();
-  private readonly converted = new Map<string, unknown>();
   private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
 
   constructor(references: References, version: string) {
-    this.references = references;
-    this.hides = version.startsWith("3.0");
+    super(references, version);
     this.ajv = makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
   }
 
@@ -75,74 +73,15 @@ export class Schemas {
     return this.ajv.getSchema(name)!;
   }
 
-  /** For a generator of values. */
-  forGenerator(node: unknown): { schema: unknown; resolve: (ref: string) => unknown } {
-    const name = this.register(node, "generate");
-    this.convertAll();
-    return { schema: this.converted.get(name), resolve: (ref) => this.converted.get(ref) };
-  }
-
-  /** The types that a value may have, over references and alternatives; empty for any. */
-  types(node: unknown, seen = new Set<unknown>()): Set<string> {
-    const found = new Set<string>();
-    if (!isJson(node) || seen.has(node)) return found;
-    seen.add(node);
-    for (const type of [node["type"] ?? []].flat()) found.add(type as string);
-    if (node["nullable"] === true) found.add("null");
-    for (const inner of [
-      this.target(node),
-      ...listed(node, "allOf"),
-      ...listed(node, "anyOf"),
-      ...listed(node, "oneOf"),
-    ])
-      for (const type of this.types(inner, seen)) found.add(type);
-    return found;
-  }
-
-  /** All properties of an object, over references and `allOf`, by name. */
-  properties(node: unknown, seen = new Set<unknown>()): Map<string, unknown> {
-    const found = new Map<string, unknown>();
-    if (!isJson(node) || seen.has(node)) return found;
-    seen.add(node);
-    for (const inner of [this.target(node), ...listed(node, "allOf")])
-      for (const [name, schema] of this.properties(inner, seen)) found.set(name, schema);
-    if (isJson(node["properties"]))
-      for (const [name, schema] of Object.entries(node["properties"])) found.set(name, schema);
-    return found;
-  }
-
-  /** The names that an object must have, likewise. */
-  required(node: unknown, seen = new Set<unknown>()): Set<string> {
-    const found = new Set<string>();
-    if (!isJson(node) || seen.has(node)) return found;
-    seen.add(node);
-    for (const name of (node["required"] ?? []) as string[]) found.add(name);
-    for (const inner of [this.target(node), ...listed(node, "allOf")])
-      for (const name of this.required(inner, seen)) found.add(name);
-    return found;
-  }
-
-  /** The schema without references and without an `allOf` of one, with the keywords beside them. */
-  plain(node: unknown): Json {
-    let found = node;
-    for (let steps = 0; steps < 20 && isJson(found); steps++) {
-      const [only, ...others] = listed(found, "allOf");
-      const next = this.target(found) ?? (others.length === 0 && !found["properties"] ? only : undefined);
-      if (next === undefined) return found;
-      const { $ref: _, allOf: _parts, ...beside } = found;
-      const hasMore = Object.keys(beside).length > 0 && !(this.hides && found["$ref"] !== undefined);
-      found = hasMore && isJson(next) ? { ...next, ...beside } : next;
-    }
-    return isJson(found) ? found : {};
-  }
-
-  /** Whether a keyword such as `readOnly` is true, also beside or behind a reference. */
-  has(node: unknown, keyword: string): boolean {
-    return isJson(node) && (node[keyword] === true || this.plain(node)[keyword] === true);
-  }
-
-  private target(node: Json): unknown {
-    return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
+  /** The name by which a discriminator selects one of its alternatives. */
+  nameChoice(node: Json, key: string, branch: unknown): { property: string; value: unknown } | undefined {
+    const { discriminator } = node;
+    if (!isJson(discriminator) || typeof discriminator["propertyName"] !== "string") return undefined;
+    const { propertyName: property, mapping } = discriminator;
+    const choices = this.choices(node[key] as unknown[], property, isJson(mapping) ? mapping : {});
+    const target = isJson(branch) ? this.target(branch) : undefined;
+    const chosen = choices?.find((one) => one.target === target);
+    return chosen && { property, value: chosen.names[0] };
   }
 
   /** Names the converted schema of a node. */
@@ -160,7 +99,6 @@ export class Schemas {
   private convertAll(): void {
     for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
       const schema = this.convert(next.node, next.purpose);
-      this.converted.set(next.name, schema);
       this.ajv.addSchema(
         typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
         next.name,
@@ -178,16 +116,13 @@ export class Schemas {
     const inner = (value: unknown) => this.convert(value, purpose);
     for (const key in node) {
       const value = node[key];
-      if (COPIED.has(key)) schema[key] = value;
-      else if (ONES.includes(key) || (UNEVALUATED.includes(key) && purpose !== "generate"))
-        schema[key] = inner(value);
+      if (COPIED.has(key) || (key === "format" && FORMATS.has(value))) schema[key] = value;
+      else if (ONES.includes(key)) schema[key] = inner(value);
       else if (LISTS.includes(key)) schema[key] = (value as unknown[]).map(inner);
       else if (MAPS.includes(key))
         schema[key] = Object.fromEntries(
           Object.entries(value as Json).map(([name, one]) => [name, inner(one)]),
         );
-      else if (purpose === "generate" && GENERATED.includes(key)) schema[key] = value;
-      else if (purpose === "generate" && key === "example") schema["examples"] = [value];
     }
     this.amend(schema, node, purpose);
     return node["nullable"] === true ? orNull(schema) : schema;
@@ -223,10 +158,6 @@ export class Schemas {
       required: [property],
     });
     delete schema[key];
-    if (purpose === "generate") {
-      schema["oneOf"] = choices.map(({ target, names }) => ({ allOf: [refer(target), named(names)] }));
-      return;
-    }
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     const rules = choices.map(({ target, names }) => ({ if: named(names), then: refer(target) }));
     const all = [{ type: "object", ...named(choices.flatMap(({ names }) => names)) }, ...rules];
@@ -272,9 +203,6 @@ function identify(node: Json): number {
   }
   return number;
 }
-
-const listed = (node: Json, key: string): unknown[] =>
-  Array.isArray(node[key]) ? (node[key] as unknown[]) : [];
 
 /** `nullable` of 3.0. */
 function orNull(schema: Json): Json {

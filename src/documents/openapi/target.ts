@@ -9,10 +9,12 @@ import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
-import { completeObject } from "./generate-value.ts";
+import { completeObject, generateValue } from "./generate-value.ts";
 import type { Json } from "./open-document.ts";
 import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
+
+const MAX_TRIES = 100;
 
 /** A collection as bound operations use it: the reference's own, or one that the document declares. */
 export class Target {
@@ -181,13 +183,19 @@ export class Target {
     return { user_id: principal?.user_id, silent: false, settings };
   }
 
+  /** An id as the schema asks for, with the prefix where it has no form of its own. */
   private newId(world: Transaction): string {
-    const { collection, spec } = this;
+    const { collection, spec, schemas } = this;
     if (this.numericId) return this.nextNumber(world);
-    const { format } = this.schemas.plain(this.schemas.properties(spec?.schema).get(collection.idField));
-    if (format !== "uuid") return world.newestFirstId(collection.prefix);
-    const hex = world.random("uuid").letters(32, "0123456789abcdef");
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
+    const node = schemas.properties(spec?.schema).get(collection.idField);
+    const usual = world.newestFirstId(collection.prefix);
+    if (node === undefined || schemas.validator(node, "answer")(usual)) return usual;
+    const random = world.random(collection.name);
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const id = String(generateValue(schemas, node, random.uint32()));
+      if (world.get(collection, id) === undefined) return id;
+    }
+    return usual;
   }
 
   private nextNumber(world: Transaction): string {

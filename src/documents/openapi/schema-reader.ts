@@ -1,0 +1,97 @@
+import { isJson, type Json } from "./open-document.ts";
+import type { References } from "./references.ts";
+
+/** Says of a schema what its keywords say together, over references and `allOf`; each is read once. */
+export class SchemaReader {
+  protected readonly references: References;
+  /** In 3.0 a reference hides what is beside it. */
+  protected readonly hides: boolean;
+  private readonly known = {
+    types: new WeakMap<Json, Set<string>>(),
+    properties: new WeakMap<Json, Map<string, unknown>>(),
+    required: new WeakMap<Json, Set<string>>(),
+    plain: new WeakMap<Json, Json>(),
+  };
+
+  constructor(references: References, version: string) {
+    this.references = references;
+    this.hides = version.startsWith("3.0");
+  }
+
+  /** The types that a value may have, over alternatives too; empty for any. */
+  types(node: unknown): ReadonlySet<string> {
+    return remember(this.known.types, node, (schema) => {
+      const found = new Set<string>();
+      for (const part of this.listParts(schema, ["allOf", "anyOf", "oneOf"])) {
+        for (const type of [part["type"] ?? []].flat()) found.add(type as string);
+        if (part["nullable"] === true) found.add("null");
+      }
+      return found;
+    });
+  }
+
+  /** All properties of an object, by name. */
+  properties(node: unknown): ReadonlyMap<string, unknown> {
+    return remember(this.known.properties, node, (schema) => {
+      const found = new Map<string, unknown>();
+      for (const { properties } of this.listParts(schema, ["allOf"]))
+        if (isJson(properties)) for (const name in properties) found.set(name, properties[name]);
+      return found;
+    });
+  }
+
+  /** The names that an object must have. */
+  required(node: unknown): ReadonlySet<string> {
+    return remember(this.known.required, node, (schema) => {
+      const parts = [...this.listParts(schema, ["allOf"])];
+      return new Set(parts.flatMap(({ required }) => (required ?? []) as string[]));
+    });
+  }
+
+  /** All other keywords in one schema without references and `allOf`. */
+  plain(node: unknown): Json {
+    return remember(this.known.plain, node, (schema) => {
+      const parts = [...this.listParts(schema, ["allOf"])];
+      if (parts.length === 1) return parts[0]!;
+      const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as Json;
+      return merged;
+    });
+  }
+
+  /** Whether a keyword such as `readOnly` is true. */
+  has(node: unknown, keyword: string): boolean {
+    return this.plain(node)[keyword] === true;
+  }
+
+  protected target(node: Json): unknown {
+    return typeof node["$ref"] === "string" ? this.references.find(node["$ref"])?.node : undefined;
+  }
+
+  /** A schema with those that it refers to and consists of; what is nearest comes last. */
+  private *listParts(node: Json, keys: readonly string[], seen = new Set<Json>()): Generator<Json> {
+    if (seen.has(node)) return;
+    seen.add(node);
+    const target = this.target(node);
+    if (isJson(target)) yield* this.listParts(target, keys, seen);
+    for (const key of keys) {
+      const list = node[key];
+      if (Array.isArray(list))
+        for (const one of list) if (isJson(one)) yield* this.listParts(one, keys, seen);
+    }
+    // A reference of 3.0 hides the rest, but `nullable` is often meant.
+    if (target !== undefined && this.hides) yield node["nullable"] === true ? { nullable: true } : {};
+    else yield node;
+  }
+}
+
+const NOTHING: Json = {};
+
+function remember<T>(known: WeakMap<Json, T>, node: unknown, read: (schema: Json) => T): T {
+  const schema = isJson(node) ? node : NOTHING;
+  let found = known.get(schema);
+  if (found === undefined) {
+    found = read(schema);
+    known.set(schema, found);
+  }
+  return found;
+}

@@ -1,0 +1,178 @@
+import { isEmptyEnum } from "./check-schema.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { isPattern, type Schemas } from "./schemas.ts";
+
+/** Optional properties at most this deep; below, only what is required. */
+const MAX_DEPTH = 4;
+/** Objects and lists that are optional are left out from here on. */
+const MAX_NESTED_DEPTH = 2;
+/** Fields of one value: wide schemas that name each other would otherwise make answers of megabytes. */
+const MAX_FIELDS = 400;
+/** A circle of required properties has no end. */
+const MAX_REQUIRED_DEPTH = 12;
+const LARGE = 2 ** 31;
+const SCALAR = [
+  ...[
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+  ],
+  ...["pattern"],
+];
+
+/**
+ * The schema of one plausible value: alternatives are chosen, references are replaced, circles end, and the number of
+ * fields is bounded. A generator has only values to invent then.
+ */
+export function shapeSchema(node: unknown, schemas: Schemas, { examples }: { examples: boolean }): Json {
+  return new Shaping(schemas, examples).shape(node, { depth: 0, above: [] });
+}
+
+interface Inside {
+  depth: number;
+  /** The schemas that this one is within. */
+  above: readonly unknown[];
+}
+
+class Shaping {
+  private readonly schemas: Schemas;
+  private readonly examples: boolean;
+  private fields = MAX_FIELDS;
+
+  constructor(schemas: Schemas, examples: boolean) {
+    this.schemas = schemas;
+    this.examples = examples;
+  }
+
+  shape(node: unknown, { depth, above }: Inside): Json {
+    const { schemas } = this;
+    const plain = schemas.plain(node);
+    const given = this.findGiven(plain);
+    if (given !== undefined) return given;
+    const types = schemas.types(node);
+    if (depth > MAX_REQUIRED_DEPTH) return types.has("null") ? { const: null } : {};
+    const inside = { depth, above: [...above, plain] };
+    const branch = this.choose(plain, inside);
+    const properties = new Map([...(branch?.properties ?? []), ...schemas.properties(node)]);
+    if (properties.size > 0) {
+      const required = new Set([...schemas.required(node), ...(branch?.required ?? [])]);
+      return this.shapeObject({ properties, required, fixed: branch?.fixed ?? {} }, inside);
+    }
+    if (branch !== undefined) return this.shape(branch.node, { depth: depth + 1, above: inside.above });
+    if (types.has("array")) return this.shapeList(plain, inside);
+    if (types.has("object")) return this.shapeMap(plain, inside);
+    const [type] = [...types].filter((one) => one !== "null");
+    if (type === undefined) return types.has("null") ? { const: null } : {};
+    const scalar: Json = { type };
+    for (const key of SCALAR) if (plain[key] !== undefined) scalar[key] = plain[key];
+    if (scalar["pattern"] !== undefined && !isPattern(scalar["pattern"])) delete scalar["pattern"];
+    // Numbers beyond this are bounds of a format, and lose digits.
+    for (const key of ["maximum", "exclusiveMaximum"])
+      if ((scalar[key] as number) > LARGE) scalar[key] = LARGE;
+    for (const key of ["minimum", "exclusiveMinimum"]) if ((scalar[key] as number) < -LARGE) scalar[key] = 0;
+    return scalar;
+  }
+
+  /** The value that the document itself gives. */
+  private findGiven(plain: Json): Json | undefined {
+    const { const: only, default: preset, example, examples, enum: values } = plain;
+    const [first] = Array.isArray(examples) ? examples : [];
+    const shown = this.examples ? [only, example, first, preset] : [only];
+    const given = shown.find((one) => one !== undefined && one !== null);
+    if (given !== undefined) return { const: given };
+    if (!Array.isArray(values) || isEmptyEnum(plain)) return undefined;
+    return { enum: values.filter((one) => one !== null || values.length === 1) };
+  }
+
+  /** The first alternative that is neither null nor within itself. */
+  private choose(plain: Json, { above }: Inside) {
+    const { schemas } = this;
+    const key = Array.isArray(plain["oneOf"]) ? "oneOf" : "anyOf";
+    const branches = Array.isArray(plain[key]) ? (plain[key] as unknown[]) : [];
+    const usable = branches.filter((branch) => !isNull(schemas.types(branch)));
+    const node = usable.find((branch) => !above.includes(schemas.plain(branch))) ?? usable[0];
+    if (node === undefined) return undefined;
+    const fixed: Json = {};
+    const names = schemas.nameChoice(plain, key, node);
+    if (names !== undefined) fixed[names.property] = { const: names.value };
+    return { node, properties: schemas.properties(node), required: schemas.required(node), fixed };
+  }
+
+  private shapeObject(
+    {
+      properties,
+      required,
+      fixed,
+    }: { properties: ReadonlyMap<string, unknown>; required: ReadonlySet<string>; fixed: Json },
+    { depth, above }: Inside,
+  ): Json {
+    const shaped: Json = {};
+    for (const [name, schema] of properties) {
+      if (this.schemas.has(schema, "writeOnly")) continue;
+      if (!required.has(name) && !this.isWorthShowing(schema, depth, above)) continue;
+      this.fields -= 1;
+      shaped[name] = fixed[name] ?? this.shape(schema, { depth: depth + 1, above });
+    }
+    for (const name of required) if (!properties.has(name)) shaped[name] = fixed[name] ?? {};
+    return { type: "object", properties: shaped, required: Object.keys(shaped), additionalProperties: false };
+  }
+
+  private isWorthShowing(schema: unknown, depth: number, above: readonly unknown[]): boolean {
+    if (this.fields <= 0 || depth >= MAX_DEPTH) return false;
+    const { schemas } = this;
+    const plain = schemas.plain(schema);
+    if (above.includes(plain) || above.includes(schemas.plain(plain["items"]))) return false;
+    const isNested =
+      schemas.properties(schema).size > 0 ||
+      schemas.types(schema).has("array") ||
+      plain["anyOf"] !== undefined ||
+      plain["oneOf"] !== undefined;
+    return !isNested || depth < MAX_NESTED_DEPTH;
+  }
+
+  private shapeList(
+    { items, prefixItems, minItems, maxItems, uniqueItems }: Json,
+    { depth, above }: Inside,
+  ): Json {
+    const least = typeof minItems === "number" ? minItems : 0;
+    const most = typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY;
+    if (Array.isArray(prefixItems)) {
+      const shapes = prefixItems.map((one) => this.shape(one, { depth: depth + 1, above }));
+      return { type: "array", prefixItems: shapes, minItems: shapes.length, maxItems: shapes.length };
+    }
+    const ends = this.fields <= 0 || depth > MAX_DEPTH || above.includes(this.schemas.plain(items));
+    const shape = ends && least === 0 ? {} : this.shape(items, { depth: depth + 1, above });
+    const isFixed = uniqueItems === true && (shape["const"] !== undefined || shape["type"] === "boolean");
+    const count = ends ? least : Math.min(most, Math.max(least, isFixed ? 1 : 2));
+    return {
+      type: "array",
+      items: shape,
+      minItems: count,
+      maxItems: count,
+      ...(uniqueItems === true && { uniqueItems }),
+    };
+  }
+
+  /** A map with any keys has some where it needs some. */
+  private shapeMap({ additionalProperties, minProperties }: Json, { depth, above }: Inside): Json {
+    const names = Array.from(
+      { length: typeof minProperties === "number" ? minProperties : 0 },
+      (_, at) => `key${at + 1}`,
+    );
+    const value = isJson(additionalProperties)
+      ? this.shape(additionalProperties, { depth: depth + 1, above })
+      : { type: "string" };
+    return {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, value])),
+      required: names,
+    };
+  }
+}
+
+const isNull = (types: ReadonlySet<string>) => types.size === 1 && types.has("null");
