@@ -3,6 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { nearest } from "../engine/contract/text.ts";
 import { agentCommand } from "./commands/agent.ts";
 import { bundleCommand } from "./commands/bundle.ts";
+import { clientTestCommand } from "./commands/client-test.ts";
 import { clockCommand } from "./commands/clock.ts";
 import { coverageCommand } from "./commands/coverage.ts";
 import { deliveriesCommand } from "./commands/deliveries.ts";
@@ -56,6 +57,7 @@ const COMMANDS = [
   receiverTestCommand,
   signatureCommand,
   suiteCommand,
+  clientTestCommand,
   verifyCommand,
   workerFileCommand,
   recordCommand,

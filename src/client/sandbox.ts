@@ -1,4 +1,5 @@
 import { nearest } from "../engine/contract/text.ts";
+import type { ClientReport, GradeClientOptions, RunClient } from "./client-test/client-report-types.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
@@ -162,6 +163,15 @@ export class SandboxClient {
         this.send<void>("DELETE", of(id) + toQuery(options)),
     };
   }
+
+  /**
+   * Runs a client against this sandbox under failures, and reads its behaviour from the timeline (interfaces 21). `run`
+   * runs it once, and gets a signal that aborts when its time has run out. The sandbox is left as it was.
+   */
+  gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
+    const { gradeClient } = await import("./client-test/grade-client.ts");
+    return gradeClient(this, run, options);
+  };
 
   info = () => this.get<Api.SandboxState>("");
   reset = (options: Api.ResetOptions = {}) => this.send<Api.SandboxState>("POST", "/reset", options);

@@ -1,0 +1,81 @@
+import { clientCases, clientHtml, clientText } from "../client/client-test/client-report.ts";
+import type { RunClient } from "../client/client-test/client-report-types.ts";
+import { ClientTestUsageError, gradeClient } from "../client/client-test/grade-client.ts";
+import type { SandboxClient } from "../client/sandbox.ts";
+import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
+import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
+import type { FixtureInput } from "../client/types.ts";
+import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
+import { isInteractive, print, printStyled, untilEnded } from "./process.ts";
+import { reportFiles, writeReports } from "./write-files.ts";
+
+interface ClientTestOptions {
+  only: string[] | undefined;
+  skip: string[] | undefined;
+  /** Wall milliseconds. */
+  timeoutMs: number;
+  report: string[] | undefined;
+  fixture: FixtureInput | undefined;
+  seed: number | undefined;
+  json: boolean;
+}
+
+/** `client-test`: grades a command against a server of its own (interfaces 21). */
+export async function runClientTest(options: ClientTestOptions, command: readonly string[]): Promise<void> {
+  const { fixture, seed, json, only, skip, timeoutMs } = options;
+  const reports = reportFiles(options.report);
+  const name = command.join(" ");
+  const isLive = !json && isInteractive(process.stderr);
+  const show = (line: string) => void (isLive && process.stderr.write(`\r\u001b[K${line}`));
+  const server = await SuiteServer.start([], undefined);
+  try {
+    const sandbox = await server.client.sandbox({ fixture, seed, origin: true });
+    const runs = toRun(command, { server, sandbox });
+    const result = await untilEnded((signal) =>
+      gradeClient(sandbox, runs.run, {
+        ...{ only, skip, timeoutMs, signal },
+        onRun: ({ run, of, checks }) => show(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
+      }),
+    );
+    show("");
+    if (runs.notFound !== undefined) throw runs.notFound;
+    writeReports(reports, { cases: () => clientCases(result, name), html: () => clientHtml(result, name) });
+    if (json) print(true, result, "");
+    else printStyled(clientText(result, { colour: isInteractive(process.stdout) }));
+    if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
+    if (result.verdict === "fail") process.exitCode = EXIT_FAILED;
+  } catch (error) {
+    show("");
+    if (error instanceof ClientTestUsageError || error instanceof CommandNotFound)
+      throw new UsageError(error.message);
+    throw error;
+  } finally {
+    await server.close();
+  }
+}
+
+/** The environment is that of a suite (interfaces 2). */
+function toRun(
+  command: readonly string[],
+  { server, sandbox }: { server: SuiteServer; sandbox: SandboxClient },
+): { run: RunClient; notFound: CommandNotFound | undefined } {
+  const env = {
+    UNDERSTUDY_BASE_URL: sandbox.url,
+    UNDERSTUDY_CONTROL_URL: sandbox.controlUrl,
+    UNDERSTUDY_SANDBOX: sandbox.name,
+    UNDERSTUDY_URL: server.client.url,
+  };
+  const runs = { run, notFound: undefined as CommandNotFound | undefined };
+  async function run(signal: AbortSignal) {
+    try {
+      const made = await runCommand(command, { env, timeoutMs: undefined, signal });
+      const { exit_code, signal: killed, output } = made;
+      const last = output.trim().split("\n").at(-1);
+      if (exit_code !== 0) throw new Error(`exit code ${exit_code ?? killed}${last ? `: ${last}` : ""}`);
+    } catch (error) {
+      if (error instanceof CommandNotFound) runs.notFound = error;
+      throw error;
+    }
+  }
+  return runs;
+}

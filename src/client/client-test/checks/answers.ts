@@ -1,0 +1,132 @@
+import type { JournalEntry, RuleDefinition } from "../../types.ts";
+import {
+  type ClientCheck,
+  type ClientRun,
+  describeRequest,
+  failed,
+  findHit,
+  findTarget,
+  isRead,
+  isSame,
+  notObservable,
+  passed,
+  ruleFor,
+} from "../client-check.ts";
+
+const NO_READ = "the client made no successful GET";
+
+const givesUpOnSilence: ClientCheck = {
+  id: "gives-up-on-silence",
+  title: "does not wait for ever for an answer that never comes",
+  severity: "error",
+  advice: "Give every request a time limit, such as ten seconds, and end it when the limit has passed.",
+  stage: brokenOnce({ wire: "hang" }),
+  read({ run }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the request that was to get no answer was not sent");
+    const { end, requests } = run;
+    const wentOn = requests.some(({ sequence }) => sequence > hit.sequence);
+    return end.how === "timed out" && !wentOn
+      ? failed(`it was still waiting for ${describeRequest(hit)} when the time ran out`, [hit])
+      : passed("it gave up, and went on or ended", [hit]);
+  },
+};
+
+function brokenOnce(effect: NonNullable<RuleDefinition["effect"]>) {
+  return {
+    rules(baseline: ClientRun) {
+      const target = findTarget(baseline, isRead);
+      return target === undefined ? NO_READ : [ruleFor(target, { times: 1, effect })];
+    },
+  };
+}
+
+const BROKEN = [
+  [
+    "truncated",
+    "a body that ends in the middle",
+    { wire: "truncate", status: 200, body: { data: [1, 2, 3] } },
+  ],
+  ["empty", "a connection that closes without an answer", { wire: "empty" }],
+  ["wrong-type", "a page of HTML in place of JSON", wrongType()],
+] as const satisfies readonly (readonly [string, string, RuleDefinition["effect"]])[];
+
+function wrongType() {
+  const headers = { "Content-Type": "text/html; charset=utf-8" };
+  return { status: 200, headers, body: "<!doctype html><title>Sign in</title>" };
+}
+
+const brokenBodies = BROKEN.map(
+  ([name, what, effect]): ClientCheck => ({
+    id: `survives-${name}`,
+    title: `ends in an error, and not in silence, after ${what}`,
+    severity: "error",
+    advice: `Treat ${what} as a failed request: show an error or try again, and never wait for what cannot come.`,
+    stage: brokenOnce(effect),
+    read({ run, baseline }) {
+      const hit = findHit(run);
+      if (hit === undefined) return notObservable("the request that was to break was not sent");
+      if (run.end.how === "timed out") {
+        return baseline.end.how === "timed out"
+          ? notObservable("the client does not end by itself, so nobody can say whether it hangs")
+          : failed(`it did not end after ${what}`, [hit]);
+      }
+      const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
+      const again = later.find((one) => isSame(one, hit));
+      if (again !== undefined) return passed("it tried again", [hit, again]);
+      if (run.end.how === "failed") return passed("it ended with an error", [hit]);
+      return notObservable("it ended well; whether the user saw an error cannot be seen here");
+    },
+  }),
+);
+
+/** The answers of the run without failures, as a later version of the service gives them. */
+const toleratesAdditions: ClientCheck = {
+  id: "tolerates-additions",
+  title: "works when answers have new fields, new headers and another order of keys",
+  severity: "error",
+  advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
+  stage: {
+    rules(baseline) {
+      if (baseline.end.how !== "ok") return "the client ends with an error even without failures";
+      const reads = baseline.requests.filter((entry) => isRead(entry) && isPlainJson(entry));
+      if (reads.length === 0) return "no GET was answered with JSON";
+      const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
+      return unique.map(toNewerAnswer);
+    },
+  },
+  read({ run }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the requests of the run without failures were not sent");
+    const { how, detail } = run.end;
+    return how === "ok"
+      ? passed("it ended as it does without the additions", [hit])
+      : failed(`with the additions it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit]);
+  },
+};
+
+/** Masked secrets would be wrong values. */
+function isPlainJson({ status, response }: JournalEntry): boolean {
+  const { body } = response;
+  return (
+    status === 200 && typeof body === "object" && body !== null && !JSON.stringify(body).includes('***"')
+  );
+}
+
+function toNewerAnswer(entry: JournalEntry): RuleDefinition {
+  const query = Object.fromEntries(new URLSearchParams(entry.request.query));
+  const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
+  const { match, ...rule } = ruleFor(entry, {
+    effect: { status: entry.status, headers, body: withAdditions(entry.response.body) },
+  });
+  return { ...rule, match: { ...match, query } };
+}
+
+function withAdditions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withAdditions);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, withAdditions(inner)] as const);
+  return { added_later: { any: ["value", 1, null] }, ...Object.fromEntries(entries.toReversed()) };
+}
+
+export const ANSWER_CHECKS: readonly ClientCheck[] = [givesUpOnSilence, ...brokenBodies, toleratesAdditions];

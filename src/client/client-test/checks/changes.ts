@@ -1,0 +1,80 @@
+import type { JournalEntry } from "../../types.ts";
+import {
+  type ClientCheck,
+  describeRequest,
+  failed,
+  findHit,
+  findTarget,
+  isSame,
+  notObservable,
+  passed,
+  ruleFor,
+} from "../client-check.ts";
+
+const getHeader = (entry: JournalEntry, name: string) =>
+  entry.request.headers.find((header) => header.name.toLowerCase() === name)?.value;
+
+/** The changes of a lost answer happened; the client cannot know. */
+const noBlindRepeat: ClientCheck = {
+  id: "no-blind-repeat",
+  title: "does not repeat a change blindly when its answer was lost",
+  severity: "error",
+  advice:
+    "A lost answer does not mean a lost change. Before you send a POST again, read whether it took effect, or send it with the same idempotency key.",
+  stage: {
+    rules(baseline) {
+      const target = findTarget(baseline, ({ method }) => method === "POST");
+      if (target === undefined) return "the client made no successful POST";
+      return [ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
+    },
+  },
+  read({ run }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
+    const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
+    const at = later.findIndex((one) => isSame(one, hit));
+    if (at < 0) return passed(`it did not send ${describeRequest(hit)} again`, [hit]);
+    const repeat = later[at]!;
+    const key = getHeader(hit, "idempotency-key");
+    if (key !== undefined && key === getHeader(repeat, "idempotency-key"))
+      return passed("it repeated the request with the same idempotency key", [hit, repeat]);
+    const asked = later.slice(0, at).filter(({ method }) => method === "GET" || method === "HEAD");
+    return asked.length > 0
+      ? passed("it looked before it sent the request again", [hit, ...asked, repeat])
+      : failed(`it sent ${describeRequest(hit)} again, so the change was made twice`, [hit, repeat]);
+  },
+};
+
+const isUploadPart = ({ operation, method, path }: JournalEntry) =>
+  method === "PUT" && (operation?.includes("upload") === true || path.includes("/uploads/"));
+
+const getRange = (entry: JournalEntry) => getHeader(entry, "content-range") ?? "";
+
+const resumesUploads: ClientCheck = {
+  id: "resumes-uploads",
+  title: "resumes an upload at the byte that the server has confirmed",
+  severity: "error",
+  advice:
+    "After a broken upload send an empty PUT with `Content-Range: bytes */TOTAL`, and go on after the `Range` of its answer.",
+  stage: {
+    rules(baseline) {
+      const target = baseline.requests.find((entry) => isUploadPart(entry) && entry.status > 0);
+      if (target === undefined) return "the client uploaded nothing by PUT";
+      return [ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
+    },
+  },
+  read({ run }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
+    const next = run.requests.find((one) => one.sequence > hit.sequence && isUploadPart(one));
+    if (next === undefined) return notObservable("it did not go on with the upload");
+    return /^bytes \*\//.test(getRange(next))
+      ? passed("it asked how much had arrived", [hit, next])
+      : failed(`it sent ${getRange(next) || "all bytes"} again without asking how much had arrived`, [
+          hit,
+          next,
+        ]);
+  },
+};
+
+export const CHANGE_CHECKS: readonly ClientCheck[] = [noBlindRepeat, resumesUploads];

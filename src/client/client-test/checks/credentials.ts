@@ -1,0 +1,134 @@
+import { pluralize } from "../../../engine/contract/text.ts";
+import type { SandboxClient } from "../../sandbox.ts";
+import type { JournalEntry, ReceivedRequest } from "../../types.ts";
+import {
+  arrivedAt,
+  type ClientCheck,
+  type ClientRun,
+  describeRequest,
+  failed,
+  findHit,
+  findTarget,
+  isRead,
+  notObservable,
+  passed,
+  ruleFor,
+} from "../client-check.ts";
+
+const TOKEN_LIFETIME_S = 2;
+
+const isTokenRequest = ({ operation }: JournalEntry) =>
+  operation === "auth.create_token" || operation === "auth.refresh_token";
+const usesToken = ({ request }: JournalEntry) =>
+  request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
+
+const oneRefresh: ClientCheck = {
+  id: "one-refresh",
+  title: "refreshes an expired token once, however many requests wait for it",
+  severity: "error",
+  advice:
+    "Let all requests that got 401 wait for one and the same refresh; then send them again with its token.",
+  stage: {
+    settings: { token_lifetime_seconds: TOKEN_LIFETIME_S },
+    rules(baseline) {
+      if (!baseline.requests.some(isTokenRequest)) return "the client uses no access token";
+      const target = findTarget(baseline, usesToken);
+      if (target === undefined) return "the client made no request with a token";
+      // The token has expired by the time at which this request is answered.
+      const delay = (TOKEN_LIFETIME_S + 0.3) * 1000;
+      return [{ ...ruleFor(target, { times: 1, effect: { delay } }) }];
+    },
+  },
+  read({ run }) {
+    const refused = run.requests.filter((entry) => entry.status === 401 && !isTokenRequest(entry));
+    const [first] = refused;
+    if (first === undefined) return notObservable("no request was sent with the expired token");
+    const refreshes = run.requests.filter(
+      (entry) => isTokenRequest(entry) && arrivedAt(entry) >= arrivedAt(first),
+    );
+    if (refreshes.length === 0) return notObservable("it did not refresh the token after 401");
+    const users = new Set(refreshes.map(({ principal }) => principal));
+    // A refreshed token lives as shortly: only refreshes within its life are too many.
+    const life = TOKEN_LIFETIME_S * 1000 * 0.8;
+    const surplus = refreshes.filter(
+      (entry, at) =>
+        at > 0 &&
+        refreshes
+          .slice(0, at)
+          .some(
+            (before) => before.principal === entry.principal && arrivedAt(entry) - arrivedAt(before) < life,
+          ),
+    );
+    const said = `${pluralize(refreshes.length, "refresh", "refreshes")} for ${pluralize(refused.length, "request")} with the expired token`;
+    return surplus.length > 0 && users.size > 0
+      ? failed(said, [first, ...refreshes])
+      : passed(said, [first, ...refreshes]);
+  },
+};
+
+const noKeyInUrl: ClientCheck = {
+  id: "no-credentials-in-urls",
+  title: "sends credentials in headers, never in a URL",
+  severity: "error",
+  advice: "URLs are written to logs and histories. Send keys and tokens in a header.",
+  read({ baseline }) {
+    // The timeline shows a secret in a path or query as asterisks.
+    const found = baseline.requests.filter(
+      (entry) => `${entry.path}?${entry.request.query}`.includes("***") && !isHandedOut(entry, baseline),
+    );
+    return found.length > 0
+      ? failed(`${describeRequest(found[0]!)} has a credential in its URL`, found)
+      : passed("no URL has a credential");
+  },
+};
+
+/** Upload URLs are signed; the service itself hands them out. */
+function isHandedOut({ path, sequence }: JournalEntry, { requests }: ClientRun): boolean {
+  const earlier = requests.filter((one) => one.sequence < sequence);
+  return earlier.some(({ response }) => JSON.stringify(response).includes(path));
+}
+
+const CREDENTIAL = /^(api-key|x-api-key|authorization|cookie)$/i;
+
+const noKeyElsewhere: ClientCheck = {
+  id: "no-credentials-elsewhere",
+  title: "sends credentials to no other origin",
+  severity: "warning",
+  advice:
+    "Follow a redirect to another origin without the key, or not at all: HTTP libraries drop Authorization there, but no header of your own.",
+  stage: {
+    async prepare(sandbox) {
+      const { url } = await sandbox.receivers.add({ answers: [200] });
+      return toOtherHost(url);
+    },
+    rules(baseline) {
+      const target = findTarget(baseline, isRead);
+      if (target === undefined) return "the client made no successful GET";
+      return [ruleFor(target, { times: 1, effect: { status: 307, headers: { Location: "$STAGED" } } })];
+    },
+    async collect(sandbox: SandboxClient) {
+      const { items } = await sandbox.receivers.list();
+      const each = await Promise.all(items.map(({ id }) => sandbox.receivers.requests(id)));
+      return each.flatMap((list) => list.items);
+    },
+  },
+  read({ run, collected }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the request that was to be redirected was not sent");
+    const [request] = collected as ReceivedRequest[];
+    if (request === undefined) return passed("it did not follow a redirect to another origin", [hit]);
+    const sent = Object.keys(request.headers).find((name) => CREDENTIAL.test(name));
+    return sent === undefined
+      ? passed("it followed the redirect without credentials", [hit])
+      : failed(`it sent ${sent} to the origin of the redirect`, [hit]);
+  },
+};
+
+/** The same server by another name, which is another origin. */
+function toOtherHost(url: string): string {
+  const other = new URL(url);
+  other.hostname = other.hostname === "localhost" ? "127.0.0.1" : "localhost";
+  return other.href;
+}
+
+export const CREDENTIAL_CHECKS: readonly ClientCheck[] = [oneRefresh, noKeyInUrl, noKeyElsewhere];

@@ -1,0 +1,101 @@
+import type { JournalEntry } from "../../types.ts";
+import {
+  type ClientCheck,
+  describeRequest,
+  failed,
+  isRead,
+  isSame,
+  notObservable,
+  passed,
+} from "../client-check.ts";
+
+const hasHeader = (headers: JournalEntry["request"]["headers"], wanted: string) =>
+  headers.some(({ name }) => name.toLowerCase() === wanted);
+
+const usesEtags: ClientCheck = {
+  id: "uses-etags",
+  title: "asks with If-None-Match for what it has read before",
+  severity: "warning",
+  advice: "Keep the ETag with the answer, and send it as If-None-Match; a 304 costs neither side the body.",
+  read({ baseline }) {
+    const { requests } = baseline;
+    const repeats = requests.flatMap((entry) => {
+      if (!isRead(entry)) return [];
+      const before = requests.find((one) => one.sequence < entry.sequence && isSame(one, entry));
+      return before !== undefined && hasHeader(before.response.headers, "etag") ? [entry] : [];
+    });
+    const [first] = repeats;
+    if (first === undefined) return notObservable("the client read nothing twice that has an ETag");
+    const bare = repeats.filter(({ request }) => !hasHeader(request.headers, "if-none-match"));
+    return bare.length > 0
+      ? failed(`it read ${describeRequest(bare[0]!)} again without If-None-Match`, bare)
+      : passed("it sent If-None-Match", repeats);
+  },
+};
+
+interface Page {
+  entry: JournalEntry;
+  offset: number;
+  size: number;
+  /** Undefined if the answer does not say. */
+  hasMore: boolean | undefined;
+}
+
+const readsAllPages: ClientCheck = {
+  id: "reads-all-pages",
+  title: "reads a list to its end, and each page once",
+  severity: "error",
+  advice:
+    "Go on until the answer says that nothing more comes; ask for the next page by the number of items that you received, not by the number that you asked for.",
+  read({ baseline }) {
+    const lists = [...groupPages(baseline.requests).values()].filter((pages) => pages.length > 1);
+    if (lists.length === 0) return notObservable("the client read no list of several pages");
+    for (const pages of lists) {
+      const evidence = pages.map(({ entry }) => entry);
+      const name = describeRequest(evidence[0]!);
+      for (const [at, page] of pages.entries()) {
+        if (pages.slice(0, at).some(({ offset }) => offset === page.offset))
+          return failed(`it read the page of ${name} at ${page.offset} twice`, evidence);
+        const before = pages[at - 1];
+        if (before !== undefined && page.offset !== before.offset + before.size)
+          return failed(
+            `after ${before.size} items at ${before.offset} of ${name} it asked for those at ${page.offset}`,
+            evidence,
+          );
+      }
+      if (pages.at(-1)!.hasMore) return failed(`it stopped before the end of ${name}`, evidence);
+    }
+    return passed("it read each list to its end");
+  },
+};
+
+/** The pages of each list in the order of the requests, by path and filters. */
+function groupPages(requests: readonly JournalEntry[]): Map<string, Page[]> {
+  const lists = new Map<string, Page[]>();
+  for (const entry of requests) {
+    if (!isRead(entry) || entry.status !== 200) continue;
+    const query = new URLSearchParams(entry.request.query);
+    const page = toPage(entry, Number(query.get("offset") ?? 0));
+    if (page === undefined || !(query.has("offset") || query.has("limit"))) continue;
+    query.delete("offset");
+    query.sort();
+    const key = `${entry.path}?${query} ${entry.principal}`;
+    lists.set(key, [...(lists.get(key) ?? []), page]);
+  }
+  return lists;
+}
+
+/** Undefined unless the answer is a list. */
+function toPage(entry: JournalEntry, offset: number): Page | undefined {
+  const body = entry.response.body as Record<string, unknown> | unknown[] | undefined;
+  if (typeof body !== "object" || body === null) return undefined;
+  const items = Array.isArray(body) ? body : Object.values(body).find(Array.isArray);
+  if (items === undefined) return undefined;
+  const size = items.length;
+  const facts = Array.isArray(body) ? {} : { ...body, ...(body["pagination"] as object | undefined) };
+  const { total, has_more } = facts as { total?: unknown; has_more?: unknown };
+  const byTotal = typeof total === "number" ? offset + size < total : undefined;
+  return { entry, offset, size, hasMore: typeof has_more === "boolean" ? has_more : byTotal };
+}
+
+export const READING_CHECKS: readonly ClientCheck[] = [readsAllPages, usesEtags];

@@ -1,0 +1,193 @@
+import { pluralize } from "../../../engine/contract/text.ts";
+import type { JournalEntry } from "../../types.ts";
+import {
+  arrivedAt,
+  type ClientCheck,
+  type ClientFinding,
+  type ClientRun,
+  describeRequest,
+  failed,
+  findHit,
+  findTarget,
+  inSeconds,
+  isRead,
+  isSame,
+  notObservable,
+  passed,
+  pauseBetween,
+  ruleFor,
+  type Stage,
+} from "../client-check.ts";
+
+const NO_TARGET = "the client made no successful request that could be made to fail";
+/** Clocks and timers differ by some milliseconds. */
+const TOLERANCE_MS = 50;
+/** By which a timer is late, without other work on the machine. */
+const TIMER_MS = 10;
+const RETRY_AFTER_S = 2;
+
+const findReadOrAny = (run: ClientRun) => findTarget(run, isRead) ?? findTarget(run);
+
+const RATE_LIMITED: Stage = {
+  rules(baseline) {
+    const target = findReadOrAny(baseline);
+    if (target === undefined) return NO_TARGET;
+    const headers = { "Retry-After": RETRY_AFTER_S };
+    return [ruleFor(target, { times: 1, effect: { error: "RATE_LIMIT_EXCEEDED!", headers } })];
+  },
+};
+
+const honoursRetryAfter: ClientCheck = {
+  id: "honours-retry-after",
+  title: "waits as long as Retry-After says",
+  severity: "error",
+  advice:
+    "After 429 or 503 read Retry-After (seconds or a date), and send nothing to the same endpoint before it has passed.",
+  stage: RATE_LIMITED,
+  read({ run }) {
+    const hit = findHit(run);
+    if (hit === undefined) return notObservable("the request that was to get 429 was not sent again");
+    const next = listAfter(run, hit).find((one) => isSame(one, hit));
+    if (next === undefined) return notObservable(`${describeRequest(hit)} was not retried after 429`);
+    const pause = pauseBetween(hit, next);
+    const said = `Retry-After was ${RETRY_AFTER_S} s, and it waited ${inSeconds(pause)}`;
+    return pause >= RETRY_AFTER_S * 1000 - TOLERANCE_MS
+      ? passed(said, [hit, next])
+      : failed(said, [hit, next]);
+  },
+};
+
+const OUTAGE: Stage = {
+  rules(baseline) {
+    const target = findReadOrAny(baseline);
+    return target === undefined ? NO_TARGET : [ruleFor(target, { effect: { status: 503 } })];
+  },
+};
+
+const MAX_ATTEMPTS = 10;
+
+const boundedRetries: ClientCheck = {
+  id: "bounded-retries",
+  title: "stops retrying when the service stays down",
+  severity: "error",
+  advice:
+    "Limit retries by number and by time, such as five within a minute; then report the failure to the user.",
+  stage: OUTAGE,
+  read({ run }) {
+    const attempts = listAttempts(run);
+    const [first] = attempts;
+    if (first === undefined) return notObservable("the client did not call the endpoint that was down");
+    if (attempts.length === 1) return passed("it does not retry a 503", attempts);
+    const said = `it sent ${describeRequest(first)} ${attempts.length} times in ${inSeconds(measureSpan(attempts))}`;
+    if (attempts.length > MAX_ATTEMPTS) return failed(said, attempts);
+    return run.end.how === "timed out"
+      ? failed(`${said}, and was still trying when the time ran out`, attempts)
+      : passed(said, attempts);
+  },
+};
+
+const growingPauses: ClientCheck = {
+  id: "growing-pauses",
+  title: "waits longer before each further retry",
+  severity: "error",
+  advice: "Double the pause before each retry, so that a service that comes back is not overrun.",
+  stage: OUTAGE,
+  read: ({ run }) =>
+    readPauses(run, (pauses, attempts) => {
+      const said = `its pauses were ${listPauses(pauses)}`;
+      // Pauses that are drawn at random may also shrink.
+      const isSteady = Math.max(...pauses) < 1.3 * Math.min(...pauses) + TOLERANCE_MS;
+      return isSteady ? failed(said, attempts) : passed(said, attempts);
+    }),
+};
+
+const jitteredPauses: ClientCheck = {
+  id: "jittered-pauses",
+  title: "varies its pauses at random",
+  severity: "warning",
+  advice:
+    "Draw each pause at random below its limit, so that many clients do not come back at the same moment.",
+  stage: OUTAGE,
+  read: ({ run }) =>
+    readPauses(run, (pauses, attempts) => {
+      const said = `its pauses were ${listPauses(pauses)}`;
+      const ratio = pauses.at(-1)! / pauses.at(-2)!;
+      const isRegular = pauses.slice(1).every((pause, at) => {
+        const expected = pauses[at]! * ratio;
+        return Math.abs(pause - expected) < 0.04 * expected + TIMER_MS;
+      });
+      return isRegular ? failed(said, attempts) : passed(said, attempts);
+    }),
+};
+
+/** Two pauses show no pattern. */
+const MIN_PAUSES = 3;
+
+function readPauses(
+  run: ClientRun,
+  read: (pauses: readonly number[], attempts: readonly JournalEntry[]) => ClientFinding,
+): ClientFinding {
+  const attempts = listAttempts(run);
+  const pauses = attempts.slice(1).map((attempt, at) => pauseBetween(attempts[at]!, attempt));
+  if (pauses.length < MIN_PAUSES)
+    return notObservable(`it retried ${pluralize(pauses.length, "time")}; ${MIN_PAUSES} retries are needed`);
+  return read(pauses, attempts);
+}
+
+function listPauses(pauses: readonly number[]): string {
+  const shown = pauses.slice(0, 8).map(inSeconds).join(", ");
+  return pauses.length > 8 ? `${shown} …` : shown;
+}
+
+/** The attempts at the request that failed first. */
+function listAttempts(run: ClientRun): JournalEntry[] {
+  const hit = findHit(run);
+  return hit === undefined ? [] : [hit, ...listAfter(run, hit).filter((one) => isSame(one, hit))];
+}
+
+function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
+  return requests.filter((one) => one.sequence > sequence);
+}
+
+function measureSpan(attempts: readonly JournalEntry[]): number {
+  return arrivedAt(attempts.at(-1)!) - arrivedAt(attempts[0]!);
+}
+
+/** Refusals that the same request gets again and again, with an operation that can give each. */
+const LOST_CAUSES = [
+  ["400", "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
+  ["403", "INSUFFICIENT_PERMISSIONS!", undefined],
+  ["404", "RESOURCE_NOT_FOUND!", undefined],
+  ["422", "INVALID_INPUT!", undefined],
+] as const;
+
+const lostCauses = LOST_CAUSES.map(
+  ([status, error, accepts]): ClientCheck => ({
+    id: `no-retry-of-${status}`,
+    title: `does not send a request again that got ${status}`,
+    severity: "error",
+    advice: `A ${status} stays a ${status}: show the error, and send the request again only once it was changed.`,
+    stage: {
+      rules(baseline) {
+        const target = accepts === undefined ? findReadOrAny(baseline) : findTarget(baseline, accepts);
+        return target === undefined ? NO_TARGET : [ruleFor(target, { effect: { error } })];
+      },
+    },
+    read({ run, baseline }) {
+      const attempts = listAttempts(run);
+      const [first] = attempts;
+      if (first === undefined) return notObservable("the client did not send the request in this run");
+      const usual = baseline.requests.filter((one) => isSame(one, first)).length;
+      const said = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}, ${usual} without the refusal`;
+      return attempts.length > Math.max(1, usual) ? failed(said, attempts) : passed(said, attempts);
+    },
+  }),
+);
+
+export const RETRY_CHECKS: readonly ClientCheck[] = [
+  honoursRetryAfter,
+  boundedRetries,
+  growingPauses,
+  jitteredPauses,
+  ...lostCauses,
+];

@@ -1,0 +1,126 @@
+import type { Check } from "../../tools/checks/frame.ts";
+import type { SandboxClient } from "../sandbox.ts";
+import type { JournalEntry, RuleDefinition, SettingsChange } from "../types.ts";
+import type { ClientOutcome, ClientSeverity } from "./client-report-types.ts";
+
+/** How a run of the client ended. */
+export interface RunEnd {
+  how: "ok" | "failed" | "timed out";
+  /** Such as the exit code, or the error that was thrown. */
+  detail: string;
+}
+
+/** One run of the client, as the timeline shows it. */
+export interface ClientRun {
+  end: RunEnd;
+  /** Its requests, oldest first. */
+  requests: readonly JournalEntry[];
+}
+
+/** The failures of a run. Checks that read the same run name the same stage. */
+export interface Stage {
+  /** Chosen by the run without failures. @returns a text if nothing can be staged: why */
+  rules?: (baseline: ClientRun) => RuleDefinition[] | string;
+  settings?: SettingsChange;
+  /** Called once the sandbox is ready, for what no rule can say; its result replaces `$STAGED` in the rules. */
+  prepare?: (sandbox: SandboxClient) => Promise<string>;
+  /** Called after the run; what it returns is passed to `read`. */
+  collect?: (sandbox: SandboxClient) => Promise<unknown>;
+}
+
+export interface ClientFinding {
+  outcome: ClientOutcome;
+  /** One sentence. */
+  why: string;
+  /** The requests that show it. */
+  evidence: readonly JournalEntry[];
+}
+
+export interface ReadContext {
+  /** The run of the check's stage. */
+  run: ClientRun;
+  /** The run without failures. */
+  baseline: ClientRun;
+  collected: unknown;
+}
+
+/** A requirement for an application that calls the API (interfaces 21). */
+export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title"> {
+  severity: ClientSeverity;
+  /** The right behaviour, without code. */
+  advice: string;
+  /** Absent if the run without failures shows it. */
+  stage?: Stage;
+  read: (context: ReadContext) => ClientFinding;
+}
+
+export const passed = (why: string, evidence: readonly JournalEntry[] = []): ClientFinding => ({
+  outcome: "passed",
+  why,
+  evidence,
+});
+export const failed = (why: string, evidence: readonly JournalEntry[] = []): ClientFinding => ({
+  outcome: "failed",
+  why,
+  evidence,
+});
+export const notObservable = (why: string): ClientFinding => ({
+  outcome: "not-observable",
+  why,
+  evidence: [],
+});
+
+/** Whether both ask for the same: a retry, or a repetition. */
+export function isSame(a: JournalEntry, b: JournalEntry): boolean {
+  return (
+    a.method === b.method &&
+    a.path === b.path &&
+    a.request.query === b.request.query &&
+    isSameBody(a.request.body, b.request.body)
+  );
+}
+
+/** The body of a request that was refused before it was read is unknown. */
+function isSameBody(a: unknown, b: unknown): boolean {
+  return a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The first request that the stage's rules answered. */
+export function findHit({ requests }: ClientRun): JournalEntry | undefined {
+  return requests.find(({ decision }) => decision.startsWith("fault:inline/"));
+}
+
+/** The first request of the run that was answered and that `accepts` takes. */
+export function findTarget(
+  { requests }: ClientRun,
+  accepts: (entry: JournalEntry) => boolean = () => true,
+): JournalEntry | undefined {
+  const isAnswered = ({ operation, status }: JournalEntry) =>
+    operation !== null && !operation.startsWith("auth.") && status >= 200 && status < 400;
+  return requests.find((entry) => isAnswered(entry) && accepts(entry));
+}
+
+export const isRead = ({ method }: JournalEntry) => method === "GET";
+
+/** A rule that hits the operation and path of a request. */
+export function ruleFor({ method, path }: JournalEntry, rule: Omit<RuleDefinition, "match">): RuleDefinition {
+  return { ...rule, match: { method: method as "GET", path } };
+}
+
+/** Milliseconds on the sandbox's clock, which runs as fast as the wall clock during a run. */
+export function arrivedAt({ at }: JournalEntry): number {
+  return Date.parse(at);
+}
+
+/** Wall milliseconds from the answer of one request to the next. */
+export function pauseBetween(first: JournalEntry, next: JournalEntry): number {
+  return arrivedAt(next) - arrivedAt(first) - first.duration_ms;
+}
+
+export function inSeconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+}
+
+export function describeRequest({ method, path }: JournalEntry): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,48 @@
+import type { CheckOutcome, CheckResult, countOutcomes } from "../../tools/checks/frame.ts";
+import type { JournalEntry } from "../types.ts";
+
+export interface GradeClientOptions {
+  /** Checks to run, by id; all unless given. */
+  only?: readonly string[] | undefined;
+  /** Checks to leave out, by id. */
+  skip?: readonly string[] | undefined;
+  /** Wall milliseconds that one run may take; 20,000 unless given. */
+  timeoutMs?: number | undefined;
+  /** Stops the grading before its next run, and the run under way. */
+  signal?: AbortSignal | undefined;
+  /** Called before each run. */
+  onRun?: ((progress: { run: number; of: number; checks: readonly string[] }) => void) | undefined;
+}
+
+/**
+ * Runs the client once; resolves when it has ended. A rejection is an error that its user would see. The signal aborts
+ * when the time has run out.
+ */
+export type RunClient = (signal: AbortSignal) => Promise<unknown>;
+
+export type ClientOutcome = Extract<CheckOutcome, "passed" | "failed" | "not-observable">;
+/** `warning`: good practice; does not fail the client. */
+export type ClientSeverity = "error" | "warning";
+
+export interface ClientCheckReport extends CheckResult<ClientOutcome> {
+  severity: ClientSeverity;
+  why: string;
+  advice: string;
+  /** The requests that show it, as the timeline has them. */
+  evidence: readonly JournalEntry[];
+}
+
+/** The report of a graded client. */
+export interface ClientReport {
+  /** `not-graded`: it made no request, or did not get to its end; `stopped` says why. */
+  verdict: "pass" | "fail" | "not-graded";
+  stopped: string | null;
+  summary: ReturnType<typeof countOutcomes>;
+  /** Each failed check in one line, warnings too. */
+  failures: readonly string[];
+  runs: number;
+  /** Requests of the run without failures. */
+  requests: number;
+  duration_ms: number;
+  checks: readonly ClientCheckReport[];
+}

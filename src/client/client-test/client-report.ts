@@ -1,0 +1,82 @@
+import { printableLines } from "../../engine/contract/text.ts";
+import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
+import { type Html, html, htmlPage, proseHtml } from "../../tools/reports/html.ts";
+import type { JunitReport } from "../../tools/reports/junit.ts";
+import { requestLine } from "../evidence.ts";
+import type { JournalEntry } from "../types.ts";
+import type { ClientCheckReport, ClientReport } from "./client-report-types.ts";
+import { describeReport } from "./grade-client.ts";
+
+const toLine = (entry: JournalEntry) => requestLine(entry, entry.request.query && `?${entry.request.query}`);
+
+const MAX_LINES = 6;
+
+function listEvidence(evidence: readonly JournalEntry[]): string[] {
+  const shown = evidence.slice(0, MAX_LINES).map(toLine);
+  const left = evidence.length - shown.length;
+  return left > 0 ? [...shown, `… and ${left} more`] : shown;
+}
+
+/** The report for a terminal. `colour`: with ANSI colours. */
+export function clientText(report: ClientReport, { colour = false }: { colour?: boolean } = {}): string {
+  const paint = (code: number, text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const lines = report.checks.flatMap(({ outcome, id, severity, title, why, advice, evidence }) => {
+    const { mark, colour: code } = OUTCOME_MARKS[outcome];
+    const head = `${paint(code, mark)}  ${title} ${paint(2, `[${id}, ${severity}]`)}`;
+    if (outcome === "passed") return [head];
+    if (outcome === "not-observable") return [head, `      ${why}`];
+    return [
+      head,
+      `      ${why}`,
+      `      Fix: ${advice}`,
+      ...listEvidence(evidence).map((line) => `      ${paint(2, line)}`),
+    ];
+  });
+  return printableLines([...lines, "", describeReport(report), ""].join("\n"));
+}
+
+/** One test case for each check; a failed warning counts as skipped. */
+export function clientCases(report: ClientReport, name: string): JunitReport {
+  const cases = report.checks.map((check) =>
+    toJunitCase(check, {
+      ...{ name: check.title, classname: check.id, message: check.why },
+      detail: [check.why, check.advice, "", ...check.evidence.map(toLine)].join("\n"),
+      ...(check.severity === "warning" && { tolerated: "a warning" }),
+    }),
+  );
+  const stopped = { message: report.stopped ?? "", detail: report.stopped ?? "" };
+  const ungraded = { name: "the client can be graded", classname: "client-test", time_seconds: 0 };
+  const all = report.stopped === null ? cases : [...cases, { ...ungraded, error: stopped }];
+  return { name: "understudy client-test", suites: [{ name, cases: all }] };
+}
+
+const STYLE = `
+.passed { color: var(--ok); } .failed { color: var(--bad); }
+section { border-top: 1px solid var(--line); margin-top: 1.5rem; }
+section h2 { margin-top: 1rem; font-size: 1.05rem; }
+`;
+
+/** One page that needs neither network nor scripts; the worst first. */
+export function clientHtml(report: ClientReport, name: string): string {
+  const title = describeReport(report);
+  const checks = WORST_FIRST.flatMap((outcome) => report.checks.filter((one) => one.outcome === outcome));
+  return htmlPage({
+    title: "Client test",
+    style: STYLE,
+    body: html`<h1 class="${report.verdict === "pass" ? "passed" : "failed"}">${title}</h1>
+<p><code>${name}</code></p>
+<p class="quiet">The client ran first without failures, then once for each kind of failure. Its behaviour was read from the requests that it sent.</p>
+${checks.map(checkHtml)}`,
+  });
+}
+
+function checkHtml({ title, id, severity, outcome, why, advice, evidence }: ClientCheckReport): Html {
+  const fix = outcome === "failed" ? html`<p>${proseHtml(advice)}</p>` : html``;
+  const rows = evidence.map(
+    (entry) =>
+      html`<li><details><summary><code>${toLine(entry)}</code></summary><pre tabindex="0">${JSON.stringify({ request: entry.request, response: entry.response }, null, 2)}</pre></details></li>\n`,
+  );
+  return html`<section><h2><span class="${outcome === "failed" ? "failed" : outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
+<p class="quiet">${id}, ${severity}</p><p>${why}</p>${fix}
+${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}</section>\n`;
+}

@@ -1,0 +1,207 @@
+import { pluralize } from "../../engine/contract/text.ts";
+import { countOutcomes } from "../../tools/checks/frame.ts";
+import type { SandboxClient } from "../sandbox.ts";
+import type { SettingsChange } from "../types.ts";
+import { CLIENT_CHECKS } from "./checks/index.ts";
+import {
+  type ClientCheck,
+  type ClientFinding,
+  type ClientRun,
+  notObservable,
+  type RunEnd,
+  type Stage,
+} from "./client-check.ts";
+import type {
+  ClientCheckReport,
+  ClientReport,
+  GradeClientOptions,
+  RunClient,
+} from "./client-report-types.ts";
+
+/** An option has a wrong value, such as a check that does not exist. */
+export class ClientTestUsageError extends Error {
+  override readonly name = "ClientTestUsageError";
+}
+
+const TIMEOUT_MS = 20_000;
+/** Time for a run to end by itself after the signal. */
+const GRACE_MS = 1000;
+const MAX_ENTRIES = 1000;
+/** The snapshot from which each run begins. */
+const BEFORE = "before-client-test";
+const PLACEHOLDER = '"$STAGED"';
+
+/**
+ * Runs a client against a sandbox, first without failures, then once for each kind of failure, and reads its behaviour
+ * from the timeline (interfaces 21). Each run begins with the sandbox as it was, and so it is left.
+ * @throws ClientTestUsageError
+ */
+export async function gradeClient(
+  sandbox: SandboxClient,
+  run: RunClient,
+  options: GradeClientOptions = {},
+): Promise<ClientReport> {
+  const started = performance.now();
+  const checks = selectChecks(options);
+  const stages = new Map<Stage | undefined, ClientCheck[]>([[undefined, []]]);
+  for (const check of checks) stages.set(check.stage, [...(stages.get(check.stage) ?? []), check]);
+  await sandbox.snapshots.save(BEFORE);
+  const runner = new ClientRunner(sandbox, run, options);
+  const reports = new Map<ClientCheck, ClientCheckReport>();
+  let baseline: ClientRun | undefined;
+  let stopped: string | null = null;
+  let runs = 0;
+  try {
+    for (const [stage = {}, group] of stages) {
+      if (options.signal?.aborted) stopped = "the grading was interrupted";
+      if (stopped !== null) break;
+      const began = performance.now();
+      options.onRun?.({ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) });
+      const staged = await runner.runStage(stage, baseline);
+      runs += 1;
+      if (baseline === undefined) {
+        // The stage without rules always runs.
+        baseline = staged.run!;
+        stopped = whyUngradable(baseline);
+        if (stopped !== null) break;
+      }
+      const duration_ms = Math.round(performance.now() - began);
+      for (const check of group) {
+        const { id, title, severity, advice } = check;
+        const finding = readFinding(check, staged, baseline);
+        reports.set(check, { id, title, severity, ...finding, advice, duration_ms });
+      }
+    }
+  } finally {
+    await sandbox.snapshots.restore(BEFORE);
+    await sandbox.snapshots.remove(BEFORE);
+  }
+  const results = checks.flatMap((check) => reports.get(check) ?? []);
+  const failures = results.filter(({ outcome }) => outcome === "failed");
+  const hasFailed = failures.some(({ severity }) => severity === "error");
+  return {
+    verdict: stopped !== null ? "not-graded" : hasFailed ? "fail" : "pass",
+    failures: failures.map(({ id, severity, why }) => `${id} (${severity}): ${why}`),
+    ...{ stopped, summary: countOutcomes(results), runs, requests: baseline?.requests.length ?? 0 },
+    duration_ms: Math.round(performance.now() - started),
+    checks: results,
+  };
+}
+
+/** @throws ClientTestUsageError */
+function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
+  const known = CLIENT_CHECKS.map(({ id }) => id);
+  for (const id of [...(only ?? []), ...skip])
+    if (!known.includes(id))
+      throw new ClientTestUsageError(
+        `there is no check ${JSON.stringify(id)}; there are ${known.join(", ")}`,
+      );
+  const selected = CLIENT_CHECKS.filter(({ id }) => (only?.includes(id) ?? true) && !skip.includes(id));
+  if (selected.length === 0) throw new ClientTestUsageError("no check is left to run");
+  return selected;
+}
+
+/** Null if the run without failures shows what the client does. */
+function whyUngradable({ requests, end }: ClientRun): string | null {
+  if (requests.length > 0) return null;
+  const ended = end.how === "ok" ? "" : ` It ended with: ${end.detail}.`;
+  return `The client made no request to the sandbox.${ended} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
+}
+
+interface StagedRun {
+  /** Undefined if the stage could not be set; `why` says why. */
+  run: ClientRun | undefined;
+  why: string;
+  collected: unknown;
+}
+
+function readFinding(
+  check: ClientCheck,
+  { run, why, collected }: StagedRun,
+  baseline: ClientRun,
+): ClientFinding {
+  return run === undefined ? notObservable(why) : check.read({ run, baseline, collected });
+}
+
+class ClientRunner {
+  private readonly sandbox: SandboxClient;
+  private readonly run: RunClient;
+  private readonly options: GradeClientOptions;
+
+  constructor(sandbox: SandboxClient, run: RunClient, options: GradeClientOptions) {
+    this.sandbox = sandbox;
+    this.run = run;
+    this.options = options;
+  }
+
+  /** @param baseline undefined for the run without failures */
+  async runStage(stage: Stage, baseline: ClientRun | undefined): Promise<StagedRun> {
+    const { sandbox } = this;
+    await sandbox.snapshots.restore(BEFORE);
+    const before = await sandbox.info();
+    const rules = baseline === undefined ? [] : (stage.rules?.(baseline) ?? []);
+    if (typeof rules === "string") return { run: undefined, why: rules, collected: undefined };
+    // Pauses are read from the timeline.
+    if (before.clock.mode !== "real") await sandbox.clock.set({ mode: "scaled", rate: 1 });
+    const text = JSON.stringify(rules);
+    const staged = await stage.prepare?.(sandbox);
+    const armed = staged === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(staged));
+    // The newest rule comes first (interfaces 6).
+    for (const rule of (JSON.parse(armed) as typeof rules).toReversed())
+      await sandbox.faults.add(rule as never);
+    if (stage.settings) await sandbox.configure(stage.settings);
+    try {
+      await sandbox.journal.clear();
+      const end = await this.runOnce();
+      const collected = await stage.collect?.(sandbox);
+      const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
+      return { run: { end, requests: entries.toReversed() }, why: "", collected };
+    } finally {
+      await sandbox.faults.clear();
+      if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
+    }
+  }
+
+  private async runOnce(): Promise<RunEnd> {
+    const { timeoutMs = TIMEOUT_MS, signal } = this.options;
+    const stop = new AbortController();
+    const abort = () => stop.abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    let timer: NodeJS.Timeout | undefined;
+    const timedOut: Promise<RunEnd> = new Promise((resolve) => {
+      timer = setTimeout(
+        () => resolve({ how: "timed out", detail: `no end within ${timeoutMs / 1000} s` }),
+        timeoutMs,
+      );
+    });
+    const running = Promise.resolve()
+      .then(() => this.run(stop.signal))
+      .then(
+        (): RunEnd => ({ how: "ok", detail: "" }),
+        (error: unknown): RunEnd => ({
+          how: "failed",
+          detail: error instanceof Error ? error.message : String(error),
+        }),
+      );
+    const end = await Promise.race([running, timedOut]);
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    stop.abort();
+    if (end.how === "timed out")
+      await Promise.race([running, new Promise((resolve) => setTimeout(resolve, GRACE_MS))]);
+    return end;
+  }
+}
+
+function pickSettings(before: object, changed: SettingsChange): SettingsChange {
+  const names = Object.keys(changed);
+  return Object.fromEntries(Object.entries(before).filter(([name]) => names.includes(name)));
+}
+
+/** One line for a report. */
+export function describeReport({ verdict, stopped, summary, runs, duration_ms }: ClientReport): string {
+  if (stopped !== null) return stopped;
+  const { passed, failed, not_observable } = summary;
+  const counts = `${passed} passed, ${failed} failed, ${not_observable} not observable`;
+  return `${verdict === "pass" ? "PASS" : "FAIL"}  ${counts}, in ${pluralize(runs, "run")} of the client and ${(duration_ms / 1000).toFixed(0)} s`;
+}

@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+afterAll(removeScratch);
+
+/* interfaces 21: `client-test -- COMMAND` */
+
+const CLIENT = `
+const key = "ak_adaOwnerAcme000000000000000000000000000";
+const answer = await fetch(process.env.UNDERSTUDY_BASE_URL + "/v1/models", { headers: { "api-key": key } });
+if (!answer.ok) process.exit(3);
+`;
+
+it("a graded command leaves no report, or another exit code than its verdict [interfaces 21]", async () => {
+  const cwd = scratch();
+  writeFileSync(join(cwd, "client.mjs"), CLIENT);
+  const command = ["--", "node", "client.mjs"];
+  const sound = await runCommand(
+    [
+      "client-test",
+      "--checks",
+      "no-retry-of-403,uses-etags",
+      "--report",
+      "junit=a.xml,html=a.html",
+      ...command,
+    ],
+    { cwd },
+  );
+  expect(sound.stdout).toContain("1 passed, 0 failed, 1 not observable");
+  expect(sound.code).toBe(0);
+  expect(readFileSync(join(cwd, "a.xml"), "utf8")).toContain('classname="no-retry-of-403"');
+  expect(readFileSync(join(cwd, "a.html"), "utf8")).toContain("does not send a request again that got 403");
+  const flawed = await runCommand(
+    ["client-test", "--checks", "gives-up-on-silence", "--timeout", "1", "--json", ...command],
+    { cwd },
+  );
+  expect(flawed.code).toBe(1);
+  expect(JSON.parse(flawed.stdout)).toMatchObject({ verdict: "fail", summary: { failed: 1 } });
+}, 60_000);
+
+it.each([
+  [["--", "node", "-e", "1"], 1, "made no request to the sandbox"],
+  [["--", "node", "-e", "process.exit(7)"], 1, "exit code 7"],
+  [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "no end within 1 s"],
+  [["--", "no-such-program"], 2, "cannot run no-such-program"],
+  [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
+  [[], 2, "needs a command after --"],
+])(
+  "client-test %j ends without its sentence, or with another code than %i [interfaces 21]",
+  async (args, code, says) => {
+    const made = await runCommand(["client-test", ...args], { cwd: scratch() });
+    expect(made.stdout + made.stderr).toContain(says);
+    expect(made.code).toBe(code);
+  },
+);

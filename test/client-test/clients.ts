@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxClient } from "../../src/client/sandbox.ts";
+
+/** Small clients of the API: one that behaves well, and flaws that can be switched on one by one. */
+export interface Flaws {
+  /** Pause before retry number n (from 0) in milliseconds; undefined: no retry. */
+  pause?: (retry: number, retryAfter: number | undefined) => number | undefined;
+  retries?: (status: number, method: string) => boolean;
+  /** Sends a POST again after a network error without looking. */
+  blindRepeat?: boolean;
+  /** Milliseconds; 0 for none. */
+  timeoutMs?: number;
+  /** Reads answers so that additions break it. */
+  strict?: boolean;
+  /** Accepts anything as an answer. */
+  patientBody?: boolean;
+  redirect?: "follow" | "manual" | "error";
+  keyInUrl?: boolean;
+  /** Token exchanges and refreshes are shared by waiting requests unless set. */
+  refreshEach?: boolean;
+  usesToken?: boolean;
+  pages?: "once" | "twice" | "gap" | "stops";
+  etags?: boolean;
+  restartsUpload?: boolean;
+}
+
+class Refused extends Error {}
+
+/** Factors as a random draw could give them. */
+const DRAWN = [0.8, 1.3, 0.6, 1.1];
+
+const SOUND_PAUSE = (retry: number, retryAfter?: number) =>
+  retry >= 4 ? undefined : (retryAfter ?? 0) * 1000 + 100 * 2 ** retry * DRAWN[retry]!;
+
+export function createClient(
+  sandbox: Pick<SandboxClient, "url">,
+  key: string,
+  flaws: Flaws,
+  signal: AbortSignal,
+) {
+  const {
+    pause = SOUND_PAUSE,
+    retries = (status) => status === 429 || status >= 500,
+    timeoutMs = 800,
+    redirect = "manual",
+  } = flaws;
+  const etags = new Map<string, { etag: string; body: unknown }>();
+  let token: string | undefined;
+  let refreshing: Promise<void> | undefined;
+
+  async function exchange() {
+    const answer = await fetch(`${sandbox.url}/v1/auth/token`, {
+      method: "POST",
+      headers: { "api-key": key },
+    });
+    token = ((await answer.json()) as { access_token: string }).access_token;
+  }
+  const refresh = () => {
+    if (flaws.refreshEach) return exchange();
+    refreshing ??= exchange().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  };
+
+  async function send(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
+    if (flaws.usesToken && token === undefined) await refresh();
+    const credentials: Record<string, string> = flaws.usesToken
+      ? { authorization: `Bearer ${token}` }
+      : { "api-key": key };
+    const url = new URL(sandbox.url + path);
+    if (flaws.keyInUrl) url.searchParams.set("api_key", key);
+    const limit = timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)];
+    return fetch(url, {
+      method,
+      redirect,
+      signal: AbortSignal.any([signal, ...limit]),
+      headers: {
+        ...credentials,
+        ...(body && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** @returns parsed JSON @throws Refused */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  async function call(method: string, path: string, body?: object): Promise<any> {
+    let refreshed = false;
+    for (let retry = 0; ; retry += 1) {
+      signal.throwIfAborted();
+      let wait: number | undefined;
+      try {
+        const known = flaws.etags ? etags.get(path) : undefined;
+        const answer = await send(method, path, body, known ? { "if-none-match": known.etag } : {});
+        if (answer.status === 304) return known!.body;
+        if (answer.status === 401 && flaws.usesToken && !refreshed) {
+          refreshed = true;
+          await refresh();
+          continue;
+        }
+        const text = await answer.text();
+        if (answer.status < 300) {
+          if (flaws.patientBody && !text.startsWith("{")) await sleep(60_000, undefined, { signal });
+          const value = JSON.parse(text);
+          if (flaws.strict) requireKnown(value);
+          const etag = answer.headers.get("etag");
+          if (etag) etags.set(path, { etag, body: value });
+          return value;
+        }
+        const after = answer.headers.get("retry-after");
+        const failure = new Refused(`${answer.status}`);
+        if (!retries(answer.status, method)) throw failure;
+        wait = pause(retry, after === null ? undefined : Number(after));
+        if (wait === undefined) throw failure;
+      } catch (error) {
+        if (error instanceof Refused || error instanceof SyntaxError) throw error;
+        if (method !== "GET" && !flaws.blindRepeat) throw error;
+        wait = pause(retry, undefined);
+        if (wait === undefined) throw error;
+      }
+      await sleep(wait, undefined, { signal });
+    }
+  }
+  return { call, send };
+}
+
+/** As a client does that checks answers against a closed list of fields. */
+function requireKnown(value: unknown): void {
+  if (JSON.stringify(value).includes("added_later")) throw new Error("unknown field added_later");
+}
