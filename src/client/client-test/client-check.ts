@@ -1,7 +1,22 @@
 import type { Check } from "../../tools/checks/frame.ts";
-import type { SandboxClient } from "../sandbox.ts";
+import type * as Api from "../types.ts";
 import type { JournalEntry, RuleDefinition, SettingsChange } from "../types.ts";
 import type { ClientOutcome, ClientSeverity } from "./client-report-types.ts";
+
+/** The part of a sandbox's client that the grading uses. */
+export interface GradedSandbox {
+  info(): Promise<Api.SandboxState>;
+  configure(settings: SettingsChange): Promise<unknown>;
+  readonly clock: { set(change: Api.ClockChange): Promise<unknown> };
+  readonly faults: { add(rule: RuleDefinition): Promise<unknown>; clear(): Promise<unknown> };
+  readonly journal: { list(filter: Api.JournalFilter): Promise<Api.JournalPage>; clear(): Promise<unknown> };
+  readonly snapshots: Record<"save" | "restore" | "remove", (name: string) => Promise<unknown>>;
+  readonly receivers: {
+    add(options: Api.ReceiverOptions): Promise<Api.Receiver>;
+    list(): Promise<Api.List<Api.Receiver>>;
+    requests(id: string): Promise<Api.List<Api.ReceivedRequest>>;
+  };
+}
 
 /** How a run of the client ended. */
 export interface RunEnd {
@@ -23,9 +38,9 @@ export interface Stage {
   rules?: (baseline: ClientRun) => RuleDefinition[] | string;
   settings?: SettingsChange;
   /** Called once the sandbox is ready, for what no rule can say; its result replaces `$STAGED` in the rules. */
-  prepare?: (sandbox: SandboxClient) => Promise<string>;
+  prepare?: (sandbox: GradedSandbox) => Promise<string>;
   /** Called after the run; what it returns is passed to `read`. */
-  collect?: (sandbox: SandboxClient) => Promise<unknown>;
+  collect?: (sandbox: GradedSandbox) => Promise<unknown>;
 }
 
 export interface ClientFinding {

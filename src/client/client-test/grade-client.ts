@@ -1,12 +1,12 @@
 import { pluralize } from "../../engine/contract/text.ts";
 import { countOutcomes } from "../../tools/checks/frame.ts";
-import type { SandboxClient } from "../sandbox.ts";
 import type { SettingsChange } from "../types.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import {
   type ClientCheck,
   type ClientFinding,
   type ClientRun,
+  type GradedSandbox,
   notObservable,
   type RunEnd,
   type Stage,
@@ -37,7 +37,7 @@ const PLACEHOLDER = '"$STAGED"';
  * @throws ClientTestUsageError
  */
 export async function gradeClient(
-  sandbox: SandboxClient,
+  sandbox: GradedSandbox,
   run: RunClient,
   options: GradeClientOptions = {},
 ): Promise<ClientReport> {
@@ -124,11 +124,11 @@ function readFinding(
 }
 
 class ClientRunner {
-  private readonly sandbox: SandboxClient;
+  private readonly sandbox: GradedSandbox;
   private readonly run: RunClient;
   private readonly options: GradeClientOptions;
 
-  constructor(sandbox: SandboxClient, run: RunClient, options: GradeClientOptions) {
+  constructor(sandbox: GradedSandbox, run: RunClient, options: GradeClientOptions) {
     this.sandbox = sandbox;
     this.run = run;
     this.options = options;
@@ -147,8 +147,7 @@ class ClientRunner {
     const staged = await stage.prepare?.(sandbox);
     const armed = staged === undefined ? text : text.replaceAll(PLACEHOLDER, JSON.stringify(staged));
     // The newest rule comes first (interfaces 6).
-    for (const rule of (JSON.parse(armed) as typeof rules).toReversed())
-      await sandbox.faults.add(rule as never);
+    for (const rule of (JSON.parse(armed) as typeof rules).toReversed()) await sandbox.faults.add(rule);
     if (stage.settings) await sandbox.configure(stage.settings);
     try {
       await sandbox.journal.clear();

@@ -68,7 +68,7 @@ const brokenBodies = BROKEN.map(
       if (hit === undefined) return notObservable("the request that was to break was not sent");
       if (run.end.how === "timed out") {
         return baseline.end.how === "timed out"
-          ? notObservable("the client does not end by itself, so nobody can say whether it hangs")
+          ? notObservable("the client does not end by itself, so a hang cannot be seen")
           : failed(`it did not end after ${what}`, [hit]);
       }
       const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);

@@ -1,5 +1,4 @@
 import { pluralize } from "../../../engine/contract/text.ts";
-import type { SandboxClient } from "../../sandbox.ts";
 import type { JournalEntry, ReceivedRequest } from "../../types.ts";
 import {
   arrivedAt,
@@ -106,7 +105,7 @@ const noKeyElsewhere: ClientCheck = {
       if (target === undefined) return "the client made no successful GET";
       return [ruleFor(target, { times: 1, effect: { status: 307, headers: { Location: "$STAGED" } } })];
     },
-    async collect(sandbox: SandboxClient) {
+    async collect(sandbox) {
       const { items } = await sandbox.receivers.list();
       const each = await Promise.all(items.map(({ id }) => sandbox.receivers.requests(id)));
       return each.flatMap((list) => list.items);
