@@ -11,8 +11,8 @@ export interface OwnSource {
   source: string;
   /** The digest of its bytes, for bundles. */
   sha256?: string;
-  /** @param known the resources before it @throws OwnFault */
-  read(known: readonly Resource[]): Resource;
+  /** @param known the resources before it @throws OwnFault, DocumentError */
+  read(known: readonly Resource[], warn: (sentence: string) => void): Resource;
 }
 
 export interface OwnApi {
@@ -23,15 +23,17 @@ export interface OwnApi {
 /** The API with the operations of these sources. @throws OwnFault */
 export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
   const own: Resource[] = [];
+  const said: string[] = [];
   for (const { source, read } of sources) {
     try {
-      own.push(read([...RESOURCES, ...own]));
+      own.push(read([...RESOURCES, ...own], (sentence) => said.push(sentence)));
     } catch (error) {
       if (!(error instanceof OwnFault)) throw error;
       throw new OwnFault(`${source}: ${error.message}`);
     }
   }
-  return joinOwn(RESOURCES, own);
+  const { api, warnings } = joinOwn(RESOURCES, own);
+  return { api, warnings: [...said, ...warnings] };
 }
 
 /** The same as an option of the library. */
@@ -94,7 +96,7 @@ export function joinOwn(reference: readonly Resource[], own: readonly Resource[]
 
 /** The names by which an operation is found. */
 function listKeys({ id, method, path }: AnyOperation): string[] {
-  return [`id ${id}`, `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`];
+  return [`id ${id}`, `${method} ${path.replaceAll(/\{[^{}]+\}/g, "{}")}`];
 }
 
 function requireDistinct(

@@ -219,7 +219,8 @@ function emittingRules(
   };
 }
 
-function toFixtureReader(
+/** Lists of records of each collection, by its name. */
+export function toFixtureReader(
   collections: readonly AnyCollection[],
   factories: NonNullable<Resource["factories"]>,
 ): NonNullable<Resource["fixture"]> {

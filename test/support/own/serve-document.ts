@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { compileDocument } from "../../../src/documents/openapi/compile-document.ts";
 import { openDocument } from "../../../src/documents/openapi/open-document.ts";
+import { toOwnSource } from "../../../src/documents/openapi/openapi-source.ts";
+import { readDocument } from "../../../src/engine/documents/read-document.ts";
 import { apiKeys } from "../../../src/engine/resources/api-keys/schema.ts";
-import { API } from "../../../src/engine/resources/index.ts";
 import { assemble, type Understudy } from "../../../src/understudy.ts";
 
 /** A server without a socket whose sandbox `default` answers a document's operations. */
@@ -26,14 +26,15 @@ export interface Received {
 }
 
 export function serveDocument(text: string, bindings?: string): ServedDocument {
+  const document = openDocument(text, "openapi.yaml");
+  const file = bindings === undefined ? undefined : readDocument(bindings, { file: "bindings.yaml" });
   const understudy = assemble({
     seed: 7,
     clock: { mode: "frozen", now: Date.parse("2026-03-15T12:00:00Z") },
+    settings: { check_answers: "on" },
+    operations: [toOwnSource({ document, bindings: file })],
   });
   const sandbox = understudy.sandboxes.get("default")!;
-  const file = bindings === undefined ? undefined : openDocument(bindings, "bindings.yaml");
-  const compiled = compileDocument(openDocument(text, "openapi.yaml"), { bindings: file, known: API });
-  sandbox.setOwn([{ name: "openapi.yaml", ...compiled }]);
   const keys = new Map([...sandbox.world.read().all(apiKeys)].map(({ user_id, key }) => [user_id, key]));
   return {
     understudy,

@@ -1,0 +1,98 @@
+import { toHex } from "../../engine/bytes.ts";
+import { documentError } from "../../engine/documents/document-error.ts";
+import { readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
+import { createOwnApi, type OwnSource } from "../../engine/own/join.ts";
+import { digest } from "../../engine/platform.ts";
+import { getFileVersion, readFileText, realFile, showFile } from "../files.ts";
+import { dirname, resolve } from "../node-files.ts";
+import type { WatchedDocuments } from "../watch-documents.ts";
+import { isJson, openDocument } from "./open-document.ts";
+import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** The files of `--openapi`: documents, and files with bindings that name one. */
+export class OpenApiFiles {
+  readonly files: WatchedDocuments["files"] = {
+    filesInUse: () => new Set(this.versions.keys()),
+    isFileInUse: (file) => this.versions.has(file),
+    isOutdated: (file) => this.versions.get(file) !== getFileVersion(file),
+    onUse: (listener) => {
+      this.listeners.add(listener);
+      return () => this.listeners.delete(listener);
+    },
+  };
+  private readonly paths: readonly string[];
+  private readonly cwd: string;
+  private readonly listeners = new Set<() => void>();
+  /** By real path. */
+  private readonly versions = new Map<string, string>();
+
+  constructor(paths: readonly string[], cwd = process.cwd()) {
+    this.paths = paths;
+    this.cwd = cwd;
+  }
+
+  /**
+   * Reads the newest version of all files.
+   * @throws DocumentError for one that cannot be used
+   */
+  load(): readonly OwnSource[] {
+    const sources = this.paths.map((path) => toOwnSource(this.open(resolve(this.cwd, path))));
+    for (const listener of this.listeners) listener();
+    return sources;
+  }
+
+  private open(file: string): OpenApiDocument {
+    const { text, shown } = this.read(file, "OpenAPI document");
+    const document = openDocument(text, shown);
+    const named = isJson(document.value) ? document.value["openapi"] : undefined;
+    if (typeof named !== "string" || /^\d/.test(named)) return { document, sha256: toDigest(text) };
+    return this.openBeside(named, { file, bindings: readDocument(text, { file: shown }) });
+  }
+
+  /** The document that a file with bindings names. */
+  private openBeside(
+    named: string,
+    { file, bindings }: { file: string; bindings: UserDocument },
+  ): OpenApiDocument {
+    if (/^[a-z][\w+.-]*:\/\//i.test(named))
+      throw documentError(
+        bindings.file,
+        bindings.locate(["openapi"]),
+        `${named} is not a file; nothing is fetched, so download the document`,
+      );
+    const { text, shown } = this.read(resolve(dirname(file), named), "OpenAPI document");
+    return { document: openDocument(text, shown), bindings, sha256: toDigest(`${bindings.text}\0${text}`) };
+  }
+
+  private read(file: string, noun: string): { text: string; shown: string } {
+    const shown = showFile(file, this.cwd);
+    const real = realFile(file) ?? file;
+    this.versions.set(real, getFileVersion(real));
+    return { ...readFileText(real, { shown, noun, maxBytes: MAX_BYTES }), shown };
+  }
+}
+
+function toDigest(text: string): string {
+  return toHex(digest("sha256", text));
+}
+
+/** Applies edits of the files to a running server; a broken one leaves the last good version in force. */
+export function followOpenApi(
+  documents: OpenApiFiles,
+  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
+): WatchedDocuments {
+  return {
+    files: documents.files,
+    takeUp() {
+      try {
+        const sources = documents.load();
+        createOwnApi(sources);
+        edits.apply(sources);
+      } catch (error) {
+        edits.onProblem(error as Error);
+      }
+    },
+  };
+}

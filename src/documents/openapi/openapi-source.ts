@@ -1,0 +1,47 @@
+import type { Resource } from "../../engine/contract/resource.ts";
+import type { UserDocument } from "../../engine/documents/read-document.ts";
+import type { OwnSource } from "../../engine/own/join.ts";
+import { makeFactory } from "../../engine/own/make-record.ts";
+import { toFixtureReader } from "../../engine/own/own-resource.ts";
+import { compileDocument } from "./compile-document.ts";
+
+/** A document that was read, with the bindings beside it. */
+export interface OpenApiDocument {
+  document: UserDocument;
+  bindings?: UserDocument | undefined;
+  sha256?: string | undefined;
+}
+
+/** A document as a source of operations. */
+export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OwnSource {
+  const source = bindings?.file ?? document.file;
+  return {
+    source,
+    ...(sha256 !== undefined && { sha256 }),
+    read(known, warn) {
+      const events = known.flatMap((one) => one.events ?? []);
+      const { warnings, ...compiled } = compileDocument(document, {
+        bindings,
+        known: { resources: known, events },
+      });
+      for (const { file, line, column, message } of warnings)
+        warn(line > 0 ? `${file}:${line}:${column}: ${message}` : `${file}: ${message}`);
+      return toResource(compiled, known, { source, ...(sha256 !== undefined && { sha256 }) });
+    },
+  };
+}
+
+function toResource(
+  { collections, operations, events }: Pick<Resource, "collections" | "operations" | "events">,
+  known: readonly Resource[],
+  own: NonNullable<Resource["own"]>,
+): Resource {
+  const all = [...known.flatMap((one) => one.collections), ...collections];
+  const byName = new Map(all.map((one) => [one.name, one]));
+  const factories = Object.fromEntries(collections.map((one) => [one.name, makeFactory(one, byName)]));
+  return {
+    ...{ name: own.source, own, collections, events: events ?? [], factories },
+    operations: operations.map((operation) => ({ ...operation, own: own.source })),
+    fixture: toFixtureReader(collections, factories),
+  };
+}
