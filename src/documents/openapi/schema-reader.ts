@@ -51,8 +51,9 @@ export class SchemaReader {
   /** All other keywords in one schema without references and `allOf`. */
   plain(node: unknown): Json {
     return remember(this.known.plain, node, (schema) => {
-      const parts = [...this.listParts(schema, ["allOf"])];
-      if (parts.length === 1) return parts[0]!;
+      const parts = [...this.listParts(schema, ["allOf"])].filter(saysMore);
+      // The same object for each reference to it, so that circles are seen.
+      if (parts.length === 1 && parts[0]!["allOf"] === undefined) return parts[0]!;
       const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as Json;
       return merged;
     });
@@ -85,6 +86,8 @@ export class SchemaReader {
 }
 
 const NOTHING: Json = {};
+
+const saysMore = (part: Json) => Object.keys(part).some((key) => key !== "$ref" && key !== "allOf");
 
 function remember<T>(known: WeakMap<Json, T>, node: unknown, read: (schema: Json) => T): T {
   const schema = isJson(node) ? node : NOTHING;

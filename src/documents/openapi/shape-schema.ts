@@ -145,8 +145,10 @@ class Shaping {
       const shapes = prefixItems.map((one) => this.shape(one, { depth: depth + 1, above }));
       return { type: "array", prefixItems: shapes, minItems: shapes.length, maxItems: shapes.length };
     }
+    if (most === 0) return { const: [] };
     const ends = this.fields <= 0 || depth > MAX_DEPTH || above.includes(this.schemas.plain(items));
-    const shape = ends && least === 0 ? {} : this.shape(items, { depth: depth + 1, above });
+    if (ends && least === 0) return { const: [] };
+    const shape = this.shape(items, { depth: depth + 1, above });
     const isFixed = uniqueItems === true && (shape["const"] !== undefined || shape["type"] === "boolean");
     const count = ends ? least : Math.min(most, Math.max(least, isFixed ? 1 : 2));
     return {

@@ -28,6 +28,7 @@ export function toValues(call: Call, params: Json, body: unknown, id?: string): 
 }
 
 const PLACEHOLDER = /\{([\w.-]+)\}/g;
+const WORDS = ["query", "body", "now", "id", "base_url"];
 const CALLER = ["user_id", "organization_id", "key_id"];
 
 /** Replaces placeholders at any depth; a text that is one placeholder becomes its value, of whatever type. */
@@ -58,16 +59,11 @@ export function* listUnknown(template: unknown, params: readonly string[]): Gene
   else if (typeof template === "string")
     for (const [, name] of template.matchAll(PLACEHOLDER)) {
       const [first, second] = name!.split(".");
-      const known =
-        first === "caller"
-          ? CALLER.includes(second!)
-          : second !== undefined
-            ? ["query", "body"].includes(first!)
-            : ["now", "id", "base_url"].includes(first!);
+      const known = first === "caller" ? CALLER.includes(second!) : WORDS.includes(first!);
       if (!params.includes(name!) && !known) yield name!;
     }
 }
 
 export function listKnown(params: readonly string[]): string[] {
-  return [...params, ...CALLER.map((name) => `caller.${name}`), "now", "id", "base_url"];
+  return [...params, ...CALLER.map((name) => `caller.${name}`), ...WORDS];
 }

@@ -1,0 +1,465 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type ServedDocument, serveDocument } from "../support/own/serve-document.ts";
+
+const open: ServedDocument[] = [];
+
+function serve(text: string, bindings?: string): ServedDocument {
+  const served = serveDocument(text, bindings);
+  open.push(served);
+  return served;
+}
+
+afterEach(async () => {
+  for (const { understudy } of open.splice(0)) await understudy.close();
+});
+
+const document = (paths: string, { version = "3.1.0", more = "" } = {}) =>
+  `openapi: ${version}\ninfo: { title: t, version: "1" }\n${more}\npaths:\n${paths}`;
+const json = (schema: string) => `{ description: d, content: { application/json: { schema: ${schema} } } }`;
+const get = (path: string, schema: string, more = "") =>
+  `  ${path}:\n    get: { operationId: get, ${more} responses: { "200": ${json(schema)} } }\n`;
+const post = (schema: string, more = "") =>
+  `  /v1/things:\n    post: { operationId: post, requestBody: { required: true, content: { application/json: { schema: ${schema} } } }, ${more} responses: { "201": { description: d } } }\n`;
+
+describe("an operation without a binding", () => {
+  it("answers its example and says so", async () => {
+    const { send } = serve(document(get("/v1/hello", "{ type: object, example: { a: 1 } }")));
+    const { status, headers, body } = await send("GET", "/v1/hello");
+    expect([status, headers.get("x-sandbox-decision"), body]).toEqual([200, "example", { a: 1 }]);
+  });
+
+  it("answers a value drawn from the seed and says so", async () => {
+    const schema =
+      "{ type: object, required: [id, at], properties: { id: { type: string, format: uuid }, at: { type: string, format: date-time }, n: { type: integer, minimum: 5, maximum: 6 } } }";
+    const text = document(
+      get(
+        "/v1/hello/{x}",
+        schema,
+        "parameters: [{ name: x, in: path, required: true, schema: { type: string } }],",
+      ),
+    );
+    const [first, second] = [serve(text), serve(text)];
+    const { headers, body } = await first.send("GET", "/v1/hello/a");
+    expect(headers.get("x-sandbox-decision")).toBe("generated");
+    expect(body).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      at: expect.stringMatching(/^2026-/),
+      n: expect.toSatisfy((n) => n === 5 || n === 6),
+    });
+    expect((await second.send("GET", "/v1/hello/a")).body).toEqual(body);
+    expect((await second.send("GET", "/v1/hello/b")).body).not.toEqual(body);
+  });
+
+  it("answers a bounded value of a schema that refers to itself", async () => {
+    const tree =
+      document(get("/v1/tree", '{ $ref: "#/components/schemas/Tree" }')) +
+      'components: { schemas: { Tree: { type: object, required: [name, children], properties: { name: { type: string }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } }, parent: { $ref: "#/components/schemas/Tree" } } } } }\n';
+    const { body } = await serve(tree).send("GET", "/v1/tree");
+    expect(JSON.stringify(body).length).toBeLessThan(2000);
+    expect(body).toMatchObject({ name: expect.any(String), children: [] });
+  });
+
+  it("answers no body if the document describes none", async () => {
+    const { send } = serve(document("  /v1/x:\n    delete: { responses: { '204': { description: d } } }\n"));
+    expect((await send("DELETE", "/v1/x")).status).toBe(204);
+  });
+
+  it("asks for a credential only where the document does", async () => {
+    const { send } = serve(
+      document(
+        `${get("/v1/free", "{ type: object }")}  /v1/closed:\n    get: { operationId: closed, security: [{ key: [] }], responses: { "200": ${json("{ type: object }")} } }\n`,
+      ),
+    );
+    expect((await send("GET", "/v1/free", { user: null })).status).toBe(200);
+    expect((await send("GET", "/v1/closed", { user: null })).status).toBe(401);
+    expect((await send("GET", "/v1/closed")).status).toBe(200);
+  });
+});
+
+describe("a request is validated by the document", () => {
+  const check = async (schema: string, body: unknown, version?: string) =>
+    (
+      await serve(document(post(schema), version === undefined ? {} : { version })).send(
+        "POST",
+        "/v1/things",
+        { body },
+      )
+    ).status;
+
+  it.each([
+    [
+      "null where 3.0 says nullable",
+      "{ type: object, properties: { a: { type: string, nullable: true } } }",
+      { a: null },
+      201,
+    ],
+    ["null where 3.0 does not", "{ type: object, properties: { a: { type: string } } }", { a: null }, 422],
+    [
+      "a nullable enum",
+      "{ type: object, properties: { a: { type: string, enum: [x], nullable: true } } }",
+      { a: null },
+      201,
+    ],
+    [
+      "nullable beside allOf",
+      "{ type: object, properties: { a: { nullable: true, allOf: [{ type: object }] } } }",
+      { a: null },
+      201,
+    ],
+    [
+      "the bound itself, if it is exclusive",
+      "{ type: object, properties: { a: { type: integer, minimum: 1, exclusiveMinimum: true } } }",
+      { a: 1 },
+      422,
+    ],
+    [
+      "the bound itself, if it is not",
+      "{ type: object, properties: { a: { type: integer, minimum: 1, exclusiveMinimum: false } } }",
+      { a: 1 },
+      201,
+    ],
+    [
+      "without what only answers have",
+      "{ type: object, required: [id, a], properties: { id: { type: string, readOnly: true }, a: { type: string } } }",
+      { a: "x" },
+      201,
+    ],
+    [
+      "unknown fields of an open object",
+      "{ type: object, properties: { a: { type: string } } }",
+      { b: 1 },
+      201,
+    ],
+    [
+      "unknown fields of a closed one",
+      "{ type: object, additionalProperties: false, properties: { a: { type: string } } }",
+      { b: 1 },
+      422,
+    ],
+    [
+      "a format that only describes",
+      "{ type: object, properties: { a: { type: string, format: phone } } }",
+      { a: "x" },
+      201,
+    ],
+    [
+      "a pattern of other languages",
+      '{ type: object, properties: { a: { type: string, pattern: "(?i)x" } } }',
+      { a: "x" },
+      201,
+    ],
+  ])("%s", async (_, schema, body, status) => {
+    expect(await check(schema, body, "3.0.3")).toBe(status);
+  });
+
+  const PETS = `{ oneOf: [{ $ref: "#/components/schemas/Cat" }, { $ref: "#/components/schemas/Dog" }], discriminator: { propertyName: kind, mapping: { cat: "#/components/schemas/Cat", dog: Dog } } }`;
+  const COMPONENTS = `components:
+  schemas:
+    Cat: { type: object, required: [kind, lives], properties: { kind: { type: string }, lives: { type: integer } } }
+    Dog: { type: object, required: [kind], properties: { kind: { type: string }, lives: { type: integer } } }
+`;
+
+  it("by the schema that the discriminator selects, although both fit", async () => {
+    const { send } = serve(document(post(PETS)) + COMPONENTS);
+    expect((await send("POST", "/v1/things", { body: { kind: "cat", lives: 9 } })).status).toBe(201);
+    const { status, body } = await send("POST", "/v1/things", { body: { kind: "cat" } });
+    expect([status, body.error.details.field]).toEqual([422, "lives"]);
+    const other = await send("POST", "/v1/things", { body: { kind: "bird" } });
+    expect([other.status, other.body.error.details.field]).toEqual([422, "kind"]);
+  });
+
+  const query = async (parameter: string, search: string) => {
+    const { send } = serve(document(get("/v1/list", "{ type: object }", `parameters: [${parameter}],`)));
+    return (await send("GET", `/v1/list?${search}`)).status;
+  };
+
+  it.each([
+    ["{ name: n, in: query, schema: { type: number } }", "n=1.5", 200],
+    ["{ name: n, in: query, schema: { type: integer } }", "n=1.5", 422],
+    ["{ name: n, in: query, required: true, schema: { type: integer } }", "", 422],
+    ["{ name: b, in: query, schema: { type: boolean } }", "b=false", 200],
+    ["{ name: a, in: query, schema: { type: array, items: { type: integer } } }", "a=1&a=2", 200],
+    ["{ name: a, in: query, schema: { type: array, items: { type: integer } } }", "a=1", 200],
+    ["{ name: a, in: query, schema: { type: array, items: { type: integer } } }", "a[]=1&a[]=2", 200],
+    ["{ name: a, in: query, explode: false, schema: { type: array, maxItems: 2 } }", "a=1,2,3", 422],
+    [
+      "{ name: a, in: query, style: pipeDelimited, explode: false, schema: { type: array, minItems: 2 } }",
+      "a=1|2",
+      200,
+    ],
+    [
+      "{ name: f, in: query, style: deepObject, schema: { type: object, required: [min], properties: { min: { type: integer } } } }",
+      "f[min]=3",
+      200,
+    ],
+    [
+      "{ name: f, in: query, style: deepObject, schema: { type: object, required: [min], properties: { min: { type: integer } } } }",
+      "f[min]=x",
+      422,
+    ],
+    [
+      "{ name: f, in: query, schema: { type: object, properties: { min: { type: integer, minimum: 5 } } } }",
+      "min=3",
+      422,
+    ],
+    [
+      "{ name: q, in: query, content: { application/json: { schema: { type: object, required: [a] } } } }",
+      "q=%7B%22a%22:1%7D",
+      200,
+    ],
+    [
+      "{ name: q, in: query, content: { application/json: { schema: { type: object, required: [a] } } } }",
+      "q=nonsense",
+      422,
+    ],
+    ["{ name: X-Trace, in: header, required: true, schema: { type: string } }", "", 422],
+    ["{ name: session, in: cookie, required: true, schema: { type: string } }", "", 422],
+  ])("with the styles of parameters: %s, %s", async (parameter, search, status) => {
+    expect(await query(parameter, search)).toBe(status);
+  });
+
+  it("that is a url-encoded form with nested names", async () => {
+    const text = document(`  /v1/form:
+    post:
+      requestBody: { required: true, content: { application/x-www-form-urlencoded: { schema: { type: object, required: [amount, items], properties: { amount: { type: integer }, items: { type: array, items: { type: object, required: [price], properties: { price: { type: integer } } } }, expand: { type: array, items: { type: string } } } } } } }
+      responses: { "204": { description: d } }
+`);
+    const { send } = serve(text);
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const form = "amount=5&items[0][price]=3&items[1][price]=4&expand[]=a&expand[]=b";
+    expect((await send("POST", "/v1/form", { body: form, headers })).status).toBe(204);
+    const { status, body } = await send("POST", "/v1/form", { body: "amount=5&items[0][price]=x", headers });
+    expect([status, body.error.details.field]).toEqual([422, "items[0].price"]);
+    expect((await send("POST", "/v1/form", { body: { amount: 5 } })).status).toBe(415);
+  });
+
+  it("on paths with more than one parameter in a part", async () => {
+    const { send } = serve(
+      document(
+        `${get("/v1/items/{id}:{verb}", "{ type: object, example: { a: 1 } }", "parameters: [{ name: id, in: path, required: true, schema: { type: integer } }, { name: verb, in: path, required: true, schema: { type: string } }],")}  /v1/items/{item-id}:\n    get: { operationId: one, parameters: [{ name: item-id, in: path, required: true, schema: { type: string } }], responses: { "200": ${json("{ example: { b: 2 } }")} } }\n`,
+      ),
+    );
+    expect((await send("GET", "/v1/items/7:cancel")).body).toEqual({ a: 1 });
+    expect((await send("GET", "/v1/items/x:cancel")).status).toBe(422);
+    expect((await send("GET", "/v1/items/7")).body).toEqual({ b: 2 });
+  });
+
+  it("under the path of the first server", async () => {
+    const { send } = serve(
+      document(get("/hello", "{ example: 1 }"), {
+        more: "servers: [{ url: 'https://{host}/api/{v}', variables: { host: { default: a.test }, v: { default: v3 } } }]",
+      }),
+    );
+    expect((await send("GET", "/api/v3/hello")).status).toBe(200);
+    expect((await send("GET", "/hello")).status).toBe(404);
+  });
+});
+
+describe("a refusal", () => {
+  const refusing = (schema: string, key = "default") =>
+    document(
+      `  /v1/things:\n    get: { parameters: [{ name: n, in: query, required: true, schema: { type: integer } }], responses: { "200": { description: d }, ${key}: ${json(schema)} } }\n`,
+    );
+
+  it("has the document's schema for its status", async () => {
+    const { send } = serve(
+      refusing(
+        "{ type: object, required: [error], properties: { error: { type: object, required: [code, message, request_id], properties: { code: { type: integer }, message: { type: string }, request_id: { type: string }, hint: { type: string } } } } }",
+      ),
+    );
+    const { status, body, headers } = await send("GET", "/v1/things?n=x");
+    expect(status).toBe(422);
+    expect(body).toEqual({
+      error: { code: 422, message: "n must be integer", request_id: headers.get("x-request-id") },
+    });
+  });
+
+  it("has it also for a range of statuses, with lists of errors and words in lower case", async () => {
+    const schema =
+      "{ type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [reason, field], properties: { reason: { enum: [invalid_input, other] }, field: { type: string } } } } } }";
+    const { body } = await serve(refusing(schema, '"4XX"')).send("GET", "/v1/things");
+    expect(body).toEqual({ errors: [{ reason: "invalid_input", field: "n" }] });
+  });
+
+  it("has envelope A if the document describes none", async () => {
+    const { body } = await serve(refusing("{ type: object }", '"404"')).send("GET", "/v1/things");
+    expect(body).toMatchObject({ success: false, error: { code: "INVALID_INPUT", details: { field: "n" } } });
+  });
+});
+
+const NOTE = `components:
+  schemas:
+    Note:
+      type: object
+      required: [id, text, created_at]
+      properties:
+        id: { type: integer, readOnly: true }
+        text: { type: string, minLength: 1 }
+        done: { type: boolean, default: false }
+        secret: { type: string, writeOnly: true }
+        created_at: { type: string, format: date-time, readOnly: true }
+`;
+const ref = '{ $ref: "#/components/schemas/Note" }';
+const NOTES = `${document(`  /v1/notes:
+    get:
+      operationId: listNotes
+      parameters: [{ name: done, in: query, schema: { type: boolean } }]
+      responses: { "200": ${json(`{ type: object, required: [notes, count], properties: { notes: { type: array, items: ${ref} }, count: { type: integer } } }`)} }
+    post:
+      operationId: createNote
+      requestBody: { required: true, content: { application/json: { schema: ${ref} } } }
+      responses: { "201": ${json(ref)} }
+  /v1/notes/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+    get: { operationId: getNote, responses: { "200": ${json(ref)} } }
+    put:
+      operationId: replaceNote
+      requestBody: { required: true, content: { application/json: { schema: ${ref} } } }
+      responses: { "200": ${json(ref)} }
+    patch:
+      operationId: updateNote
+      requestBody: { required: true, content: { application/json: { schema: { type: object, properties: { text: { type: string }, done: { type: boolean } } } } } }
+      responses: { "200": ${json(ref)} }
+    delete: { operationId: deleteNote, responses: { "204": { description: d } } }
+`)}${NOTE}`;
+
+describe("a plain pair of paths", () => {
+  it("lists, creates, retrieves, updates, replaces and deletes records of its own collection", async () => {
+    const { send, understudy } = serve(NOTES);
+    const {
+      status,
+      headers,
+      body: note,
+    } = await send("POST", "/v1/notes", { body: { text: "a", secret: "s" } });
+    expect([status, headers.get("x-sandbox-decision")]).toEqual([201, "ok"]);
+    expect(note).toEqual({ id: 1, text: "a", done: false, created_at: "2026-03-15T12:00:00.000Z" });
+    expect((await send("POST", "/v1/notes", { body: { text: "" } })).status).toBe(422);
+    await send("POST", "/v1/notes", { body: { text: "b", done: true } });
+    expect((await send("GET", "/v1/notes")).body).toMatchObject({ count: 2 });
+    expect((await send("GET", "/v1/notes?done=true")).body).toMatchObject({
+      count: 1,
+      notes: [{ text: "b" }],
+    });
+    expect((await send("GET", "/v1/notes/1")).body).toEqual(note);
+    expect((await send("GET", "/v1/notes/9")).status).toBe(404);
+    expect((await send("GET", "/v1/notes/x")).status).toBe(422);
+    expect((await send("PATCH", "/v1/notes/1", { body: { done: true } })).body).toEqual({
+      ...note,
+      done: true,
+    });
+    expect((await send("PUT", "/v1/notes/1", { body: { text: "c" } })).body).toEqual({ ...note, text: "c" });
+    expect((await send("DELETE", "/v1/notes/1")).status).toBe(204);
+    expect((await send("GET", "/v1/notes")).body).toMatchObject({ count: 1 });
+    const world = understudy.sandboxes.get("default")!;
+    expect(world.api.collections.at(-1)!.name).toBe("notes");
+  });
+
+  it("is rolled back, forked and rewound like any resource", async () => {
+    const { send, understudy } = serve(NOTES);
+    const sandbox = understudy.sandboxes.get("default")!;
+    const empty = sandbox.value();
+    await send("POST", "/v1/notes", { body: { text: "a" } });
+    sandbox.restore(empty);
+    expect((await send("GET", "/v1/notes")).body).toEqual({ notes: [], count: 0 });
+  });
+});
+
+describe("a binding to a collection of the reference", () => {
+  const thread =
+    "{ type: object, required: [id, title], properties: { id: { type: string }, title: { type: string }, owner_id: { type: string }, created_at: { type: string, format: date-time }, pinned: { type: boolean } } }";
+  const text = document(`  /v1/organizations/{organization_id}/threads:
+    parameters: [{ name: organization_id, in: path, required: true, schema: { type: string } }]
+    get:
+      operationId: listThreads
+      security: [{ key: [] }]
+      parameters: [{ name: limit, in: query, schema: { type: integer, default: 2 } }, { name: offset, in: query, schema: { type: integer } }]
+      responses: { "200": ${json(`{ type: object, properties: { data: { type: array, items: ${thread} }, total: { type: integer }, has_more: { type: boolean } } }`)} }
+    post:
+      operationId: createThread
+      security: [{ key: [] }]
+      requestBody: { required: true, content: { application/json: { schema: { type: object, required: [title], properties: { title: { type: string } } } } } }
+      responses: { "201": ${json(thread)} }
+  /v1/threads/{thread_id}/title:
+    put:
+      operationId: renameThread
+      security: [{ key: [] }]
+      parameters: [{ name: thread_id, in: path, required: true, schema: { type: string } }]
+      requestBody: { required: true, content: { application/json: { schema: { type: object, required: [title], properties: { title: { type: string } } } } } }
+      responses: { "200": ${json(thread)} }
+  /v1/threads/{thread_id}:
+    delete: { operationId: deleteThread, responses: { "204": { description: d } } }
+`);
+  const bindings = `openapi: ./openapi.yaml
+operations:
+  listThreads: { list: threads, items_at: data, page: { limit: limit, offset: offset }, access: member }
+  createThread: { create: threads, set: { owner_id: "{caller.user_id}" }, emit: thread.created, access: member }
+  renameThread: { update: threads, access: member }
+  deleteThread: { delete: threads }
+`;
+  const THREADS = "/v1/organizations/org_acme/threads";
+
+  it("works on its records, with pages", async () => {
+    const { send } = serve(text, bindings);
+    const { body: made } = await send("POST", THREADS, { body: { title: "New" } });
+    expect(made).toMatchObject({ id: expect.stringMatching(/^thread_/), title: "New", owner_id: "usr_dan" });
+    const { body } = await send("GET", THREADS);
+    expect(body.data[0]).toEqual(made);
+    expect([body.data.length, body.has_more]).toEqual([Math.min(2, body.total), body.total > 2]);
+    expect((await send("GET", `${THREADS}?offset=1`)).body.data[0]).not.toEqual(made);
+    const renamed = await send("PUT", `/v1/threads/${made.id}/title`, { body: { title: "Newer" } });
+    expect(renamed.body).toMatchObject({ id: made.id, title: "Newer" });
+    // The reference has this operation: it is the reference's.
+    const removed = await send("DELETE", `/v1/threads/${made.id}`);
+    expect([removed.status, removed.body.message]).toEqual([200, "Thread deleted successfully"]);
+  });
+
+  it("asks for membership of the organization in the path, then of the record's", async () => {
+    const { send } = serve(text, bindings);
+    expect((await send("GET", "/v1/organizations/org_globex/threads")).body.error.code).toBe(
+      "ORGANIZATION_ACCESS_DENIED",
+    );
+    expect((await send("GET", "/v1/organizations/org_none/threads")).body.error.code).toBe(
+      "ORGANIZATION_NOT_FOUND",
+    );
+    expect((await send("GET", THREADS, { user: null })).status).toBe(401);
+  });
+
+  it("emits the event of the change once", async () => {
+    const { send, understudy } = serve(text, bindings);
+    const world = understudy.sandboxes.get("default")!.world;
+    const emitted: string[] = [];
+    const before = world.transact.bind(world);
+    world.transact = ((change: never, by: never) =>
+      before((tx) => {
+        const result = (change as (tx: unknown) => unknown)(tx);
+        emitted.push(...tx.emitted.map(({ event }) => event));
+        return result;
+      }, by)) as never;
+    await send("POST", THREADS, { body: { title: "New" } });
+    expect(emitted).toEqual(["thread.created"]);
+  });
+});
+
+describe("placeholders and fixed answers", () => {
+  it("say who calls, and repeat what was sent", async () => {
+    const text = document(`  /v1/me:
+    get: { operationId: me, security: [{ k: [] }], responses: { "200": ${json("{ type: object, required: [id, name], properties: { id: { type: string }, name: { type: string }, email: { type: string } } }")} } }
+  /v1/echo/{word}:
+    post:
+      operationId: echo
+      parameters: [{ name: word, in: path, required: true, schema: { type: string } }, { name: n, in: query, schema: { type: integer } }]
+      requestBody: { content: { application/json: { schema: { type: object } } } }
+      responses: { "200": ${json("{ type: object }")} }
+`);
+    const { send } = serve(
+      text,
+      'openapi: ./openapi.yaml\noperations:\n  me: { retrieve: users, id: "{caller.user_id}" }\n  echo: { answer: { word: "{word}", n: "{query.n}", all: "{body}", text: "{word} at {now}" }, status: 202 }\n',
+    );
+    expect((await send("GET", "/v1/me", { user: "usr_ben" })).body).toMatchObject({ id: "usr_ben" });
+    const { status, body } = await send("POST", "/v1/echo/hi?n=3", { body: { a: [1] } });
+    expect([status, body]).toEqual([
+      202,
+      { word: "hi", n: 3, all: { a: [1] }, text: "hi at 2026-03-15T12:00:00.000Z" },
+    ]);
+  });
+});
