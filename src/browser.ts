@@ -132,7 +132,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
 }
 
 function readOperations(exports: object, log: Pick<Console, "warn">) {
-  const { api, warnings } = createOwnApi([declaredIn(exports, "operations")]);
+  const { api, warnings } = createOwnApi([declaredIn(exports, { source: "operations" })]);
   for (const warning of warnings) log.warn(warning);
   return api;
 }

@@ -16,6 +16,11 @@ export const START_FLAGS = {
   fixture: { type: "string", describe: "Initial data: name or file of a fixture [default: reference]" },
   scenario: { type: "string", array: true, describe: "Scenario (name or file) to switch on; repeatable" },
   scenarios: { type: "string", describe: "Folder of your own scenarios [default: ./scenarios]" },
+  operations: {
+    type: "string",
+    array: true,
+    describe: "File or folder (TypeScript, JavaScript) of operations of your own; repeatable",
+  },
   seed: { type: "number", minimum: 0, describe: "Seed of all generated ids and text [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
   delay: { type: "string", describe: "Delay of every answer: 200ms, or percentiles such as 80ms/1s" },
@@ -75,7 +80,7 @@ export const START_FLAGS = {
     type: "string",
     describe: "File with these options and settings [default: understudy.config.yaml]",
   },
-  watch: { type: "boolean", describe: "Reload fixture and scenario files that change (--no-watch: do not)" },
+  watch: { type: "boolean", describe: "Reload files that change (--no-watch: do not)" },
   quiet: { type: "boolean", describe: "Print nothing but failures" },
   "ready-file": { type: "string", describe: "Write {url, console, pid, token} here once ready" },
 } as const satisfies Record<string, Flag>;

@@ -3,6 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
+import type { OwnOperations } from "../documents/own-operations.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
@@ -23,6 +24,8 @@ export interface StartOptions {
   readyFile: string | undefined;
   quiet: boolean;
   watch: boolean;
+  /** The files of `--operations`. */
+  operations: OwnOperations | undefined;
   server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
 }
 
@@ -58,13 +61,16 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   requireProxies(trustProxy);
   const most = all["max-sandboxes"];
   if (most !== undefined) requireMaxSandboxes(most, all.shared);
+  const operations = await openOperations(all.operations);
   return {
     port,
     host,
     readyFile,
     quiet: all.quiet === true,
     watch: all.watch !== false,
+    operations,
     server: {
+      operations: await operations?.load(),
       fixture: all.fixture ?? "reference",
       seed,
       clock: all.clock === undefined ? undefined : readClock(all.clock),
@@ -89,6 +95,13 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
       allowHosts: [...ownNames(host), ...(all["allow-host"] ?? [])],
     },
   };
+}
+
+/** Its code is only loaded where it is needed. */
+async function openOperations(paths: readonly string[] = []): Promise<OwnOperations | undefined> {
+  if (paths.length === 0) return undefined;
+  const { OwnOperations } = await import("../documents/own-operations.ts");
+  return new OwnOperations(paths);
 }
 
 /** Its code is only loaded where it is needed. @throws UsageError */

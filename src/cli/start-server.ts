@@ -1,5 +1,7 @@
 import type { HttpServing } from "../client/mcp/serve.ts";
+import type { OwnOperations } from "../documents/own-operations.ts";
 import type { DocumentWatch } from "../documents/watch-documents.ts";
+import { DocumentError } from "../engine/documents/document-error.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
@@ -38,7 +40,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
   // After the start, to not slow it down.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
-  const watch = await watchFiles(understudy);
+  const watch = await watchFiles(understudy, options.operations);
   stops.push(() => watch.close());
 }
 
@@ -49,7 +51,10 @@ async function loadMcp(own: HttpServing) {
 }
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */
-async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
+async function watchFiles(
+  understudy: Understudy,
+  operations: OwnOperations | undefined,
+): Promise<DocumentWatch> {
   const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
     import("../documents/follow-edits.ts"),
@@ -69,7 +74,23 @@ async function watchFiles(understudy: Understudy): Promise<DocumentWatch> {
       printError(`a scenario was not reloaded, because its file has problems:\n${error.formatWithFrames()}`),
   });
   // If the system has no watches left, the server reports that and goes on.
-  return watchDocuments([fixtures, scenarios], ({ message }) => printError(message));
+  const followed = [fixtures, scenarios];
+  if (operations !== undefined) {
+    const { followOperations } = await import("../documents/own-operations.ts");
+    followed.push(
+      followOperations(operations, {
+        apply(sources) {
+          understudy.setOperations(sources);
+          printError("the operations were edited and reloaded");
+        },
+        onProblem: (error) =>
+          printError(
+            `the operations were not reloaded:\n${error instanceof DocumentError ? error.formatWithFrames() : error.message}`,
+          ),
+      }),
+    );
+  }
+  return watchDocuments(followed, ({ message }) => printError(message));
 }
 
 /** The first signal lets open requests finish; a second does not wait. Returns an undo. */

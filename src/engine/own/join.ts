@@ -3,7 +3,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import type { Resource } from "../contract/resource.ts";
 import { RESOURCES } from "../resources/index.ts";
-import { isDeclaration, ownResource } from "./own-resource.ts";
+import { type DeclarationSource, isDeclaration, ownResource } from "./own-resource.ts";
 
 /** A file of own operations, or another source of them. */
 export interface OwnSource {
@@ -29,7 +29,7 @@ export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
       own.push(read([...RESOURCES, ...own], (sentence) => said.push(sentence)));
     } catch (error) {
       if (!(error instanceof OwnFault)) throw error;
-      throw new OwnFault(`${source}: ${error.message}`);
+      throw new OwnFault(`${source}: ${error.message}`, { subject: error.subject });
     }
   }
   const { api, warnings } = joinOwn(RESOURCES, own);
@@ -38,16 +38,16 @@ export function createOwnApi(sources: readonly OwnSource[]): OwnApi {
 
 /** The same as an option of the library. */
 export function declaredOperations(exports: object | undefined): { operations?: readonly OwnSource[] } {
-  return exports === undefined ? {} : { operations: [declaredIn(exports, "operations")] };
+  return exports === undefined ? {} : { operations: [declaredIn(exports, { source: "operations" })] };
 }
 
 /** The declarations that a module exports, or those of a list. */
-export function declaredIn(exports: unknown, source: string, sha256?: string): OwnSource {
+export function declaredIn(exports: unknown, own: DeclarationSource): OwnSource {
   const values = Object.values(exports as object).flatMap((one) => (Array.isArray(one) ? one : [one]));
   const declarations = [...new Set(values.filter(isDeclaration))];
-  const own = { source, ...(sha256 !== undefined && { sha256 }) };
+  const { source, sha256 } = own;
   return {
-    ...own,
+    ...{ source, ...(sha256 !== undefined && { sha256 }) },
     read(known) {
       if (declarations.length === 0)
         throw new OwnFault(
@@ -83,6 +83,7 @@ export function joinOwn(reference: readonly Resource[], own: readonly Resource[]
           other.own === operation.own ? `${other.own} declares` : `${other.own} and ${operation.own} declare`;
         throw new OwnFault(
           `${place} ${key.replace(/^id /, "the operation ")} twice: ${other.id} and ${operation.id}`,
+          { subject: operation.id },
         );
       }
       for (const key of listKeys(operation)) seen.set(key, operation);
@@ -111,6 +112,7 @@ function requireDistinct(
       if (other !== undefined)
         throw new OwnFault(
           `${resource.own?.source ?? resource.name} declares the ${noun} ${name}, which ${other.own === undefined ? "the reference" : other.own.source} has already`,
+          { subject: name },
         );
       owners.set(name, resource);
     }

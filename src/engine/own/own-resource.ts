@@ -72,6 +72,8 @@ export interface DeclarationSource {
   source: string;
   /** The digest of its bytes. */
   sha256?: string;
+  /** The file of each declaration, where there are several. */
+  files?: ReadonlyMap<unknown, string>;
 }
 
 /** Whether an export of a file is a declaration. */
@@ -92,7 +94,8 @@ export function ownResource(
 ): Resource {
   const collections = declarations.filter((one) => one.kind === "collection");
   const twice = collections.find(({ name }, at) => collections.findIndex((one) => one.name === name) < at);
-  if (twice !== undefined) throw new OwnFault(`the collection ${twice.name} is declared twice`);
+  if (twice !== undefined)
+    throw new OwnFault(`the collection ${twice.name} is declared twice`, { subject: twice.name });
   const made = new Map(collections.map((given) => [given.name, toCollection(given)]));
   const all = new Map([
     ...known.flatMap((one) => one.collections).map((one) => [one.name, one] as const),
@@ -111,7 +114,7 @@ export function ownResource(
   );
   return {
     name: own.source,
-    own,
+    own: { source: own.source, ...(own.sha256 !== undefined && { sha256: own.sha256 }) },
     collections: [...made.values()],
     operations: declarations
       .filter((one) => one.kind === "operation")
@@ -125,9 +128,14 @@ export function ownResource(
 
 function toCollection({ name, prefix, record }: GivenCollection): AnyCollection {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
-    throw new OwnFault(`${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`);
+    throw new OwnFault(
+      `${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`,
+      { subject: name },
+    );
   if (!/^[a-z]+_$/.test(prefix))
-    throw new OwnFault(`${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`);
+    throw new OwnFault(`${name}: the prefix ${JSON.stringify(prefix)} must be letters and an underscore`, {
+      subject: name,
+    });
   const schema = record as unknown as TObject;
   const references = Object.entries(schema.properties).filter(([, field]) => "x-refers-to" in field);
   const ordered = isInstantField(schema.properties["created_at"]);
@@ -164,14 +172,18 @@ function toEvent(
   factories: NonNullable<Resource["factories"]>,
 ): AnyEvent {
   const of = all.get(about.name);
-  if (of === undefined) throw new OwnFault(`the event ${name} is about ${about.name}, which does not exist`);
+  if (of === undefined)
+    throw new OwnFault(`the event ${name} is about ${about.name}, which does not exist`, { subject: name });
   const { properties } = of.schema as TObject;
   const missing = data.find((field) => properties[field] === undefined);
   if (missing !== undefined)
-    throw new OwnFault(`the event ${name} sends ${missing}, which is not a field of ${of.name}`);
+    throw new OwnFault(`the event ${name} sends ${missing}, which is not a field of ${of.name}`, {
+      subject: missing,
+    });
   if (organization === undefined && properties["organization_id"] === undefined)
     throw new OwnFault(
       `the event ${name} needs \`organization\`, since ${of.name} have no organization_id: whose webhooks receive it?`,
+      { subject: name },
     );
   const factory = factories[of.name];
   return event({
@@ -198,7 +210,8 @@ function emittingRules(
   const find = (name: string | undefined) => {
     if (name === undefined) return undefined;
     const found = events.get(name);
-    if (found === undefined) throw new OwnFault(`${of.name} emits ${name}, which is not an event`);
+    if (found === undefined)
+      throw new OwnFault(`${of.name} emits ${name}, which is not an event`, { subject: name });
     return found;
   };
   const [insert, update, remove] = [find(emits.insert), find(emits.update), find(emits.remove)];
@@ -247,7 +260,7 @@ function toOperation(
   { own, shownSchema, eventsByName }: OperationContext,
 ): AnyOperation {
   const { id, method, path, access = "member", emit: emits } = given;
-  const wrong = (said: string) => new OwnFault(`the operation ${String(id)} ${said}`);
+  const wrong = (said: string) => new OwnFault(`the operation ${String(id)} ${said}`, { subject: id });
   if (typeof id !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(id))
     throw wrong("needs an id such as notes.create");
   if (!METHODS.includes(method))
@@ -273,7 +286,7 @@ function toOperation(
   const declared: AnyOperation = operation({
     id,
     section: "own",
-    own: own.source,
+    own: own.files?.get(given) ?? own.source,
     method,
     path,
     summary: given.summary ?? id,
@@ -333,6 +346,7 @@ function toAccess(
     return { authorize: (call) => requireOwner(call, organization(call)), errors: ADMINISTRATOR_ERRORS };
   throw new OwnFault(
     `access is public, caller, member, admin, owner or a function, not ${JSON.stringify(access)}`,
+    { subject: access },
   );
 }
 
@@ -378,7 +392,8 @@ function inlineRecords(schema: object, all: ReadonlyMap<string, AnyCollection>):
     if (name === undefined)
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, put(inner)]));
     const found = all.get(name);
-    if (found === undefined) throw new OwnFault(`record(${JSON.stringify(name)}) names no collection`);
+    if (found === undefined)
+      throw new OwnFault(`record(${JSON.stringify(name)}) names no collection`, { subject: name });
     return shownRecord(found);
   };
   return put(schema) as TSchema;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { openDocument } from "../../../src/documents/openapi/open-document.ts";
 import { toOwnSource } from "../../../src/documents/openapi/openapi-source.ts";
 import { readDocument } from "../../../src/engine/documents/read-document.ts";
-import { apiKeys } from "../../../src/engine/resources/api-keys/schema.ts";
+import { findKeyOfUser } from "../../../src/engine/resources/api-keys/rules.ts";
 import { assemble, type Understudy } from "../../../src/understudy.ts";
 
 /** A server without a socket whose sandbox `default` answers a document's operations. */
@@ -34,24 +34,24 @@ export function serveDocument(text: string, bindings?: string): ServedDocument {
     settings: { check_answers: "on" },
     operations: [toOwnSource({ document, bindings: file })],
   });
+  return { understudy, send: sendTo(understudy) };
+}
+
+export function sendTo(understudy: Understudy): ServedDocument["send"] {
   const sandbox = understudy.sandboxes.get("default")!;
-  const keys = new Map([...sandbox.world.read().all(apiKeys)].map(({ user_id, key }) => [user_id, key]));
-  return {
-    understudy,
-    async send(method, path, { body, user = "usr_dan", headers = {} } = {}) {
-      const isRaw = body instanceof FormData || body instanceof Uint8Array || typeof body === "string";
-      const request = new Request(`http://x.test${path}`, {
-        method,
-        headers: {
-          ...(user !== null && { "api-key": keys.get(user)! }),
-          ...(!isRaw && body !== undefined && { "content-type": "application/json" }),
-          ...headers,
-        },
-        body: isRaw ? (body as FormData) : body === undefined ? null : JSON.stringify(body),
-      });
-      const response = await understudy.fetch(request);
-      return { status: response.status, headers: response.headers, body: await readAnswer(response) };
-    },
+  return async (method, path, { body, user = "usr_dan", headers = {} } = {}) => {
+    const isRaw = body instanceof FormData || body instanceof Uint8Array || typeof body === "string";
+    const request = new Request(`http://x.test${path}`, {
+      method,
+      headers: {
+        ...(user !== null && { "api-key": findKeyOfUser(sandbox.world.read(), user)!.key }),
+        ...(!isRaw && body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: isRaw ? (body as FormData) : body === undefined ? null : JSON.stringify(body),
+    });
+    const response = await understudy.fetch(request);
+    return { status: response.status, headers: response.headers, body: await readAnswer(response) };
   };
 }
 

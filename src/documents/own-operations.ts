@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { extname, join, resolve } from "node:path";
+import { OwnFault } from "../engine/contract/own-fault.ts";
+import {
+  type DocumentError,
+  documentError,
+  NO_POSITION,
+  type Position,
+} from "../engine/documents/document-error.ts";
+import { createOwnApi, declaredIn, type OwnSource } from "../engine/own/join.ts";
+import { getFileVersion, showFile, UnreadableFile } from "./files.ts";
+import type { WatchedDocuments } from "./watch-documents.ts";
+
+const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
+/** Read from the package, so that a file is loaded the same wherever it is. */
+const LIBRARY = "understudy-sandbox/operations";
+
+/** The files of `--operations`, and the modules that they import. */
+export class OwnOperations {
+  readonly files: WatchedDocuments["files"] = {
+    filesInUse: () => new Set(this.versions.keys()),
+    isFileInUse: (file) => this.versions.has(file) || this.isNew(file),
+    isOutdated: (file) => this.isNew(file) || this.versions.get(file) !== getFileVersion(file),
+    onUse: (listener) => {
+      this.listeners.add(listener);
+      return () => this.listeners.delete(listener);
+    },
+  };
+  private readonly paths: readonly string[];
+  private readonly cwd: string;
+  private readonly listeners = new Set<() => void>();
+  /** By real path. */
+  private versions = new Map<string, string>();
+
+  /** @param paths files and folders */
+  constructor(paths: readonly string[], cwd = process.cwd()) {
+    this.paths = paths;
+    this.cwd = cwd;
+  }
+
+  /**
+   * Loads the newest version of all files.
+   * @throws DocumentError for one that cannot be used; with line and column where they are known
+   */
+  async load(): Promise<readonly OwnSource[]> {
+    const { createJiti } = await import("jiti");
+    const jiti = createJiti(import.meta.url, {
+      fsCache: false,
+      alias: { [LIBRARY]: findLibrary() },
+      interopDefault: false,
+    });
+    for (const file of this.versions.keys()) delete jiti.cache[file];
+    const known = new Set(Object.keys(jiti.cache));
+    const files = this.paths.flatMap((path) => this.list(path));
+    this.versions = new Map(files.map((file) => [file, getFileVersion(file)]));
+    const exports: unknown[] = [];
+    const origins = new Map<unknown, string>();
+    try {
+      for (const file of files) {
+        const shown = showFile(file, this.cwd);
+        const loaded = await jiti.import<object>(file).catch((error: Error) => {
+          throw this.toDocumentError(shown, error);
+        });
+        // A file may export again what another has declared.
+        for (const value of Object.values(loaded)) if (!origins.has(value)) origins.set(value, shown);
+        exports.push(...Object.values(loaded));
+      }
+    } finally {
+      for (const file of Object.keys(jiti.cache))
+        if (!known.has(file) && !file.includes("node_modules")) this.versions.set(file, getFileVersion(file));
+      for (const listener of this.listeners) listener();
+    }
+    const shown = files.map((file) => showFile(file, this.cwd));
+    const sha256 = createHash("sha256");
+    for (const file of files) sha256.update(readFileSync(file));
+    const own = { source: shown.join(", "), sha256: sha256.digest("hex"), files: origins };
+    const source = declaredIn(exports, own);
+    this.check(source, files);
+    return [source];
+  }
+
+  /** @throws DocumentError */
+  private check(source: OwnSource, files: readonly string[]): void {
+    try {
+      createOwnApi([source]);
+    } catch (error) {
+      if (!(error instanceof OwnFault)) throw error;
+      const message = error.message.replace(`${source.source}: `, "");
+      for (const file of files) {
+        const at = findSubject(readFileSync(file, "utf8"), error.subject);
+        if (at !== undefined) throw documentError(showFile(file, this.cwd), at, message);
+      }
+      throw documentError(source.source, NO_POSITION, message);
+    }
+  }
+
+  private toDocumentError(shown: string, error: Error): DocumentError {
+    const stack = `${error.message}\n${error.stack ?? ""}`;
+    const message = error.message
+      .split("\n")[0]!
+      .replace(/^(\w*Error): /, "")
+      .trim();
+    for (const file of this.versions.keys()) {
+      const at = stack.indexOf(`${file}:`);
+      const [, line, column] = at < 0 ? [] : (/^:(\d+):(\d+)/.exec(stack.slice(at + file.length)) ?? []);
+      if (line === undefined) continue;
+      // The parser counts columns from 0.
+      const first = error.message.includes("ParseError") ? 1 : 0;
+      const position = { line: Number(line), column: Number(column) + first };
+      return documentError(showFile(file, this.cwd), position, message);
+    }
+    return documentError(shown, NO_POSITION, message);
+  }
+
+  private list(path: string): string[] {
+    const full = resolve(this.cwd, path);
+    const shown = showFile(full, this.cwd);
+    const stats = statSync(full, { throwIfNoEntry: false });
+    if (stats === undefined) throw new UnreadableFile(shown, `there is no file ${shown}`);
+    if (!stats.isDirectory()) {
+      if (EXTENSIONS.includes(extname(full))) return [realpathSync(full)];
+      throw new UnreadableFile(shown, `${shown} is neither TypeScript nor JavaScript`);
+    }
+    const files = readdirSync(full).filter(isDeclarationFile).sort();
+    if (files.length === 0)
+      throw new UnreadableFile(shown, `${shown} has no file in TypeScript or JavaScript`);
+    return files.map((file) => realpathSync(join(full, file)));
+  }
+
+  /** Whether it is a file in one of the folders that was not there before. */
+  private isNew(file: string): boolean {
+    const folders = this.paths.map((path) => resolve(this.cwd, path));
+    return (
+      !this.versions.has(file) &&
+      isDeclarationFile(file) &&
+      folders.some(
+        (folder) =>
+          join(folder, file.slice(folder.length + 1)) === file &&
+          !file.slice(folder.length + 1).includes("/"),
+      )
+    );
+  }
+}
+
+function isDeclarationFile(file: string): boolean {
+  return EXTENSIONS.includes(extname(file)) && !/(^|\/)\.|\.d\.m?ts$|\.(test|spec)\./.test(file);
+}
+
+/** The place where a declaration names itself. */
+function findSubject(text: string, subject: string | undefined): Position | undefined {
+  const lines = text.split("\n");
+  for (const quote of ['"', "'", "`"]) {
+    const line = lines.findIndex((one) => one.includes(`${quote}${subject}${quote}`));
+    if (line >= 0) return { line: line + 1, column: lines[line]!.indexOf(`${quote}${subject}${quote}`) + 1 };
+  }
+  return undefined;
+}
+
+function findLibrary(): string {
+  return createRequire(import.meta.url).resolve("understudy-sandbox/operations");
+}
+
+/** Applies edits of the files to a running server. */
+export function followOperations(
+  operations: OwnOperations,
+  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
+): WatchedDocuments {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    files: operations.files,
+    takeUp() {
+      last = last
+        .then(() => operations.load())
+        .then(edits.apply)
+        .catch(edits.onProblem);
+    },
+  };
+}

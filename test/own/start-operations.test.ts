@@ -1,0 +1,142 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import {
+  type RunningServer,
+  removeScratch,
+  runCommand,
+  scratch,
+  startServer,
+} from "../support/run-understudy.ts";
+
+afterAll(removeScratch);
+
+const NOTES = `
+import { defineCollection, string } from "understudy-sandbox/operations";
+type Unused = { a: string };
+export const notes = defineCollection({ name: "notes", fields: { text: string({ min: 1 }) }, emits: {} });
+`;
+const list = (response: string) => `
+import { array, defineOperation, object } from "understudy-sandbox/operations";
+import { notes } from "./notes.ts";
+export { notes };
+export const createNote = defineOperation({
+  id: "notes.create", method: "POST", path: "/v1/notes", body: { text: notes.record.properties.text } as never,
+  status: 201, response: notes.record, uses: { notes },
+  handle: ({ world, body }) => world.notes.insert(body as { text: string }),
+});
+export const listNotes = defineOperation({
+  id: "notes.list", method: "GET", path: "/v1/notes", uses: { notes },
+  handle: ({ world }) => ${response},
+});
+`;
+
+const makeFolder = () => {
+  const folder = join(scratch(), "operations");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "notes.ts"), NOTES);
+  writeFileSync(join(folder, "list.mts"), list("({ data: world.notes.page() })"));
+  return folder;
+};
+const key = { "api-key": "ak_danMemberAcme00000000000000000000000000" };
+const send = async ({ ready }: RunningServer, method: string, body?: object) => {
+  const headers = { ...key, "content-type": "application/json" };
+  const answer = await fetch(`${ready.url}/v1/notes`, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { status: answer.status, body: await answer.json() };
+};
+
+it("a folder of declarations is served, and edits take effect without losing a record [interfaces 18]", async () => {
+  const folder = makeFolder();
+  const server = await startServer(["--operations", folder, "--clock", "frozen"]);
+  try {
+    const made = await send(server, "POST", { text: "one" });
+    expect(made).toMatchObject({ status: 201, body: { text: "one" } });
+    expect(await send(server, "GET")).toMatchObject({ status: 200, body: { data: [made.body] } });
+    expect((await send(server, "POST", {})).status).toBe(422);
+
+    writeFileSync(join(folder, "list.mts"), list("({ notes: world.notes.page(), total: world.notes.size })"));
+    await eventually(async () => {
+      expect((await send(server, "GET")).body).toEqual({ notes: [made.body], total: 1 });
+    });
+    expect(server.output().stderr).toContain("the operations were edited and reloaded");
+
+    writeFileSync(join(folder, "list.mts"), list("({ notes: world.notes.page(),, })"));
+    await eventually(() => {
+      expect(server.output().stderr).toMatch(/list\.mts:12:\d+: Unexpected token/);
+    });
+    expect((await send(server, "GET")).body).toEqual({ notes: [made.body], total: 1 });
+
+    writeFileSync(join(folder, "notes.ts"), NOTES.replace("string({ min: 1 })", "string({ min: 3 })"));
+    writeFileSync(join(folder, "list.mts"), list("({ data: world.notes.page() })"));
+    await eventually(async () => {
+      expect((await send(server, "GET")).body).toEqual({ data: [made.body] });
+    });
+    expect((await send(server, "POST", { text: "ab" })).status).toBe(422);
+  } finally {
+    await server.stop();
+  }
+});
+
+const valid = list("1");
+it.each<[string, string, RegExp]>([
+  ["is not TypeScript", "export const a = {{;", /list\.mts:1:\d+: Unexpected token/],
+  [
+    "throws while it is loaded",
+    "const a: number = 1;\nundefined.foo;\n",
+    /list\.mts:2:\d+: Cannot read properties of undefined \(reading 'foo'\)/,
+  ],
+  [
+    "imports a file that does not exist",
+    'import "./none.ts";',
+    /list\.mts:1:\d+: Cannot find module '\.\/none\.ts'/,
+  ],
+  [
+    "has a path that is none",
+    valid.replace('path: "/v1/notes", body', 'path: "v1/notes", body'),
+    /list\.mts:6:\d+: the operation notes\.create has the path "v1\/notes"/,
+  ],
+  [
+    "has an operation twice",
+    valid.replace('"notes.list"', '"notes.create"'),
+    /declares the operation notes\.create twice/,
+  ],
+  [
+    "names an unknown code",
+    valid.replace("status: 201", 'status: 201, errors: ["NOPE"]'),
+    /the operation notes\.create has the error NOPE/,
+  ],
+])("a start with a file that %s is refused with its place [interfaces 18]", async (_name, text, message) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, "list.mts"), text);
+  const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", folder]);
+  expect(stderr).toMatch(message);
+  expect(code).toBe(2);
+});
+
+it("files of the configuration are served too [interfaces 18]", async () => {
+  const folder = makeFolder();
+  const config = join(folder, "understudy.config.yaml");
+  writeFileSync(config, `operations: [${JSON.stringify(folder)}]\n`);
+  const server = await startServer(["--config", config]);
+  try {
+    expect((await send(server, "GET")).body).toEqual({ data: [] });
+    expect(readFileSync(config, "utf8")).toContain("operations");
+  } finally {
+    await server.stop();
+  }
+});
+
+it.each([
+  ["none.ts", "there is no file"],
+  ["data.yaml", "is neither TypeScript nor JavaScript"],
+])("--operations %s is wrong usage [interfaces 18]", async (name, message) => {
+  const folder = scratch();
+  writeFileSync(join(folder, "data.yaml"), "a: 1");
+  const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", join(folder, name)]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
