@@ -1,4 +1,4 @@
-// Builds what runs in a page: the entries `understudy-sandbox/browser` and `/engine`, with the engine in chunks that it loads, and the
+// Builds what runs in a page: the entries `understudy-sandbox/browser`, `/engine`, `/panel` and `/storybook`, with the engine in chunks that it loads, and the
 // service worker's file.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -59,7 +59,12 @@ async function build(input, output, options = {}) {
 export async function buildBrowser() {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   await build(
-    { index: "src/client/browser.ts", engine: "src/client/engine-in-page.ts" },
+    {
+      index: "src/client/browser.ts",
+      engine: "src/client/engine-in-page.ts",
+      panel: "src/client/panel.ts",
+      storybook: "src/client/storybook.ts",
+    },
     { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
     { transform: { inject: { Buffer: ["buffer", "Buffer"] } } },
   );

@@ -8,7 +8,19 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const LIBRARY = "index";
-const ENTRIES = ["browser", "client", "engine", "fetch", "vitest", "playwright", "msw", "vite", "operations"];
+const ENTRIES = [
+  "browser",
+  "client",
+  "engine",
+  "fetch",
+  "panel",
+  "storybook",
+  "vitest",
+  "playwright",
+  "msw",
+  "vite",
+  "operations",
+];
 
 const FROM_FILE = /^(import|export) (.*?) from "(\.[^"]+)\.ts";\n/gm;
 const IN_FILE = /import\("(\.[^"]+)\.ts"\)\.(\w+)/g;

@@ -1,9 +1,9 @@
 import { holdRequests } from "./hold-requests.ts";
 import { requireKnownOptions } from "./options.ts";
-import { openPageEngine, openSandbox } from "./page-engine.ts";
-import { PAGE_START, type PageStart } from "./page-start.ts";
-import { PageWorker, type WorkerOptions } from "./page-worker.ts";
-import type { SandboxClient } from "./sandbox.ts";
+import { openPageEngine } from "./page-engine.ts";
+import { toPageSandbox } from "./page-sandbox.ts";
+import { PAGE_START, type PageSandbox, type PageStart } from "./page-start.ts";
+import { API_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
 
 /** How a page's sandbox begins, and which requests it answers. */
 export interface StartOptions extends PageStart {
@@ -15,18 +15,7 @@ export interface StartOptions extends PageStart {
   user?: string;
 }
 
-export const API_PATHS = ["/v1", "/v2", "/webhooks"];
-
-export interface PageSandbox extends SandboxClient {
-  /** The user whose API key the page's requests are sent with; undefined if they have their own. */
-  readonly user: string | undefined;
-  /** The console of this sandbox, if `understudy worker-file --console` has written its files. */
-  readonly consoleUrl: string;
-  /** From now on the page's requests are sent as this user, whatever their credentials; without one, as they are. */
-  actAs(user: string | undefined): void;
-  /** Ends the sandbox; requests reach the network again after the next load. */
-  stop(): Promise<void>;
-}
+export type { PageSandbox };
 
 /**
  * Runs a sandbox in this page and lets a service worker answer the page's requests from it (interfaces 17). Requests that
@@ -50,18 +39,7 @@ async function startPage({
   const engine = await openPageEngine(world);
   try {
     const page = await PageWorker.connect(engine, { paths, worker });
-    const sandbox = Object.assign(await openSandbox(engine), {
-      user: undefined as string | undefined,
-      consoleUrl: `/_console/s/default/timeline?page=${page.client}`,
-      actAs(name: string | undefined) {
-        page.key = name === undefined ? undefined : sandbox.credentials[name as "usr_dan"];
-        sandbox.user = name;
-      },
-      async stop() {
-        await engine.close();
-        await page.unregister();
-      },
-    });
+    const sandbox = await toPageSandbox(engine, page);
     sandbox.actAs(user);
     return sandbox;
   } catch (error) {

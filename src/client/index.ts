@@ -15,7 +15,7 @@ export { ClientTestUsageError } from "./client-test/grade-client.ts";
 export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";
-export type { PageStart } from "./page-start.ts";
+export type { PageSandbox, PageStart } from "./page-start.ts";
 export type { MatcherResult, ReceivedMatch, ReceivedMatchers, ReceivedOptions } from "./received.ts";
 export { SandboxClient } from "./sandbox.ts";
 export type { SandboxStart } from "./sandbox-start.ts";

@@ -1,3 +1,4 @@
+import type { SandboxClient } from "./sandbox.ts";
 import type { SandboxOptions, ScenarioName } from "./types.ts";
 
 /** How a page's sandbox begins. */
@@ -11,3 +12,14 @@ export interface PageStart extends Pick<SandboxOptions, "fixture" | "seed" | "cl
 }
 
 export const PAGE_START = ["fixture", "seed", "clock", "settings", "scenarios", "persist"];
+
+export interface PageSandbox extends SandboxClient {
+  /** The user whose API key the page's requests are sent with; undefined if they have their own. */
+  readonly user: string | undefined;
+  /** The console of this sandbox, if `understudy worker-file --console` has written its files. */
+  readonly consoleUrl: string;
+  /** From now on the page's requests are sent as this user, whatever their credentials; without one, as they are. */
+  actAs(user: string | undefined): void;
+  /** Ends the sandbox; requests reach the network again after the next load. */
+  stop(): Promise<void>;
+}

@@ -23,6 +23,8 @@ interface ServiceWorkers {
   addEventListener(type: string, listener: (event: { data: unknown }) => void): void;
 }
 
+export const API_PATHS = ["/v1", "/v2", "/webhooks"];
+
 export interface WorkerOptions {
   paths: readonly string[];
   worker: string;

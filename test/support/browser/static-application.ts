@@ -14,6 +14,8 @@ export class StaticApplication {
   arrived: string[] = [];
   /** In place of the worker's file. */
   worker: string | undefined;
+  /** Whether the console's files are there. */
+  console = true;
   private readonly server = http.createServer((request, response) => this.answer(request, response));
 
   async listen(): Promise<void> {
@@ -39,7 +41,7 @@ export class StaticApplication {
     if (pathname === "/") return void response.end(APPLICATION);
     if (pathname === "/understudy-worker.js" && this.worker !== undefined)
       return void response.end(this.worker);
-    if (pathname.startsWith("/_console/")) {
+    if (this.console && pathname.startsWith("/_console/")) {
       if (pathname.endsWith(".css")) response.setHeader("content-type", "text/css");
       if (pathname.endsWith(".svg")) response.setHeader("content-type", "image/svg+xml");
       return void response.end(readFileSync(CONSOLE + pathname.slice("/_console/".length)));

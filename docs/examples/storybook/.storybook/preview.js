@@ -1,0 +1,3 @@
+import { understudy } from "understudy-sandbox/storybook";
+
+export default { ...understudy(), tags: ["autodocs"] };

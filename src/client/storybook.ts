@@ -1,0 +1,64 @@
+import type { BrowserEngine } from "../browser.ts";
+import { requireKnownOptions } from "./options.ts";
+import { openPageEngine } from "./page-engine.ts";
+import { toPageSandbox } from "./page-sandbox.ts";
+import type { PageSandbox, PageStart } from "./page-start.ts";
+import { API_PATHS, PageWorker } from "./page-worker.ts";
+import type { RuleDefinition, ScenarioName } from "./types.ts";
+
+/** A story's `parameters.understudy`: how its sandbox begins. */
+export interface StoryParameters extends Omit<PageStart, "scenarios" | "persist"> {
+  scenario?: ScenarioName | readonly ScenarioName[];
+  faults?: readonly RuleDefinition[];
+  /** The user whose API key the story's requests are sent with, whatever their own credentials. */
+  user?: string;
+}
+
+const PARAMETERS = ["fixture", "seed", "clock", "settings", "scenario", "faults", "user"];
+
+export interface StorybookOptions {
+  /** As `start` of `understudy-sandbox/browser` has them; the worker's file is beside `iframe.html` unless given. */
+  paths?: readonly string[];
+  worker?: string;
+}
+
+/** The parts of Storybook's story context that are used here. */
+interface StoryContext {
+  parameters: Record<string, unknown>;
+  viewMode?: string;
+}
+
+/** For `.storybook/preview.js`: spread it into the preview, whose own `loaders` must be added to these. */
+export interface StorybookPreview {
+  parameters: { docs: { story: { inline: boolean } } };
+  loaders: ((context: StoryContext) => Promise<{ understudy: PageSandbox }>)[];
+}
+
+/** A sandbox of its own for each story of Storybook (interfaces 17), in `loaded.understudy`. */
+export function understudy(options: StorybookOptions = {}): StorybookPreview {
+  requireKnownOptions("understudy", options, ["paths", "worker"]);
+  const { paths = API_PATHS, worker = "./understudy-worker.js" } = options;
+  let page: PageWorker | undefined;
+  let engine: BrowserEngine | undefined;
+  const begin = async ({ parameters, viewMode }: StoryContext) => {
+    if (viewMode === "docs")
+      throw new Error(
+        "Stories within a docs page share its window, where their sandboxes would meet; leave parameters.docs.story.inline false",
+      );
+    const given: StoryParameters = parameters["understudy"] ?? {};
+    requireKnownOptions("parameters.understudy", given, PARAMETERS);
+    const { scenario = [], faults = [], user, ...world } = given;
+    const scenarios = [scenario].flat() as ScenarioName[];
+    const next = await openPageEngine({ ...world, scenarios });
+    await engine?.close();
+    engine = next;
+    if (page === undefined) page = await PageWorker.connect(next, { paths, worker });
+    else page.engine = next;
+    const sandbox = await toPageSandbox(next, page);
+    for (const rule of faults) await sandbox.faults.add(rule);
+    sandbox.actAs(user);
+    return { understudy: sandbox };
+  };
+  // In frames of their own, the stories of a docs page do not meet.
+  return { parameters: { docs: { story: { inline: false } } }, loaders: [begin] };
+}

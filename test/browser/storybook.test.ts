@@ -1,0 +1,94 @@
+import type { BrowserContext, Page } from "@playwright/test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import type { StorybookPreview } from "../../src/client/storybook.ts";
+import { StaticApplication } from "../support/browser/static-application.ts";
+import { openPage, useChromium } from "../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+/* The loader, as Storybook calls it. `npm run matrix` builds docs/examples/storybook and looks at each story. */
+
+const chromium = useChromium();
+const application = new StaticApplication();
+beforeAll(() => application.listen());
+afterAll(() => application.close());
+
+declare const preview: StorybookPreview;
+
+let profile: BrowserContext;
+beforeEach(async () => {
+  application.arrived = [];
+  profile = await chromium().newContext();
+});
+afterEach(() => profile.close());
+
+/** The frame of a story, as Storybook opens one for each. */
+async function openFrame(): Promise<Page> {
+  const { page } = await openPage(profile, application.origin);
+  const content = `import { understudy } from "/built/storybook.js"; globalThis.preview = understudy();`;
+  await page.addScriptTag({ type: "module", content });
+  await page.waitForFunction(() => "preview" in globalThis);
+  return page;
+}
+
+/** Loads a story, moves a department in it and counts the requests so far. */
+const show = (page: Page, parameters: object | undefined, viewMode = "story") =>
+  page.evaluate(
+    async ({ parameters, viewMode }) => {
+      const context = { parameters: { understudy: parameters }, viewMode };
+      const { understudy: sandbox } = await preview.loaders[0]!(context);
+      const path = "/v1/organizations/org_acme/departments/dept_ml/reparent";
+      const answer = await fetch(path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ new_parent_id: "dept_ops" }),
+      }).catch(() => undefined);
+      const { entries } = await sandbox.journal.list();
+      return { status: answer?.status, requests: entries.length, now: (await sandbox.clock.show()).now };
+    },
+    { parameters, viewMode },
+  );
+
+const ADA = { user: "usr_ada", clock: { mode: "frozen", now: "2026-03-15T12:00:00.000Z" } };
+const now = "2026-03-15T12:00:00.000Z";
+
+describe("a story's sandbox", () => {
+  it("begins as its parameters say, and again with the next story [interfaces 17]", async () => {
+    const page = await openFrame();
+    expect(await show(page, ADA)).toEqual({ status: 200, requests: 1, now });
+    const scenario = "departments-reparent-cycle";
+    expect(await show(page, { ...ADA, scenario })).toEqual({ status: 422, requests: 1, now });
+    const faults = [{ match: { operation: "departments.reparent" }, effect: { wire: "reset" } }];
+    expect(await show(page, { ...ADA, faults })).toEqual({ status: undefined, requests: 1, now });
+    const fixture = { extends: "reference", departments: { dept_ml: { parent_id: "dept_ops" } } };
+    expect(await show(page, { ...ADA, fixture, seed: 7 })).toMatchObject({ status: 200, requests: 1 });
+    expect(await show(page, undefined)).toMatchObject({ status: 401, requests: 1 });
+    expect(application.arrived).toEqual([]);
+  });
+
+  it("does not meet that of another story on the same docs page [interfaces 17]", async () => {
+    const [one, other] = [await openFrame(), await openFrame()];
+    const stories = [show(one, ADA), show(other, { ...ADA, scenario: "departments-reparent-rate-limited" })];
+    expect((await Promise.all(stories)).map(({ status, requests }) => [status, requests])).toEqual([
+      [200, 1],
+      [429, 1],
+    ]);
+    expect(await one.evaluate(() => preview.parameters)).toEqual({ docs: { story: { inline: false } } });
+    await expect(show(one, ADA, "docs")).rejects.toThrow(
+      /share its window.*leave parameters.docs.story.inline false/,
+    );
+  });
+
+  it("refuses misspelt parameters, scenarios and rules [interfaces 17]", async () => {
+    const page = await openFrame();
+    await expect(show(page, { scenarios: "x" })).rejects.toThrow(
+      'parameters.understudy has no option "scenarios"',
+    );
+    await expect(show(page, { scenario: "departments-reparent-cicle" })).rejects.toThrow(
+      /departments-reparent-cicle/,
+    );
+    await expect(show(page, { user: "usr_adda" })).rejects.toThrow(/usr_ada/);
+    const faults = [{ match: { operation: "departments.reparents" }, effect: { wire: "reset" } }];
+    await expect(show(page, { faults })).rejects.toThrow(/departments.reparent/);
+  });
+});
