@@ -158,6 +158,11 @@ describe("a client that cannot be graded", () => {
       throw new Error("connect ECONNREFUSED 127.0.0.1:4747");
     });
     expect(broken.stopped).toContain("ECONNREFUSED 127.0.0.1:4747");
+    const failing = await grade({}, undefined, async (sandbox, flaws, signal) => {
+      await work(sandbox, flaws, signal);
+      throw new Error("no field data");
+    });
+    expect(failing.stopped).toContain("even without failures: no field data");
     await expect(grade({}, ["no-such-check"])).rejects.toThrow(
       /there is no check "no-such-check"; there are honours/,
     );

@@ -103,7 +103,10 @@ function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
 
 /** Null if the run without failures shows what the client does. */
 function whyUngradable({ requests, end }: ClientRun): string | null {
-  if (requests.length > 0) return null;
+  if (requests.length > 0)
+    return end.how === "failed"
+      ? `The client ended with an error even without failures: ${end.detail}. Make it work first; its first requests reached the sandbox.`
+      : null;
   const ended = end.how === "ok" ? "" : ` It ended with: ${end.detail}.`;
   return `The client made no request to the sandbox.${ended} It must call the address in UNDERSTUDY_BASE_URL (sandbox.url in the library), not one that is fixed in its code.`;
 }

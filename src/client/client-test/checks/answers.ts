@@ -88,7 +88,7 @@ const toleratesAdditions: ClientCheck = {
   advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
   stage: {
     rules(baseline) {
-      if (baseline.end.how !== "ok") return "the client ends with an error even without failures";
+      if (baseline.end.how !== "ok") return "the client does not end by itself";
       const reads = baseline.requests.filter((entry) => isRead(entry) && isPlainJson(entry));
       if (reads.length === 0) return "no GET was answered with JSON";
       const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);

@@ -1,0 +1,76 @@
+// Grades clients that behave well, in four languages; each must pass, with no warning but those listed:
+//   node matrix/clients.mjs [NAME ...]
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const folder = fileURLToPath(new URL("clients/", import.meta.url));
+const understudy = fileURLToPath(new URL("../bin/understudy.js", import.meta.url));
+const scratch = mkdtempSync(join(tmpdir(), "understudy-clients-"));
+
+const node = (name) => [process.execPath, join(folder, `${name}.mjs`)];
+
+/** The command, how to ask whether its language is here, and warnings that are true. */
+const CLIENTS = {
+  fetch: { command: node("fetch") },
+  got: { command: node("got") },
+  ky: { command: node("ky") },
+  "axios-retry": { command: node("axios-retry") },
+  // It has no option for random pauses.
+  "undici-retry-agent": { command: node("undici-retry-agent"), warnings: ["jittered-pauses"] },
+  "tanstack-query": { command: node("tanstack-query") },
+  "requests-urllib3": {
+    probe: ["python3", "-c", "import requests; from urllib3.util import Retry; Retry(backoff_jitter=1)"],
+    command: ["python3", join(folder, "requests_urllib3.py")],
+  },
+  "httpx-tenacity": {
+    // Debian's packages belong to its own Python.
+    probe: ["/usr/bin/python3", "-c", "import httpx, tenacity"],
+    command: ["/usr/bin/python3", join(folder, "httpx_tenacity.py")],
+  },
+  java: {
+    probe: ["javac", "-d", scratch, join(folder, "Client.java")],
+    command: ["java", "-cp", scratch, "Client"],
+  },
+  go: {
+    probe: ["go", "build", "-o", join(scratch, "client"), join(folder, "client.go")],
+    command: [join(scratch, "client")],
+  },
+};
+
+function grade(command) {
+  return new Promise((resolve) => {
+    const args = [understudy, "client-test", "--json", "--", ...command];
+    execFile(process.execPath, args, { maxBuffer: 2 ** 26 }, (_error, stdout) => resolve(JSON.parse(stdout)));
+  });
+}
+
+function isHere(probe) {
+  try {
+    if (probe !== undefined) execFileSync(probe[0], probe.slice(1), { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const named = process.argv.slice(2);
+let failed = 0;
+for (const [name, { command, probe, warnings = [] }] of Object.entries(CLIENTS)) {
+  if (named.length > 0 && !named.includes(name)) continue;
+  if (!isHere(probe)) {
+    console.log(`skip ${name}: ${probe.join(" ")} fails`);
+    continue;
+  }
+  const report = await grade(command);
+  const accused = report.checks.filter(({ id, outcome }) => outcome === "failed" && !warnings.includes(id));
+  const isSound = report.verdict === "pass" && accused.length === 0;
+  failed += isSound ? 0 : 1;
+  const seen = `${report.summary.passed} passed, ${report.summary.not_observable} not observable`;
+  console.log(`${isSound ? "ok  " : "FAIL"} ${name}: ${seen}, ${Math.round(report.duration_ms / 1000)} s`);
+  for (const { id, why } of accused) console.log(`     ${id}: ${why}`);
+}
+rmSync(scratch, { recursive: true, force: true });
+process.exitCode = failed === 0 ? 0 : 1;
