@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import type { JournalEntry } from "../../types.ts";
+import { RETRY_CHECKS } from "./retries.ts";
+
+const jittered = RETRY_CHECKS.find(({ id }) => id === "jittered-pauses")!;
+
+/** A run whose attempts at one request have these pauses. */
+function readPauses(pauses: readonly number[]) {
+  let at = Date.parse("2026-03-15T12:00:00Z");
+  const times = [at, ...pauses.map((pause) => (at += pause))];
+  const requests = times.map(
+    (time, sequence) =>
+      ({
+        ...{ sequence, method: "GET", path: "/v1/models", duration_ms: 0, request: { query: "" } },
+        ...{ at: new Date(time).toISOString(), decision: "fault:inline/fault_1" },
+      }) as JournalEntry,
+  );
+  const run = { requests, end: { how: "ok", detail: "" } } as const;
+  return jittered.read({ run, baseline: run, collected: undefined }).outcome;
+}
+
+it.each([
+  [[200, 400, 800], "failed"],
+  [[1000, 1000, 1000, 1000], "failed"],
+  [[205, 398, 803, 1601], "failed"],
+  [[160, 520, 480, 1760], "passed"],
+  [[900, 2100, 3100], "passed"],
+  [[200, 400], "not-observable"],
+])("pauses of %j are read as something else than %s [interfaces 21]", (pauses, outcome) => {
+  expect(readPauses(pauses)).toBe(outcome);
+});
