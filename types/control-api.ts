@@ -2053,9 +2053,18 @@ export interface CoverageMatrix {
   percent: number;
   covered: number;
   total: number;
+  /** The same of operations of one's own, which the others do not count */
+  own?: {
+    /** With one decimal, rounded down */
+    percent: number;
+    covered: number;
+    total: number;
+  };
   operations: {
     operation: string;
     section: string;
+    /** The file that declares an operation of one's own */
+    own?: string;
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     path: string;
     /** With one decimal, rounded down */
@@ -2079,8 +2088,8 @@ export interface FidelityLedger {
     section: string;
     method: string;
     path: string;
-    /** `assumed` where the reference shows no such endpoint */
-    provenance: "specified" | "assumed";
+    /** `assumed` where the reference shows no such endpoint, `own` where a user declares it */
+    provenance: "specified" | "assumed" | "own";
     /** Those that shaped it */
     assumptions: string[];
     /** The parts that the reference does not show */

@@ -38,19 +38,27 @@ export function createApi(declared: readonly Resource[]): Api {
 
 /** Webhooks can subscribe to own events too: adds their names to the schemas with `x-events`. */
 function withEvents(resource: Resource, names: readonly string[]): Resource {
-  const add = <T>(value: T): T =>
-    JSON.parse(JSON.stringify(value), (_, part) =>
+  const add = <T>(value: T): T => {
+    const text = JSON.stringify(value) ?? "";
+    if (!text.includes('"x-events"')) return value;
+    return JSON.parse(text, (_, part) =>
       part?.["x-events"] === true ? { ...part, enum: [...new Set([...part.enum, ...names])] } : part,
     ) as T;
-  if (!JSON.stringify(resource).includes('"x-events"')) return resource;
+  };
   const { fixture } = resource;
+  const withSchema = (one: AnyCollection) => {
+    const schema = add(one.schema);
+    return schema === one.schema ? one : { ...one, schema };
+  };
+  const withBodies = (one: AnyOperation) => {
+    const { body, success } = one;
+    const added = add({ body, success });
+    return added.success === success ? one : { ...one, ...added };
+  };
   return {
     ...resource,
-    collections: resource.collections.map((one) => ({ ...one, schema: add(one.schema) })),
-    operations: resource.operations.map((one) => ({
-      ...one,
-      ...add({ body: one.body, success: one.success }),
-    })),
+    collections: resource.collections.map(withSchema),
+    operations: resource.operations.map(withBodies),
     ...(fixture && { fixture: { ...fixture, keys: add(fixture.keys), seed: fixture.seed.bind(fixture) } }),
   };
 }

@@ -289,7 +289,7 @@ function toOperation(
     own: own.files?.get(given) ?? own.source,
     method,
     path,
-    summary: given.summary ?? id,
+    summary: given.summary ?? `Call ${id}`,
     ...(given.description && { description: given.description }),
     ...(names.length > 0 && { params: toObject(params) }),
     ...(given.query && { query: toObject(given.query) }),

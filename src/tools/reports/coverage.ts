@@ -24,6 +24,7 @@ type CoveredOutcome = Static<typeof CoveredOutcome>;
 const CoveredOperation = ClosedObject({
   operation: Type.String(),
   section: Type.String(),
+  own: Type.Optional(Type.String({ description: "The file that declares an operation of one's own" })),
   method: Words(METHODS),
   path: Type.String(),
   percent: Percent,
@@ -36,7 +37,16 @@ export type CoveredOperation = Static<typeof CoveredOperation>;
 
 /** Operations by their documented outcomes, with hits (interfaces 4). */
 export const CoverageMatrix = ClosedObject(
-  { percent: Percent, covered: Count, total: Count, operations: Type.Array(CoveredOperation) },
+  {
+    ...{ percent: Percent, covered: Count, total: Count },
+    own: Type.Optional(
+      ClosedObject(
+        { percent: Percent, covered: Count, total: Count },
+        { description: "The same of operations of one's own, which the others do not count" },
+      ),
+    ),
+    operations: Type.Array(CoveredOperation),
+  },
   { $id: "CoverageMatrix", examples: [{ percent: 12.5, covered: 1, total: 8, operations: [] }] },
 );
 export type CoverageMatrix = Static<typeof CoverageMatrix>;
@@ -44,9 +54,18 @@ export type CoverageMatrix = Static<typeof CoverageMatrix>;
 /** A pure function of the declarations and of what one sandbox has answered. */
 export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {
   const rows = operations.map((operation) => coveredOperation(operation, counts));
+  const own = rows.filter((row) => row.own !== undefined);
+  return {
+    ...countCovered(rows.filter((row) => row.own === undefined)),
+    ...(own.length > 0 && { own: countCovered(own) }),
+    operations: rows,
+  };
+}
+
+function countCovered(rows: readonly CoveredOperation[]) {
   const outcomes = rows.flatMap((row) => row.outcomes);
   const covered = outcomes.filter(({ hits }) => hits > 0).length;
-  return { percent: percentage(covered, outcomes.length), covered, total: outcomes.length, operations: rows };
+  return { percent: percentage(covered, outcomes.length), covered, total: outcomes.length };
 }
 
 function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): CoveredOperation {
@@ -62,6 +81,7 @@ function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cover
   return {
     operation: operation.id,
     section: operation.section,
+    ...(operation.own !== undefined && { own: operation.own }),
     method: operation.method,
     path: operation.path,
     percent: percentage(outcomes.filter((one) => one.hits > 0).length, outcomes.length),

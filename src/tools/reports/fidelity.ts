@@ -15,8 +15,8 @@ export const FidelityLedger = ClosedObject(
         section: Type.String(),
         method: Type.String(),
         path: Type.String(),
-        provenance: Words(["specified", "assumed"], {
-          description: "`assumed` where the reference shows no such endpoint",
+        provenance: Words(["specified", "assumed", "own"], {
+          description: "`assumed` where the reference shows no such endpoint, `own` where a user declares it",
         }),
         assumptions: Type.Array(Type.String(), { description: "Those that shaped it" }),
         assumed: Type.Array(ClosedObject({ part: Type.String(), assumption: Type.String() }), {
@@ -57,7 +57,7 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       section: operation.section,
       method: operation.method,
       path: operation.path,
-      provenance: assumedEndpoint(operation) === undefined ? "specified" : "assumed",
+      provenance: toProvenance(operation),
       assumptions: [...(operation.assumptions ?? [])],
       assumed: [...assumedParts(operation)],
       error_codes: [...listErrorCodes(operation)],
@@ -70,6 +70,11 @@ export function fidelityLedger(operations: readonly AnyOperation[]): FidelityLed
       operations: operations.filter(({ assumptions }) => assumptions?.includes(id)).map((one) => one.id),
     })),
   };
+}
+
+function toProvenance(operation: AnyOperation): "specified" | "assumed" | "own" {
+  if (operation.own !== undefined) return "own";
+  return assumedEndpoint(operation) === undefined ? "specified" : "assumed";
 }
 
 /** The ledger as the page docs/fidelity.md. */

@@ -74,9 +74,10 @@ export function openApiDocument(
 }
 
 function describeAssumed(operation: AnyOperation): Json {
-  const { assumptions, credentials, identify } = operation;
+  const { assumptions, credentials, identify, own } = operation;
   const assumed = assumedParts(operation);
   return {
+    ...(own === undefined ? {} : { "x-own": own }),
     ...(assumptions?.length ? { "x-assumption": assumptions } : {}),
     ...(assumed.length > 0
       ? { "x-assumed": Object.fromEntries(assumed.map(({ part, assumption }) => [part, assumption])) }

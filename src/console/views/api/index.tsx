@@ -7,10 +7,10 @@ import { FilterField } from "../../components/form.tsx";
 import { ListView } from "../../components/layout.tsx";
 import { EmptyState } from "../../components/notice.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
-import { OperationPane, Provenance } from "./operation-pane.tsx";
+import { OperationPane, type Origin, Provenance } from "./operation-pane.tsx";
 
 interface Row extends Operation {
-  provenance: "specified" | "assumed";
+  provenance: Origin;
 }
 
 const COLUMNS: readonly Column<Row>[] = [

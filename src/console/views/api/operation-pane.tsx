@@ -49,7 +49,14 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
 }
 
 /** Whether the reference documents the operation. */
-export function Provenance({ word }: { word: "specified" | "assumed" }) {
+const ORIGINS = {
+  specified: "The reference documents this endpoint.",
+  assumed: "The reference does not document this endpoint.",
+  own: "It is declared by you, not by the reference.",
+};
+export type Origin = "specified" | "assumed" | "own";
+
+export function Provenance({ word }: { word: Origin }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
 }
 
@@ -69,9 +76,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
         <Provenance word={operation.provenance} />
       </h2>
       <p className="quiet">
-        {operation.provenance === "assumed"
-          ? "The reference does not document this endpoint."
-          : "The reference documents this endpoint."}
+        {ORIGINS[operation.provenance]}
         {assumptions.length > 0 && " Where it is silent, Understudy assumes:"}
       </p>
       <dl className="stack">
