@@ -1298,6 +1298,23 @@ export interface ActiveScenarios {
   items: ScenarioState[];
   total: number;
 }
+export interface OwnOperations {
+  items: OwnOperation[];
+  total: number;
+  /** The collections that they declare */
+  collections: string[];
+  /** Parts of the document that are not used, each with its place */
+  warnings: string[];
+}
+export interface OwnOperation {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  /** The file that declares it; `openapi` if it was sent */
+  source: string;
+  scope: "server" | "sandbox";
+}
 export interface JournalFilter {
   /** Only incoming requests, or only attempts to deliver events */
   kind?: "request" | "delivery";

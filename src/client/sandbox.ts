@@ -73,6 +73,15 @@ export class SandboxClient {
       this.send<Api.ActiveScenarios>("PUT", "/scenarios/active", { names }),
   };
 
+  /** Operations that the reference lacks (interfaces 18). */
+  readonly operations = {
+    list: () => this.get<Api.OwnOperations>("/operations"),
+    /** Serves those of an OpenAPI document (an object, or a text in YAML or JSON) in this sandbox alone. */
+    replace: (openapi: object | string, bindings?: object | string) =>
+      this.send<Api.OwnOperations>("PUT", "/operations", { openapi, bindings }),
+    clear: () => this.send<void>("DELETE", "/operations"),
+  };
+
   readonly journal = {
     list: (filter: Api.JournalFilter = {}) => this.get<Api.JournalPage>(`/journal${toQuery(filter)}`),
     get: (id: string) => this.get<Api.JournalEntry>(`/journal/${encodeURIComponent(id)}`),

@@ -55,6 +55,7 @@ import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operation
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { JournalBody, JournalQuery } from "./operations/journal.ts";
 import { Expectation } from "./operations/journal-verify.ts";
+import { OwnOperationsBody } from "./operations/own-operations.ts";
 import { ReceiverTestEvent, ReceiverTestInput } from "./operations/receiver-test.ts";
 import { ReceiverBody, ReceiverInput } from "./operations/receivers.ts";
 import { ResetInput, SandboxInput } from "./operations/sandboxes.ts";
@@ -116,6 +117,7 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   Explanation: ExplanationBody,
   ScenarioState: ScenarioBody,
   ActiveScenarios: ActiveScenariosBody,
+  OwnOperations: OwnOperationsBody,
   JournalFilter: Type.Partial(JournalQuery),
   JournalEntry: JournalEntryBody,
   JournalPage: JournalBody,

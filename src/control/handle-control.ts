@@ -251,6 +251,7 @@ export class ControlChange implements Change, ChangeSource {
   subject: string | undefined = undefined;
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
+  private readonly own: Sandbox["own"];
   private readonly inForce: string;
   private readonly generation: number;
 
@@ -260,6 +261,7 @@ export class ControlChange implements Change, ChangeSource {
     this.title = `${operation.summary}.`;
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
+    this.own = sandbox.own;
     this.inForce = sandbox.faults.inForce;
     this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
@@ -279,11 +281,12 @@ export class ControlChange implements Change, ChangeSource {
   }
 
   private hasChanged(): boolean {
-    const { world, settings, faults } = this.sandbox;
+    const { world, settings, faults, own } = this.sandbox;
     const { clock } = this.began.state.environment;
     return (
       world.generation !== this.generation ||
       settings !== this.settings ||
+      own !== this.own ||
       faults.inForce !== this.inForce ||
       clock.mode !== world.clock.mode ||
       clock.rate !== world.clock.rate ||

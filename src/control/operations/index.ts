@@ -8,6 +8,7 @@ import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
+import { OWN_OPERATIONS } from "./own-operations.ts";
 import { RECEIVER_TEST_OPERATIONS } from "./receiver-test.ts";
 import { RECEIVER_OPERATIONS } from "./receivers.ts";
 import { SANDBOX_OPERATIONS } from "./sandboxes.ts";
@@ -23,6 +24,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...CLOCK_OPERATIONS,
   ...STATE_OPERATIONS,
   ...SCENARIO_OPERATIONS,
+  ...OWN_OPERATIONS,
   ...FAULT_OPERATIONS,
   ...EXPLAIN_OPERATIONS,
   ...JOURNAL_OPERATIONS,

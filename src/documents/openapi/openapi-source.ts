@@ -14,7 +14,7 @@ export interface OpenApiDocument {
 
 /** A document as a source of operations. */
 export function toOwnSource({ document, bindings, sha256 }: OpenApiDocument): OwnSource {
-  const source = bindings?.file ?? document.file;
+  const source = document.text === undefined || bindings === undefined ? document.file : bindings.file;
   return {
     source,
     ...(sha256 !== undefined && { sha256 }),

@@ -185,6 +185,7 @@ const BROKEN: Readonly<Record<string, object>> = {
   "history.repeat": { with: { match: { operation: "nowhere" } } },
   "faults.add": { match: { operation: "nowhere" } },
   "scenarios.activate": { names: ["broken"] },
+  "operations.replace": { openapi: { swagger: "2.0" } },
 };
 
 /** Bytes that no fetch would send: another Host, a body longer than announced to be allowed. */

@@ -1,0 +1,152 @@
+import Type from "typebox";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { OwnFault } from "../../engine/contract/own-fault.ts";
+import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
+import { joinOwn } from "../../engine/own/join.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { requireRoom } from "../limits.ts";
+import { type ControlOperation, operation } from "../operation.ts";
+import { unprocessable } from "../problem.ts";
+
+const OwnOperation = ClosedObject(
+  {
+    id: Type.String(),
+    method: Type.String(),
+    path: Type.String(),
+    summary: Type.String(),
+    source: Type.String({ description: "The file that declares it; `openapi` if it was sent" }),
+    scope: Type.Unsafe<"server" | "sandbox">({ enum: ["server", "sandbox"] }),
+  },
+  {
+    $id: "OwnOperation",
+    examples: [
+      {
+        ...{ id: "listTags", method: "GET", path: "/v1/tags", summary: "List tags" },
+        ...{ source: "openapi", scope: "sandbox" },
+      },
+    ],
+  },
+);
+
+export const OwnOperationsBody = ClosedObject(
+  {
+    items: Type.Array(OwnOperation),
+    total: Type.Integer({ minimum: 0 }),
+    collections: Type.Array(Type.String(), { description: "The collections that they declare" }),
+    warnings: Type.Array(Type.String(), {
+      description: "Parts of the document that are not used, each with its place",
+    }),
+  },
+  {
+    $id: "OwnOperations",
+    examples: [{ items: getExamples(OwnOperation), total: 1, collections: ["tags"], warnings: [] }],
+  },
+);
+
+const EXAMPLE = {
+  openapi: "3.1.0",
+  info: { title: "Tags", version: "1" },
+  paths: {
+    "/v1/tags": {
+      get: {
+        operationId: "listTags",
+        summary: "List tags",
+        responses: { "200": { description: "None yet" } },
+      },
+    },
+  },
+};
+
+/** A document of this size is a large one, and takes about a second. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export const OWN_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "operations.list",
+    section: "interfaces 18",
+    route: "GET S/operations",
+    summary: "List the operations that the reference lacks: the server's own, and this sandbox's",
+    success: { status: 200, schema: OwnOperationsBody },
+    handle: ({ sandbox }) => listOwn(sandbox, []),
+  }),
+  operation({
+    id: "operations.replace",
+    section: "interfaces 18",
+    route: "PUT S/operations",
+    summary: "Serve the operations of an OpenAPI document in this sandbox, in place of an earlier one",
+    body: {
+      kind: "json",
+      limit: MAX_BYTES,
+      schema: ClosedObject(
+        {
+          openapi: Type.Unknown({
+            description:
+              "The document, 3.0 or 3.1: an object, or its text in YAML or JSON, which gives errors lines",
+          }),
+          bindings: Type.Optional(
+            Type.Unknown({ description: "As a file with bindings has them: `collections` and `operations`" }),
+          ),
+        },
+        {
+          examples: [
+            { openapi: EXAMPLE },
+            { openapi: EXAMPLE, bindings: { operations: { listTags: { answer: [] } } } },
+          ],
+        },
+      ),
+    },
+    describeChange: ({ sandbox }) => ({
+      title: `The sandbox got ${sandbox.own.flatMap(({ operations }) => operations).length} operations of its own.`,
+    }),
+    errors: ["limit-reached", "invalid-document"],
+    success: { status: 200, schema: OwnOperationsBody },
+    async handle({ body, sandbox, server }) {
+      requireRoom(server, "upload_bytes", JSON.stringify(body).length);
+      const { readSentDocument } = await import("../../documents/openapi/read-sent-document.ts");
+      const warnings: string[] = [];
+      const known = server.api.resources;
+      const resource = readSentDocument(body).read(known, (sentence) => warnings.push(sentence));
+      try {
+        const { api, warnings: more } = joinOwn(known, [resource]);
+        sandbox.setOwn(api.resources.slice(known.length));
+        return listOwn(sandbox, [...warnings, ...more]);
+      } catch (error) {
+        if (!(error instanceof OwnFault)) throw error;
+        throw unprocessable("openapi", null, `cannot be used: ${error.message}`);
+      }
+    },
+  }),
+  operation({
+    id: "operations.delete",
+    section: "interfaces 18",
+    route: "DELETE S/operations",
+    summary: "Take the operations of this sandbox alone away, with their records",
+    describeChange: () => ({ title: "The sandbox lost the operations of its own." }),
+    success: { status: 204 },
+    handle({ sandbox }) {
+      sandbox.setOwn([]);
+      return undefined as never;
+    },
+  }),
+];
+
+function listOwn({ api, own }: Sandbox, warnings: string[]) {
+  const alone = new Set<AnyOperation>(own.flatMap(({ operations }) => operations));
+  const items = api.operations
+    .filter((one) => one.own !== undefined)
+    .map((one) => {
+      const { id, method, path, summary, own: source = "" } = one;
+      return {
+        id,
+        method,
+        path,
+        summary,
+        source,
+        scope: alone.has(one) ? ("sandbox" as const) : ("server" as const),
+      };
+    });
+  const collections = api.resources
+    .filter((resource) => resource.own !== undefined)
+    .flatMap((resource) => resource.collections.map(({ name }) => name));
+  return { items, total: items.length, collections, warnings };
+}

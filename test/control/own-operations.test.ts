@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CONTROL } from "../support/fault-calls.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { readExample } from "../support/own/serve-document.ts";
+
+const OPERATIONS = `${CONTROL}/operations`;
+const TEXT = readExample("issue-tracker/openapi.yaml");
+
+let api: Api;
+beforeEach(async () => {
+  api = await startReference();
+});
+afterEach(() => api.close());
+
+const put = (body: object) => api.call(undefined, "PUT", OPERATIONS, body);
+
+describe("operations of one sandbox", () => {
+  it("are served in it alone, and are listed with their collections [interfaces 18]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    const { status, body } = await put({ openapi: TEXT });
+    expect([status, body.total, body.warnings]).toEqual([200, 30, []]);
+    expect(body.collections).toContain("issues");
+    expect(body.items[0]).toEqual({
+      ...{ id: "health", method: "GET", path: "/v2/health", summary: "GET /v2/health" },
+      ...{ source: "openapi", scope: "sandbox" },
+    });
+    expect((await api.call("dan", "GET", "/v2/projects")).status).toBe(200);
+    expect((await api.call("dan", "GET", "/_s/other/v2/projects")).status).toBe(404);
+    expect((await api.call(undefined, "GET", OPERATIONS)).body.total).toBe(30);
+  });
+
+  it("are replaced and taken away, and the rest of the sandbox stays [interfaces 18]", async () => {
+    await put({ openapi: TEXT });
+    const { body: project } = await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
+    // The same document again: an edit keeps the records.
+    await put({ openapi: TEXT });
+    expect((await api.call("dan", "GET", `/v2/projects/${project.id}`)).body).toEqual(project);
+    expect((await api.call(undefined, "GET", `${CONTROL}/state/projects`)).body.total).toBe(1);
+    expect((await api.call(undefined, "DELETE", OPERATIONS)).status).toBe(204);
+    expect((await api.call("dan", "GET", "/v2/projects")).status).toBe(404);
+    expect((await api.call(undefined, "GET", OPERATIONS)).body).toMatchObject({ items: [], collections: [] });
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+  });
+
+  it("may be an object with bindings beside it [interfaces 18]", async () => {
+    const openapi = {
+      openapi: "3.0.3",
+      paths: {
+        "/v1/hello": {
+          get: {
+            operationId: "hello",
+            responses: { "200": { description: "", content: { "application/json": {} } } },
+          },
+        },
+      },
+    };
+    await put({
+      openapi,
+      bindings: { operations: { hello: { answer: { hello: "{caller.user_id}" }, access: "caller" } } },
+    });
+    expect((await api.call("dan", "GET", "/v1/hello")).body).toEqual({ hello: "usr_dan" });
+    expect((await api.call(undefined, "GET", "/v1/hello")).status).toBe(401);
+  });
+
+  it("that the reference has stay the reference's, and a warning names them [interfaces 18]", async () => {
+    const openapi = {
+      openapi: "3.1.0",
+      paths: { "/v1/models": { get: { operationId: "own", responses: {} } } },
+    };
+    const { body } = await put({ openapi });
+    expect(body.total).toBe(0);
+    expect(body.warnings[0]).toContain("the reference has GET /v1/models, so own is not used");
+  });
+
+  it.each([
+    ["a text with its line", { openapi: "openapi: 3.1.0\npaths: []\n" }, "openapi:2:8: paths must be a map"],
+    [
+      "an object with its field",
+      { openapi: { openapi: "3.1.0", paths: [] } },
+      "openapi: paths must be a map",
+    ],
+    [
+      "bindings that name nothing",
+      { openapi: { openapi: "3.1.0" }, bindings: { operations: { a: { answer: 1 } } } },
+      'bindings: openapi has no operation "a"',
+    ],
+    ["no document", { openapi: 3 }, "this is not an OpenAPI document"],
+  ])("are refused as a whole, %s, and the earlier ones stay", async (_, sent, message) => {
+    await put({ openapi: TEXT });
+    const { status, body } = await put(sent);
+    expect(status).toBe(422);
+    expect(body.detail).toContain(message);
+    expect((await api.call(undefined, "GET", OPERATIONS)).body.total).toBe(30);
+  });
+
+  it("are in the timeline: when they came, and what their requests changed [interfaces 10]", async () => {
+    await put({ openapi: TEXT });
+    await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
+    const { body } = await api.call(undefined, "GET", `${CONTROL}/history`);
+    expect(JSON.stringify(body.entries)).toContain("The sandbox got 30 operations of its own.");
+    expect((await api.call(undefined, "GET", `${CONTROL}/journal?operation=createProject`)).body.total).toBe(
+      1,
+    );
+  });
+});
