@@ -21,6 +21,11 @@ export const START_FLAGS = {
     array: true,
     describe: "File or folder (TypeScript, JavaScript) of operations of your own; repeatable",
   },
+  openapi: {
+    type: "string",
+    array: true,
+    describe: "OpenAPI document to serve too, or a file that binds one to collections; repeatable",
+  },
   seed: { type: "number", minimum: 0, describe: "Seed of all generated ids and text [default: 1]" },
   clock: { type: "string", describe: "real, frozen, frozen@ISO, or xN [default: real]" },
   delay: { type: "string", describe: "Delay of every answer: 200ms, or percentiles such as 80ms/1s" },

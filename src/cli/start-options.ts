@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { isIP, isIPv6 } from "node:net";
 import type { ClockChange } from "../client/types.ts";
 import { tokenProblem } from "../control/guard.ts";
-import type { OwnOperations } from "../documents/own-operations.ts";
+import type { OwnFiles } from "../documents/watch-documents.ts";
 import { parseDuration } from "../engine/contract/duration.ts";
 import { readHttpUrl } from "../engine/contract/http-url.ts";
 import { parseInstant } from "../engine/contract/instant.ts";
@@ -24,8 +24,8 @@ export interface StartOptions {
   readyFile: string | undefined;
   quiet: boolean;
   watch: boolean;
-  /** The files of `--operations`. */
-  operations: OwnOperations | undefined;
+  /** The files of `--operations` and `--openapi`. */
+  own: readonly OwnFiles[];
   server: UnderstudyOptions & { certificate?: UsedCertificate | undefined };
 }
 
@@ -61,16 +61,16 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   requireProxies(trustProxy);
   const most = all["max-sandboxes"];
   if (most !== undefined) requireMaxSandboxes(most, all.shared);
-  const operations = await openOperations(all.operations);
+  const { own, operations } = await openOwn(all);
   return {
     port,
     host,
     readyFile,
     quiet: all.quiet === true,
     watch: all.watch !== false,
-    operations,
+    own,
     server: {
-      operations: await operations?.load(),
+      operations,
       fixture: all.fixture ?? "reference",
       seed,
       clock: all.clock === undefined ? undefined : readClock(all.clock),
@@ -97,11 +97,16 @@ export async function readStartOptions(flags: StartFlags): Promise<StartOptions>
   };
 }
 
-/** Its code is only loaded where it is needed. */
-async function openOperations(paths: readonly string[] = []): Promise<OwnOperations | undefined> {
-  if (paths.length === 0) return undefined;
-  const { OwnOperations } = await import("../documents/own-operations.ts");
-  return new OwnOperations(paths);
+/** Its code is only loaded where it is needed. @throws DocumentError */
+async function openOwn({ operations, openapi }: StartFlags): Promise<OwnStart> {
+  if (operations === undefined && openapi === undefined) return { own: [], operations: undefined };
+  const { loadOwn, openOwnFiles } = await import("../documents/own-files.ts");
+  const own = await openOwnFiles({ operations, openapi });
+  return { own, operations: await loadOwn(own) };
+}
+
+interface OwnStart extends Pick<StartOptions, "own"> {
+  operations: UnderstudyOptions["operations"];
 }
 
 /** Its code is only loaded where it is needed. @throws UsageError */

@@ -1,6 +1,5 @@
 import type { HttpServing } from "../client/mcp/serve.ts";
-import type { OwnOperations } from "../documents/own-operations.ts";
-import type { DocumentWatch } from "../documents/watch-documents.ts";
+import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
@@ -40,7 +39,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
   // After the start, to not slow it down.
   void sweepOrphanedFolders().catch(() => {});
   if (!options.watch) return;
-  const watch = await watchFiles(understudy, options.operations);
+  const watch = await watchFiles(understudy, options.own);
   stops.push(() => watch.close());
 }
 
@@ -51,10 +50,7 @@ async function loadMcp(own: HttpServing) {
 }
 
 /** Watching starts once requests are accepted; earlier edits are noticed then. */
-async function watchFiles(
-  understudy: Understudy,
-  operations: OwnOperations | undefined,
-): Promise<DocumentWatch> {
+async function watchFiles(understudy: Understudy, own: readonly OwnFiles[]): Promise<DocumentWatch> {
   const [{ watchDocuments }, { followFixtures }, { followScenarios }] = await Promise.all([
     import("../documents/watch-documents.ts"),
     import("../documents/follow-edits.ts"),
@@ -75,10 +71,10 @@ async function watchFiles(
   });
   // If the system has no watches left, the server reports that and goes on.
   const followed = [fixtures, scenarios];
-  if (operations !== undefined) {
-    const { followOperations } = await import("../documents/own-operations.ts");
+  if (own.length > 0) {
+    const { followOwn } = await import("../documents/own-files.ts");
     followed.push(
-      followOperations(operations, {
+      ...followOwn(own, {
         apply(sources) {
           understudy.setOperations(sources);
           printError("the operations were edited and reloaded");

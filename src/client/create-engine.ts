@@ -1,5 +1,5 @@
 import { readSandboxStart } from "../control/sandbox-start.ts";
-import { declaredOperations } from "../engine/own/join.ts";
+import { declaredOperations, type OwnSource } from "../engine/own/join.ts";
 import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { assemble, type Understudy } from "../understudy.ts";
 import { UnderstudyClient } from "./connect.ts";
@@ -9,18 +9,21 @@ import type { SandboxStart } from "./sandbox-start.ts";
 import { transportOver } from "./transport.ts";
 
 /** The features of a server, without a server. @throws as `createSandbox` */
-export function createEngine(options: SandboxStart): LocalUnderstudy {
-  const understudy = assembleEngine(options);
+export function createEngine(options: SandboxStart, own: readonly OwnSource[] = []): LocalUnderstudy {
+  const understudy = assembleEngine(options, own);
   const fetch = (request: Request) => awaited(understudy.fetch(request));
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
   return Object.assign(new UnderstudyClient(http), { close: () => understudy.close() });
 }
 
 /** @throws DocumentError, Problem */
-export function assembleEngine({ seed, clock, settings, operations, ...rest }: SandboxStart): Understudy {
+export function assembleEngine(
+  { seed, clock, settings, operations, ...rest }: SandboxStart,
+  own: readonly OwnSource[] = [],
+): Understudy {
   return assemble({
     ...rest,
-    ...declaredOperations(operations),
+    operations: [...(declaredOperations(operations).operations ?? []), ...own],
     ...readSandboxStart({ seed, clock, settings }),
   });
 }

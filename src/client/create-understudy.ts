@@ -4,6 +4,7 @@ import { assemble } from "../understudy.ts";
 import { connect, UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
 import { withinProcess } from "./node-transport.ts";
+import { readOpenApiOption } from "./own-documents.ts";
 import type { Duration, FixtureInput, SandboxOptions, ScenarioName } from "./types.ts";
 
 type DocumentPath = `${string}.${"yaml" | "yml" | "json"}`;
@@ -14,6 +15,8 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   fixture?: FixtureInput | DocumentPath;
   /** Operations of your own: a module that exports declarations, or a list of them (`understudy-sandbox/operations`). */
   operations?: object;
+  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
+  openapi?: readonly (string | object)[];
   /** Scenarios of the `default` sandbox, by name or file. */
   scenarios?: readonly (ScenarioName | DocumentPath)[];
   /** Your own scenarios, beside the shipped ones. */
@@ -68,10 +71,10 @@ export interface LocalUnderstudy extends UnderstudyClient {
  * @throws DocumentError when the fixture is unknown or wrong, Problem when a setting is
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
-  const { seed, clock, settings, operations, port = 0, ...rest } = options;
+  const { seed, clock, settings, operations, openapi, port = 0, ...rest } = options;
   const understudy = assemble({
     ...rest,
-    ...declaredOperations(operations),
+    operations: [...(declaredOperations(operations).operations ?? []), ...(await readOpenApiOption(openapi))],
     ...readSandboxStart({ seed, clock, settings }),
     mcp: async (own) => (await import("./mcp/serve.ts")).mcpOverHttp(own),
   });

@@ -1,5 +1,6 @@
 import { createEngine } from "./create-engine.ts";
 import { requireKnownOptions } from "./options.ts";
+import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { type SandboxStart, START_OPTIONS } from "./sandbox-start.ts";
 
@@ -12,6 +13,8 @@ export interface LocalSandbox extends SandboxClient {
 export interface EngineOptions extends SandboxStart {
   /** In pages: the name under which the browser stores the world, as `start` of `understudy-sandbox/browser` has it. */
   persist?: string;
+  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
+  openapi?: readonly (string | object)[];
 }
 
 /**
@@ -20,7 +23,8 @@ export interface EngineOptions extends SandboxStart {
  * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is, TypeError for unknown options
  */
 export async function createSandbox(options: EngineOptions = {}): Promise<LocalSandbox> {
-  requireKnownOptions("createSandbox", options, START_OPTIONS);
-  const engine = createEngine(options);
+  requireKnownOptions("createSandbox", options, [...START_OPTIONS, "openapi"]);
+  const { openapi, ...start } = options;
+  const engine = createEngine(start, await readOpenApiOption(openapi));
   return Object.assign(await engine.open("default"), { close: engine.close });
 }

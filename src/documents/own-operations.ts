@@ -11,15 +11,15 @@ import {
 } from "../engine/documents/document-error.ts";
 import { createOwnApi, declaredIn, type OwnSource } from "../engine/own/join.ts";
 import { getFileVersion, showFile, UnreadableFile } from "./files.ts";
-import type { WatchedDocuments } from "./watch-documents.ts";
+import type { OwnFiles } from "./watch-documents.ts";
 
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];
 /** Read from the package, so that a file is loaded the same wherever it is. */
 const LIBRARY = "understudy-sandbox/operations";
 
 /** The files of `--operations`, and the modules that they import. */
-export class OwnOperations {
-  readonly files: WatchedDocuments["files"] = {
+export class OwnOperations implements OwnFiles {
+  readonly files: OwnFiles["files"] = {
     filesInUse: () => new Set(this.versions.keys()),
     isFileInUse: (file) => this.versions.has(file) || this.isNew(file),
     isOutdated: (file) => this.isNew(file) || this.versions.get(file) !== getFileVersion(file),
@@ -160,21 +160,4 @@ function findSubject(text: string, subject: string | undefined): Position | unde
 
 function findLibrary(): string {
   return createRequire(import.meta.url).resolve("understudy-sandbox/operations");
-}
-
-/** Applies edits of the files to a running server. */
-export function followOperations(
-  operations: OwnOperations,
-  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
-): WatchedDocuments {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    files: operations.files,
-    takeUp() {
-      last = last
-        .then(() => operations.load())
-        .then(edits.apply)
-        .catch(edits.onProblem);
-    },
-  };
 }

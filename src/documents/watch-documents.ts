@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
+import type { OwnSource } from "../engine/own/join.ts";
 import type { DocumentLibrary } from "./document-library.ts";
 
 /** Editors write in several steps; a file is read once it has been quiet for this long. */
@@ -12,6 +13,13 @@ export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
   /** Applies an edited file, and reports it. */
   takeUp: (file: string) => void;
+}
+
+/** Files that declare operations of one's own, in code or as OpenAPI documents. */
+export interface OwnFiles {
+  readonly files: WatchedDocuments["files"];
+  /** Loads the newest version of all files. @throws DocumentError for one that cannot be used */
+  load(): Promise<readonly OwnSource[]>;
 }
 
 export interface DocumentWatch {

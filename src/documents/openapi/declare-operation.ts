@@ -158,7 +158,10 @@ export function declareOperation(
       return { params: read, query: values, unknown };
     },
     renderError: (error, context) => renderByDocument(error, context, { operation: described, schemas }),
-    described: { operation: node, document: root },
+    described: {
+      operation: { ...node, parameters: described.parameters.map((one) => one.node) },
+      document: root,
+    },
   };
 }
 

@@ -1,19 +1,19 @@
 import { toHex } from "../../engine/bytes.ts";
 import { documentError } from "../../engine/documents/document-error.ts";
 import { readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
-import { createOwnApi, type OwnSource } from "../../engine/own/join.ts";
+import type { OwnSource } from "../../engine/own/join.ts";
 import { digest } from "../../engine/platform.ts";
 import { getFileVersion, readFileText, realFile, showFile } from "../files.ts";
 import { dirname, resolve } from "../node-files.ts";
-import type { WatchedDocuments } from "../watch-documents.ts";
+import type { OwnFiles } from "../watch-documents.ts";
 import { isJson, openDocument } from "./open-document.ts";
 import { type OpenApiDocument, toOwnSource } from "./openapi-source.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** The files of `--openapi`: documents, and files with bindings that name one. */
-export class OpenApiFiles {
-  readonly files: WatchedDocuments["files"] = {
+export class OpenApiFiles implements OwnFiles {
+  readonly files: OwnFiles["files"] = {
     filesInUse: () => new Set(this.versions.keys()),
     isFileInUse: (file) => this.versions.has(file),
     isOutdated: (file) => this.versions.get(file) !== getFileVersion(file),
@@ -37,7 +37,7 @@ export class OpenApiFiles {
    * Reads the newest version of all files.
    * @throws DocumentError for one that cannot be used
    */
-  load(): readonly OwnSource[] {
+  async load(): Promise<readonly OwnSource[]> {
     const sources = this.paths.map((path) => toOwnSource(this.open(resolve(this.cwd, path))));
     for (const listener of this.listeners) listener();
     return sources;
@@ -76,23 +76,4 @@ export class OpenApiFiles {
 
 function toDigest(text: string): string {
   return toHex(digest("sha256", text));
-}
-
-/** Applies edits of the files to a running server; a broken one leaves the last good version in force. */
-export function followOpenApi(
-  documents: OpenApiFiles,
-  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
-): WatchedDocuments {
-  return {
-    files: documents.files,
-    takeUp() {
-      try {
-        const sources = documents.load();
-        createOwnApi(sources);
-        edits.apply(sources);
-      } catch (error) {
-        edits.onProblem(error as Error);
-      }
-    },
-  };
 }

@@ -23,6 +23,8 @@ export interface DocumentedApi<O extends AnyDeclaration> {
   notes: (operation: O) => Json;
   /** By status. */
   errorResponses: (operation: O, components: DocumentComponents) => Json;
+  /** Members of an operation that a user's document describes, in place of those of its declaration. */
+  described?: (operation: O, components: DocumentComponents) => Json | undefined;
   tags?: readonly string[];
   /** Members of the whole document. */
   more?: (components: SchemaComponents) => Json;
@@ -32,11 +34,18 @@ export interface DocumentedApi<O extends AnyDeclaration> {
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: Json;
+  /** Those of users' documents, by kind. */
+  foreign: { documents: object[]; components: Json };
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** An OpenAPI 3.1 document, a pure function of the declarations. */
 export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
-  const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {} };
+  const foreign = { documents: [], components: {} as Json };
+  const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, foreign };
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const item = paths[operation.path] ?? {};
@@ -52,13 +61,23 @@ export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, opera
     tags: [...new Set([...operations.map(getTag), ...(api.tags ?? [])])].map((name) => ({ name })),
     security: api.security,
     paths,
-    components: {
-      ...others,
-      ...(Object.keys(components.responses).length > 0 ? { responses: components.responses } : {}),
-      schemas: { ...components.schemas.schemas, ...schemas },
-    },
+    components: mergeKinds(
+      others,
+      Object.keys(components.responses).length > 0 ? { responses: components.responses } : {},
+      { schemas: { ...components.schemas.schemas, ...schemas } },
+      foreign.components,
+    ),
     ...more,
   };
+}
+
+/** Components of several documents, by kind. */
+function mergeKinds(...all: readonly Json[]): Json {
+  const merged: Record<string, Json> = {};
+  for (const components of all)
+    for (const [kind, named] of Object.entries(components))
+      merged[kind] = { ...merged[kind], ...(named as Json) };
+  return merged;
 }
 
 export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<K, V[]> {
@@ -69,7 +88,8 @@ export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<
 
 /** The group that an operation is shown in. */
 export function getTag({ id }: AnyDeclaration): string {
-  return id.slice(0, id.indexOf("."));
+  const end = id.indexOf(".");
+  return end < 0 ? "own" : id.slice(0, end);
 }
 
 /** Refers to a response that many operations share; `name` gets a number where another response has it. */
@@ -100,6 +120,7 @@ function operationObject<O extends AnyDeclaration>(
   const { id, section, summary, description } = operation;
   const { schemas } = components;
   const headers = headerRefs(api.components.headers);
+  const described = api.described?.(operation, components);
   return {
     operationId: id,
     tags: [getTag(operation)],
@@ -108,15 +129,17 @@ function operationObject<O extends AnyDeclaration>(
     "x-section": section,
     ...api.notes(operation),
     parameters: listParameters(operation, schemas),
-    ...(operation.body ? { requestBody: requestBody(operation, schemas) } : {}),
+    ...(operation.body && !described ? { requestBody: requestBody(operation, schemas) } : {}),
+    ...described,
     responses: {
       ...Object.fromEntries(
-        listSuccesses(operation).map((success) => [
+        (described === undefined ? listSuccesses(operation) : []).map((success) => [
           success.status,
           successResponse(success, headers, schemas),
         ]),
       ),
       ...api.errorResponses(operation, components),
+      ...(described?.["responses"] as Json | undefined),
     },
   };
 }

@@ -8,6 +8,7 @@ import { assumedParts } from "../../engine/contract/provenance.ts";
 import { listRefusals } from "../../engine/contract/refusals.ts";
 import type { Site } from "../../engine/pipeline/plain-http.ts";
 import { BUDGET_SCOPES } from "../../engine/resources/usage/rules.ts";
+import { describedParts } from "./described-operation.ts";
 import {
   type DocumentComponents,
   groupBy,
@@ -61,6 +62,7 @@ export function openApiDocument(
       },
       notes: describeAssumed,
       errorResponses,
+      described: describedParts,
       tags: ["events"],
       more: (components) => ({
         webhooks: webhookObjects(events, components),

@@ -1,0 +1,24 @@
+import type { OwnSource } from "../engine/own/join.ts";
+
+/**
+ * OpenAPI documents: paths of files, or the documents themselves, with bindings in `x-understudy`. Their code is loaded where there are
+ * some.
+ * @throws DocumentError
+ */
+export async function readOpenApiOption(
+  given: readonly (string | object)[] = [],
+): Promise<readonly OwnSource[]> {
+  if (given.length === 0) return [];
+  const [{ OpenApiFiles }, { readSentDocument }] = await Promise.all([
+    import("../documents/openapi/openapi-files.ts"),
+    import("../documents/openapi/read-sent-document.ts"),
+  ]);
+  const sources: OwnSource[] = [];
+  for (const one of given)
+    sources.push(
+      ...(typeof one === "string"
+        ? await new OpenApiFiles([one]).load()
+        : [readSentDocument({ openapi: one })]),
+    );
+  return sources;
+}

@@ -1,0 +1,45 @@
+import type { OwnSource } from "../engine/own/join.ts";
+import type { OwnFiles, WatchedDocuments } from "./watch-documents.ts";
+
+/** Both kinds, in the order in which they may name each other's collections; their code is loaded where it is needed. */
+export async function openOwnFiles({
+  operations = [],
+  openapi = [],
+}: {
+  operations?: readonly string[] | undefined;
+  openapi?: readonly string[] | undefined;
+}): Promise<OwnFiles[]> {
+  const found: OwnFiles[] = [];
+  if (operations.length > 0) {
+    const { OwnOperations } = await import("./own-operations.ts");
+    found.push(new OwnOperations(operations));
+  }
+  if (openapi.length > 0) {
+    const { OpenApiFiles } = await import("./openapi/openapi-files.ts");
+    found.push(new OpenApiFiles(openapi));
+  }
+  return found;
+}
+
+export async function loadOwn(all: readonly OwnFiles[]): Promise<OwnSource[]> {
+  const lists: (readonly OwnSource[])[] = [];
+  for (const one of all) lists.push(await one.load());
+  return lists.flat();
+}
+
+/** Applies edits of the files to a running server, one after the other. */
+export function followOwn(
+  all: readonly OwnFiles[],
+  edits: { apply(sources: readonly OwnSource[]): void; onProblem(error: Error): void },
+): WatchedDocuments[] {
+  let last: Promise<unknown> = Promise.resolve();
+  return all.map(({ files }) => ({
+    files,
+    takeUp() {
+      last = last
+        .then(() => loadOwn(all))
+        .then(edits.apply)
+        .catch(edits.onProblem);
+    },
+  }));
+}

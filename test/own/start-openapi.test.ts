@@ -1,0 +1,147 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createUnderstudy } from "../../src/client/create-understudy.ts";
+import { createSandbox } from "../../src/client/engine.ts";
+import { eventually } from "../support/eventually.ts";
+import { removeScratch, runCommand, scratch, startServer } from "../support/run-understudy.ts";
+
+afterAll(removeScratch);
+
+const tags = (field: string) => `openapi: 3.1.0
+paths:
+  /v1/tags:
+    get:
+      operationId: listTags
+      responses: { "200": { description: d, content: { application/json: { schema: { type: object, properties: { ${field}: { type: array, items: { $ref: "#/components/schemas/Tag" } } } } } } } }
+    post:
+      operationId: createTag
+      requestBody: { required: true, content: { application/json: { schema: { $ref: "#/components/schemas/Tag" } } } }
+      responses: { "201": { description: d, content: { application/json: { schema: { $ref: "#/components/schemas/Tag" } } } } }
+components:
+  schemas:
+    Tag: { type: object, required: [id, name], properties: { id: { type: string, readOnly: true }, name: { type: string } } }
+`;
+const BINDINGS = `openapi: ./tags.yaml
+collections:
+  tags: { schema: "#/components/schemas/Tag", prefix: tag_ }
+operations:
+  listTags: { list: tags }
+  createTag: { create: tags }
+`;
+
+function writeFiles(): { folder: string; document: string; bindings: string } {
+  const folder = scratch();
+  const [document, bindings] = [join(folder, "tags.yaml"), join(folder, "bindings.yaml")];
+  writeFileSync(document, tags("data"));
+  writeFileSync(bindings, BINDINGS);
+  return { folder, document, bindings };
+}
+
+it("a document is served by its bindings, edits keep the records, and a broken one leaves the last good version in force [interfaces 18]", async () => {
+  const { document, bindings } = writeFiles();
+  const server = await startServer(["--openapi", bindings]);
+  const list = async () => (await fetch(`${server.ready.url}/v1/tags`)).json();
+  try {
+    const made = await fetch(`${server.ready.url}/v1/tags`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "red" }),
+    });
+    const tag = await made.json();
+    expect([made.status, tag]).toEqual([201, { id: expect.stringMatching(/^tag_/), name: "red" }]);
+    expect(await list()).toEqual({ data: [tag] });
+
+    writeFileSync(document, tags("items"));
+    await eventually(async () => expect(await list()).toEqual({ items: [tag] }));
+
+    writeFileSync(document, tags("results").replace("components:\n  schemas:", "components:\n  shemas:"));
+    await eventually(() =>
+      expect(server.output().stderr).toMatch(
+        /tags\.yaml:\d+:\d+: the reference "#\/components\/schemas\/Tag" leads nowhere/,
+      ),
+    );
+    expect(await list()).toEqual({ items: [tag] });
+
+    writeFileSync(document, tags("results"));
+    await eventually(async () => expect(await list()).toEqual({ results: [tag] }));
+  } finally {
+    await server.stop();
+  }
+});
+
+describe("a file that cannot be used ends the start with one sentence", () => {
+  it.each([
+    [
+      "no document",
+      { "tags.yaml": "organizations: []\n" },
+      "tags.yaml",
+      /tags\.yaml:1:1: this is not an OpenAPI document/,
+    ],
+    ["no file", {}, "nowhere.yaml", /there is no file .*nowhere\.yaml/],
+    [
+      "a document elsewhere",
+      { "b.yaml": "openapi: https://x.test/a.yaml\n" },
+      "b.yaml",
+      /b\.yaml:1:10: https:\/\/x\.test\/a\.yaml is not a file; nothing is fetched/,
+    ],
+    [
+      "a document that is not there",
+      { "b.yaml": "openapi: ./a.yaml\n" },
+      "b.yaml",
+      /there is no file .*a\.yaml/,
+    ],
+    [
+      "bindings with a wrong key",
+      { "b.yaml": `${BINDINGS}operation: 3\n` },
+      "b.yaml",
+      /b\.yaml:7:1: .*operation/,
+    ],
+  ])("%s [quality 17]", async (_, files, named, message) => {
+    const { folder } = writeFiles();
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text as string);
+    const { code, stderr } = await runCommand(["start", "--port", "0", "--openapi", join(folder, named)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
+
+it("the library takes files and objects, with a server and without [interfaces 8]", async () => {
+  const { bindings } = writeFiles();
+  const hello = {
+    openapi: "3.1.0",
+    paths: { "/v1/hello": { get: { "x-understudy": { answer: "hi" }, responses: {} } } },
+  };
+  const understudy = await createUnderstudy({ openapi: [bindings, hello] });
+  const sandbox = await createSandbox({ openapi: [hello] });
+  try {
+    expect(await (await fetch(`${understudy.url}/v1/tags`)).json()).toEqual({ data: [] });
+    expect(await (await sandbox.fetch("/v1/hello")).json()).toBe("hi");
+    const { total, collections } = await sandbox.operations.replace(
+      tags("data"),
+      BINDINGS.replace("openapi: ./tags.yaml\n", ""),
+    );
+    expect([total, collections]).toEqual([3, ["tags"]]);
+    expect(await (await sandbox.fetch("/v1/tags")).json()).toEqual({ data: [] });
+    await sandbox.operations.clear();
+    expect((await sandbox.operations.list()).total).toBe(1);
+  } finally {
+    await sandbox.close();
+    await understudy.close();
+  }
+});
+
+it("the server's own document has its parts, with what they refer to [interfaces 18]", async () => {
+  const { bindings } = writeFiles();
+  const understudy = await createUnderstudy({ openapi: [bindings] });
+  const answer = await fetch(`${understudy.url}/_control/openapi.json`);
+  // biome-ignore lint/suspicious/noExplicitAny: a document of any shape
+  const document = (await answer.json()) as any;
+  await understudy.close();
+  const { post } = document.paths["/v1/tags"];
+  const ref = post.requestBody.content["application/json"].schema.$ref;
+  expect(ref).toMatch(/^#\/components\/schemas\//);
+  expect(document.components.schemas[ref.split("/").at(-1)].properties).toMatchObject({
+    name: { type: "string" },
+  });
+  expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(["201", "422"]));
+});
