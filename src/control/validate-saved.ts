@@ -84,6 +84,8 @@ const Saved = Type.Object(
         resets: WholeNumber,
         start: Epoch,
         snapshots: Names,
+        /** The sources of own operations. */
+        operations: Type.Optional(Names),
       },
       CLOSED,
     ),

@@ -1,7 +1,7 @@
 import type { SandboxImage } from "./sandbox-image.ts";
 import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { Saver } from "./saver.ts";
-import type { Row, Store } from "./store.ts";
+import { MissingOperations, type Row, type Store } from "./store.ts";
 
 /** Stores the rows of a sandbox that cannot be loaded elsewhere; resolves with the place. */
 export type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
@@ -36,6 +36,7 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
     try {
       images.push(await restorer.bringBack(name, rows));
     } catch (error) {
+      if (error instanceof MissingOperations) throw error;
       isWhole = false;
       const place = await setAside(name, rows);
       await store.commit(clearing(name));

@@ -13,7 +13,7 @@ import type { WorldValue } from "../engine/state/world-parts.ts";
 import type { Log } from "../hosts/node/log.ts";
 import { SandboxImage } from "./sandbox-image.ts";
 import { InvalidSandboxRows, parseSavedSandbox, type SavedSandbox, type SavedWorld } from "./sandbox-rows.ts";
-import type { Row } from "./store.ts";
+import { MissingOperations, type Row } from "./store.ts";
 
 export interface RestorerParts {
   sandboxes: SandboxRegistry;
@@ -51,9 +51,25 @@ export class SandboxRestorer {
    * @throws Error that names the problem of the rows; nothing has changed then
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
-    const saved = parseSavedSandbox(this.idFieldOf, rows);
-    const { sandbox, value } = await this.restoreSaved(name, saved, folder);
-    return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
+    try {
+      const saved = parseSavedSandbox(this.idFieldOf, rows);
+      const { sandbox, value } = await this.restoreSaved(name, saved, folder);
+      return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
+    } catch (error) {
+      throw this.findMissing(name, rows, error as Error) ?? error;
+    }
+  }
+
+  /** If a sandbox cannot be loaded for want of the operations that it was saved with. */
+  private findMissing(name: string, rows: readonly Row[], error: Error): MissingOperations | undefined {
+    const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
+    const present = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
+    const missing = readOperations(about?.text).filter((source) => !present.has(source));
+    if (missing.length === 0) return undefined;
+    const said = error.message.replace(/\.$/, "");
+    return new MissingOperations(
+      `Sandbox ${name} was saved with operations of ${missing.join(", ")}, which this server lacks: ${said}. Start it with these files again; nothing was changed.`,
+    );
   }
 
   /**
@@ -123,6 +139,14 @@ export class SandboxRestorer {
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };
+  }
+}
+
+function readOperations(about = "{}"): string[] {
+  try {
+    return (JSON.parse(about) as { operations?: string[] }).operations ?? [];
+  } catch {
+    return [];
   }
 }
 

@@ -41,7 +41,12 @@ export function* rowsBetween(
     yield { sandbox, clear: "" };
     yield put("sandbox", "fixture", { name: after.about.fixture, document: after.document });
   }
-  yield put("sandbox", "about", { ...after.about, snapshots: [...after.snapshots.keys()] });
+  const own = after.sandbox.api.resources.flatMap((resource) => resource.own?.source ?? []);
+  yield put("sandbox", "about", {
+    ...after.about,
+    snapshots: [...after.snapshots.keys()],
+    ...(own.length > 0 && { operations: own }),
+  });
   yield put("sandbox", "faults", after.faults);
   yield* valueRows("", old?.value, after.value);
   yield put("history", "about", after.history.about);
@@ -141,7 +146,7 @@ export interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
 /** A stored sandbox; see the table above for its rows. */
 export interface SavedSandbox {
   /** `snapshots`: their names, in the order in which they were saved. */
-  about: SandboxState["about"] & { snapshots: string[] };
+  about: SandboxState["about"] & { snapshots: string[]; operations?: string[] };
   fixture: { name: string; document: object };
   faults: FaultState | undefined;
   present: SavedWorld;

@@ -93,5 +93,10 @@ const WORDS: Record<"full" | "read-only" | "gone" | "failed", (place: string) =>
 
 /** A problem of the stored worlds that the user must solve before the server can run; one or two sentences. */
 export class PersistenceError extends Error {
-  override readonly name = "PersistenceError";
+  override readonly name: string = "PersistenceError";
+}
+
+/** A sandbox was saved with own operations that this server lacks; its rows stay as they are. */
+export class MissingOperations extends PersistenceError {
+  override readonly name = "MissingOperations";
 }
