@@ -51,6 +51,7 @@ async function inPage(folder, drive) {
   try {
     const profile = await browser.newContext();
     const page = await profile.newPage();
+    page.setDefaultTimeout(30_000);
     await drive({ page, profile, site });
     requireEqual(site.missed, [], "requests that reached the network");
   } finally {
@@ -83,7 +84,69 @@ async function driveStorybook(project) {
   });
 }
 
+/** Four screens; a reload keeps the world, and the page opens without a network. */
+export async function drivePreview(project) {
+  const folder = join(project, "dist");
+  await inPage(folder, async ({ page, profile, site }) => {
+    const shows = (text) => page.getByText(text).first().waitFor();
+    await page.goto(site.origin);
+    const at = page.locator("[data-path='dept_acme/dept_ops/dept_ml']");
+    await page.locator("[data-path='dept_acme/dept_eng/dept_ml']").waitFor();
+    await page.getByRole("button", { name: "Move" }).click();
+    await at.waitFor();
+    await page.getByRole("combobox").nth(0).selectOption("dept_eng");
+    await page.getByRole("combobox").nth(1).selectOption("dept_infra");
+    await page.getByRole("button", { name: "Move" }).click();
+    await shows("422 DEPARTMENT_CYCLE_DETECTED");
+
+    await page.getByRole("link", { name: "uploads" }).click();
+    const buffer = Buffer.alloc(700 * 1024, "x");
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "report.txt", mimeType: "text/plain", buffer });
+    const steps = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const seen = [];
+          new MutationObserver(() => {
+            const value = document.querySelector("progress")?.value;
+            if (value !== undefined && value !== seen.at(-1)) seen.push(value);
+            if (value === 1) resolve(seen);
+          }).observe(document.body, { subtree: true, childList: true, attributes: true });
+        }),
+    );
+    await page.getByRole("button", { name: "Upload" }).click();
+    requireEqual((await steps).length, 3, "steps of the progress");
+    await shows("report.txt is file_");
+
+    await page.getByRole("link", { name: "webhooks" }).click();
+    await page.getByRole("button", { name: "Add a receiver" }).click();
+    const delivery = (status, attempts) =>
+      page.getByRole("row", { name: `user.created ${status} ${attempts}` }).waitFor();
+    await delivery("failed", 1);
+    await page.getByRole("button", { name: "next retry" }).click();
+    await delivery("failed", 2);
+    await page.reload();
+    await delivery("failed", 2);
+    await profile.setOffline(true);
+    site.close();
+    await page.reload();
+    await page.getByRole("button", { name: "next retry" }).click();
+    await delivery("success", 3);
+    await page.getByRole("link", { name: "limits" }).click();
+    await page.getByRole("row", { name: /Organization 850 1000/ }).waitFor();
+    await page.getByRole("link", { name: "departments" }).click();
+    await at.waitFor();
+
+    await page.getByRole("button", { name: "Understudy" }).click();
+    await page.getByLabel("Scenario").selectOption("usage-retrieve-limits-rate-limited");
+    await page.getByRole("link", { name: "limits" }).click();
+    await shows("429 RATE_LIMIT_EXCEEDED");
+  });
+}
+
 export const APPLICATIONS = {
+  "Static preview": { example: "static-preview", build: ["npm", "run", "build"], drive: drivePreview },
   "Storybook 10": { example: "storybook", build: ["npm", "run", "build"], drive: driveStorybook },
 };
 

@@ -7,10 +7,12 @@ import { API_PATHS, PageWorker, type WorkerOptions } from "./page-worker.ts";
 
 /** How a page's sandbox begins, and which requests it answers. */
 export interface StartOptions extends PageStart {
-  /** Requests to these paths of the page's origin are answered by the sandbox; `/v1`, `/v2` and `/webhooks` unless given. */
+  /** Requests to these paths of the page's origin are answered by the sandbox; `/v1`, `/v2`, `/webhooks` and `/upload/storage` unless given. */
   paths?: readonly string[];
   /** The service worker's address, `/understudy-worker.js` unless given; `understudy worker-file DIR` writes the file. */
   worker?: string;
+  /** Whether the worker also stores the page's own files, so that the page opens without a network. */
+  offline?: boolean;
   /** As `actAs`. */
   user?: string;
 }
@@ -23,7 +25,7 @@ export type { PageSandbox };
  * @throws Error if the browser has no service workers, or the worker's file is missing or of another version
  */
 export async function start(options: StartOptions = {}): Promise<PageSandbox> {
-  requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "user"]);
+  requireKnownOptions("start", options, [...PAGE_START, "paths", "worker", "offline", "user"]);
   const { paths = API_PATHS, worker = "/understudy-worker.js", ...rest } = options;
   const started = startPage({ paths, worker, ...rest });
   holdRequests(paths, started);
@@ -33,12 +35,13 @@ export async function start(options: StartOptions = {}): Promise<PageSandbox> {
 async function startPage({
   paths,
   worker,
+  offline,
   user,
   ...world
 }: StartOptions & WorkerOptions): Promise<PageSandbox> {
   const engine = await openPageEngine(world);
   try {
-    const page = await PageWorker.connect(engine, { paths, worker });
+    const page = await PageWorker.connect(engine, { paths, worker, offline });
     const sandbox = await toPageSandbox(engine, page);
     sandbox.actAs(user);
     return sandbox;

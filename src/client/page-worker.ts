@@ -23,11 +23,12 @@ interface ServiceWorkers {
   addEventListener(type: string, listener: (event: { data: unknown }) => void): void;
 }
 
-export const API_PATHS = ["/v1", "/v2", "/webhooks"];
+export const API_PATHS = ["/v1", "/v2", "/webhooks", "/upload/storage"];
 
 export interface WorkerOptions {
   paths: readonly string[];
   worker: string;
+  offline?: boolean;
 }
 
 const ANSWER_MS = 5_000;
@@ -60,7 +61,7 @@ export class PageWorker {
    */
   static async connect(
     engine: Pick<BrowserEngine, "fetch">,
-    { paths, worker }: WorkerOptions,
+    { paths, worker, offline = false }: WorkerOptions,
   ): Promise<PageWorker> {
     const { navigator, location } = globalThis as {
       navigator?: { serviceWorker?: ServiceWorkers };
@@ -73,6 +74,7 @@ export class PageWorker {
       );
     const url = new URL(worker, location!.href);
     for (const path of paths) url.searchParams.append("path", path);
+    if (offline) url.searchParams.set("offline", "");
     const registration = await workers.register(url.href, { updateViaCache: "none" }).catch((cause) => {
       throw new Error(
         `The service worker ${worker} cannot be loaded; write its file with: npx understudy worker-file DIR`,
@@ -92,7 +94,10 @@ export class PageWorker {
       await page.untilActive(url.href);
       version = await page.introduce();
     }
-    if (version === manifest.version) return page;
+    if (version === manifest.version) {
+      if (offline) await storeFiles(location!.href);
+      return page;
+    }
     const what =
       version === undefined
         ? "is not Understudy's"
@@ -150,4 +155,11 @@ export class PageWorker {
     request.headers.set("api-key", this.key);
     return request;
   }
+}
+
+/** Loads again what was loaded before the worker was there, so that it stores a copy. */
+async function storeFiles(page: string): Promise<void> {
+  const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+  const own = [page, ...loaded].filter((url) => url.startsWith(new URL("/", page).href));
+  await Promise.all(own.map((url) => fetch(url).catch(() => {})));
 }

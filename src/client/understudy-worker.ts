@@ -6,7 +6,7 @@
 import { createChannel, type Port, receive, toPassed } from "./worker-messages.ts";
 
 interface ServiceWorkerScope {
-  location: { href: string };
+  location: { href: string; origin: string };
   clients: { claim(): Promise<void>; get(id: string): Promise<PageClient | undefined> };
   skipWaiting(): Promise<void>;
   addEventListener(type: string, listener: (event: never) => void): void;
@@ -23,11 +23,20 @@ interface FetchEvent {
 }
 
 const worker = globalThis as unknown as ServiceWorkerScope;
+/** The browser's Cache API; Node's types have another. */
+declare const caches: {
+  open(name: string): Promise<{
+    put(request: Request, answer: Response): Promise<void>;
+    match(request: Request): Promise<Response | undefined>;
+  }>;
+};
 
 /** The version of the package that wrote this file; the page compares it with its own. */
 const VERSION = __UNDERSTUDY_VERSION__;
 /** They are in the worker's own URL, since a browser stops idle workers, which lose their state. */
-const paths = new URL(worker.location.href).searchParams.getAll("path");
+const options = new URL(worker.location.href).searchParams;
+const paths = options.getAll("path");
+const isOffline = options.has("offline");
 
 /** How long a request waits for its page, which may still be loading. */
 const PATIENCE_MS = 10_000;
@@ -56,11 +65,13 @@ worker.addEventListener("fetch", (event: FetchEvent) => {
   const { clientId, request } = event;
   const { pathname } = new URL(request.url);
   const isBelow = (path: string) => pathname === path || pathname.startsWith(`${path}/`);
-  // Pages are the application's own, but for the console.
-  if ((request.mode as string) === "navigate") {
-    if (isBelow("/_console")) event.respondWith(openConsole(request));
-  } else if (paths.some(isBelow)) event.respondWith(answer(clientId, request));
-  else if (isBelow("/_control") || isBelow("/_s")) event.respondWith(answerConsole(clientId, request));
+  const isPage = (request.mode as string) === "navigate";
+  if (isPage && isBelow("/_console")) event.respondWith(openConsole(request));
+  else if (!isPage && paths.some(isBelow)) event.respondWith(answer(clientId, request));
+  else if (!isPage && (isBelow("/_control") || isBelow("/_s")))
+    event.respondWith(answerConsole(clientId, request));
+  else if (isOffline && request.method === "GET" && request.url.startsWith(worker.location.origin))
+    event.respondWith(fetchOrStored(request));
 });
 
 /** A network error if no page answers: the request must not reach the real API. */
@@ -71,6 +82,20 @@ async function answer(page: string, request: Request): Promise<Response> {
   const [own, theirs] = createChannel();
   port.postMessage(passed, [theirs, passed.body]);
   return receive(own, request.signal);
+}
+
+/** The application's own file, of which a copy is stored for the time without a network. */
+async function fetchOrStored(request: Request): Promise<Response> {
+  const store = await caches.open("understudy");
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) await store.put(request, answer.clone());
+    return answer;
+  } catch (error) {
+    const stored = await store.match(request);
+    if (stored === undefined) throw error;
+    return stored;
+  }
 }
 
 /** Every view of the console has the same file. */

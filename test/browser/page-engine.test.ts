@@ -196,6 +196,30 @@ describe("a sandbox in a page", () => {
     expect(statuses).toEqual([404, 401]);
   });
 
+  it("opens without a network, and takes uploads at the address that it gives [interfaces 17]", async () => {
+    const server = new StaticApplication();
+    await server.listen();
+    const { page: own } = await openPage(await chromium().newContext(), server.origin);
+    await startInPage(own, { offline: true, persist: "offline" });
+    const upload = () =>
+      own.evaluate(async () => {
+        const headers = { ...asDan.headers, "content-type": "application/json" };
+        const body = JSON.stringify({ filename: "a.txt", file_size: 5, mime_type: "text/plain" });
+        const path = "/v1/organizations/org_acme/files/upload-url";
+        const begun = await fetch(path, { method: "POST", headers, body });
+        const { upload_url } = (await begun.json()) as { upload_url: string };
+        return (await fetch(upload_url, { method: "PUT", body: "hello" })).status;
+      });
+    expect(await upload()).toBe(200);
+    expect(server.arrived).toEqual([]);
+    server.close();
+    await own.context().setOffline(true);
+    await own.reload();
+    await startInPage(own, { offline: true, persist: "offline" });
+    expect(await upload()).toBe(200);
+    await own.context().close();
+  });
+
   it("sends requests as the chosen user, whatever their credentials [interfaces 17]", async () => {
     await start({ user: "usr_dan" });
     const principals = await page.evaluate(async () => {
