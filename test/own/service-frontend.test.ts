@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
 import * as declared from "../../docs/examples/service-frontend/operations.ts";
 import { serveDeclarations } from "../support/own/serve-declarations.ts";
-import type { Received, SendOptions, ServedDocument } from "../support/own/serve-document.ts";
+import {
+  type Received,
+  readExample,
+  type SendOptions,
+  type ServedDocument,
+  serveDocument,
+} from "../support/own/serve-document.ts";
 
 /** Each declares the same dozen endpoints. */
 const SOURCES: readonly (readonly [name: string, serve: () => ServedDocument])[] = [
   ["declared in TypeScript", () => serveDeclarations(declared)],
+  ["of an OpenAPI document with bindings", () => serveDocument(readExample("service-frontend/openapi.yaml"))],
 ];
 
 describe.each(SOURCES)("the endpoints of a frontend, %s", (_name, serve) => {

@@ -185,8 +185,16 @@ class BoundOperation {
       if (owner === undefined || id === undefined || id === null) continue;
       const target = this.context.target(owner);
       const found = target.find(call.world, id);
-      if (found === undefined || target.isGone(found)) throw resourceNotFound(toName(template) ?? field, id);
+      if (found === undefined || target.isGone(found) || !this.isVisible(call, field, found))
+        throw resourceNotFound(toName(template) ?? field, id);
     }
+  }
+
+  private isVisible(call: Call, field: string, parent: object): boolean {
+    const conditions = this.binding.parents?.[field];
+    if (conditions === undefined) return true;
+    const wanted = fill(conditions, toValues(call, call.params as Json, call.body)) as Json;
+    return Object.entries(wanted).every(([name, value]) => matches((parent as Json)[name], value));
   }
 
   private findOwner(field: string): string | undefined {

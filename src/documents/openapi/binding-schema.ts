@@ -23,11 +23,18 @@ const shared = {
     Type.Integer({ minimum: 200, maximum: 399, description: "Default: the first success of the document" }),
   ),
 };
+const parents = Optional(
+  Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
+    description:
+      "By a field that names another record: what must be equal there, else it is not found either",
+  }),
+);
 const about = {
   where: Values(
     'Equality of fields, such as `project_id: "{project_id}"`. Placeholders: path parameters, query.NAME, body.NAME, caller.user_id, caller.organization_id, now, id, base_url',
   ),
   item_at: Place("Where the answer has the record"),
+  parents,
 };
 const one = { ...about, id: Optional(text("The record's id. Default: the last parameter of the path")) };
 const deleted = Optional(Type.Boolean({ description: "Whether softly deleted records count too" }));
@@ -53,7 +60,7 @@ const collection = text("The name of a collection: of the reference, or of `coll
 export const OperationBinding = Type.Union([
   binding({
     list: collection,
-    ...{ where: about.where, deleted },
+    ...{ where: about.where, parents, deleted },
     items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
     page: Optional(Page),
     sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
@@ -115,6 +122,7 @@ export interface OperationBinding {
   download?: string;
   answer?: unknown;
   where?: Readonly<Record<string, unknown>>;
+  parents?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   set?: Readonly<Record<string, unknown>>;
   id?: string;
   item_at?: string;

@@ -162,6 +162,14 @@ describe("a binding with an unknown name", () => {
       "listNotes: { retrieve: threads }",
       "the path /v1/notes names no record; say which with `id` or `where`",
     ],
+    [
+      "listNotes: { list: messages, parents: { thred_id: {} } }",
+      'messages has no field "thred_id" that names another record (did you mean "thread_id"?)',
+    ],
+    [
+      "listNotes: { list: messages, parents: { thread_id: { ownr_id: a } } }",
+      'threads has no field "ownr_id" (did you mean "owner_id"?)',
+    ],
     ["listNotes: { lst: threads }", "b.yaml:4:"],
     ["listNotes: { list: threads, access: everyone }", "`operations.listNotes.access`"],
   ])("is refused with the nearest name: %s", (operations, message) => {

@@ -2,6 +2,7 @@ import type { Api } from "../../engine/contract/api.ts";
 import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
+import type { Reference } from "../../engine/contract/references.ts";
 import { nearest } from "../../engine/contract/text.ts";
 import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
 import { problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
@@ -273,6 +274,7 @@ class Compiling {
             message: `${found.name} has no field ${JSON.stringify(field)}`,
             hint: nearest(field, target.fields),
           });
+    this.checkParents(given, target);
     const { where, id } = findPlaces(operation, value, target);
     const needsOne = found.action !== "list" && found.action !== "create";
     if (needsOne && id === undefined && where.length === 0)
@@ -284,12 +286,36 @@ class Compiling {
     this.checkEvent(given, target);
   }
 
+  private checkParents(given: Given<OperationBinding>, { collection }: Target): void {
+    const fields = (
+      collection.schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }
+    ).properties;
+    for (const [field, conditions] of Object.entries(given.value.parents ?? {})) {
+      const refers = Object.hasOwn(fields, field) ? fields[field]!["x-refers-to"] : undefined;
+      const parent = refers && this.findTarget(refers.collection);
+      if (parent === undefined) {
+        const known = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
+        const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
+        this.report(given, { path: ["parents", field], atKey: true, message, hint: nearest(field, known) });
+        continue;
+      }
+      for (const name of Object.keys(conditions))
+        if (!parent.fields.has(name))
+          this.report(given, {
+            path: ["parents", field, name],
+            atKey: true,
+            message: `${refers!.collection} has no field ${JSON.stringify(name)}`,
+            hint: nearest(name, parent.fields),
+          });
+    }
+  }
+
   private checkTemplates(
     operation: DescribedOperation,
     given: Given<OperationBinding>,
     names: readonly string[],
   ): void {
-    for (const key of ["where", "set", "id", "answer", "sort"] as const)
+    for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)
       for (const name of listUnknown(given.value[key], names))
         this.report(given, {
           path: [key],
