@@ -113,7 +113,7 @@ function findPrefix({ prefix, idField, schema }: CollectionSpec, schemas: Schema
 }
 
 /** Deeper parts are rare, and any value fits there. */
-const MAX_DEPTH = 4;
+const MAX_DEPTH = 2;
 const KEPT = [
   ...[
     "type",

@@ -16,6 +16,7 @@ export interface BadReference {
 /** Follows the `$ref`s of one document. Nothing is fetched, and no other file is read. */
 export class References {
   private readonly root: Json;
+  private readonly found = new Map<string, Found<unknown> | undefined>();
 
   constructor(root: Json) {
     this.root = root;
@@ -35,6 +36,11 @@ export class References {
   }
 
   find(ref: string): Found<unknown> | undefined {
+    if (!this.found.has(ref)) this.found.set(ref, this.search(ref));
+    return this.found.get(ref);
+  }
+
+  private search(ref: string): Found<unknown> | undefined {
     if (ref !== "#" && !ref.startsWith("#/")) return undefined;
     const path: (string | number)[] = [];
     let node: unknown = this.root;
@@ -90,6 +96,7 @@ function toSteps(ref: string): string[] {
 }
 
 function decode(step: string): string {
+  if (!step.includes("%")) return step;
   try {
     return decodeURIComponent(step);
   } catch {

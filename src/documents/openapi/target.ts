@@ -26,7 +26,7 @@ export class Target {
   private readonly rules: StateRules<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   private readonly factory: Factory<any> | undefined;
-  private readonly convert: ReturnType<typeof instantConverter>;
+  private readonly convert: (value: object, one: (value: unknown) => unknown) => unknown;
   private readonly hidden: readonly string[];
   private readonly instants: readonly string[];
   private readonly numericId: boolean;
@@ -41,7 +41,9 @@ export class Target {
     const { name } = collection;
     this.rules = resource?.state?.[name] ?? {};
     this.factory = resource?.factories?.[name];
-    this.convert = instantConverter(collection.schema);
+    // Those of an own collection are at the top, and are many.
+    this.convert =
+      spec === undefined ? instantConverter(collection.schema) : (value, one) => this.convertTop(value, one);
     const { properties } = collection.schema as TObject;
     const names = Object.keys(properties);
     this.hidden = names.filter((field) => isInternal(properties[field]!));
@@ -49,6 +51,13 @@ export class Target {
     this.fields = new Set(names);
     const id = spec && schemas.properties(spec.schema).get(spec.idField);
     this.numericId = id !== undefined && isNumeric(id, schemas);
+  }
+
+  private convertTop(value: object, one: (value: unknown) => unknown): Json {
+    const converted: Json = { ...value };
+    for (const field of this.instants)
+      if (converted[field] !== undefined) converted[field] = one(converted[field]);
+    return converted;
   }
 
   getId(record: object): string {
