@@ -13,7 +13,7 @@ const bin = (name) => join(here, "node_modules/.bin", name);
 const DOCUMENTS = { "emulated API": "openapi.json", "control API": "control-api.json" };
 
 /** Each writes TypeScript files into `out`. */
-const GENERATORS = {
+export const GENERATORS = {
   "openapi-typescript": (document, out) =>
     run(bin("openapi-typescript"), [document, "-o", join(out, "api.ts")]),
   "openapi-fetch": async (document, out) => {
@@ -33,32 +33,35 @@ const GENERATORS = {
     run(bin("openapi-zod-client"), [document, "-o", join(out, "api.ts")]),
 };
 
-const COMPILE = [
+export const COMPILE = [
   ...["--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "esnext"],
   ...["--moduleResolution", "bundler", "--allowImportingTsExtensions", "--lib", "es2023,dom,dom.iterable"],
 ];
 
-const wanted = process.argv.slice(2);
-const names = Object.keys(GENERATORS).filter((name) => wanted.length === 0 || wanted.includes(name));
-let failed = 0;
-for (const name of names) {
-  for (const [title, file] of Object.entries(DOCUMENTS)) {
-    // Below this folder, so that the generated imports are found.
-    const out = mkdtempSync(join(here, "out-"));
-    const began = performance.now();
-    try {
-      await GENERATORS[name](join(here, "../docs", file), out);
-      await run(bin("tsc"), [...COMPILE, ...listSources(out)], { maxBuffer: 1e8 });
-      console.log(`ok    ${name}, ${title} (${Math.round((performance.now() - began) / 100) / 10} s)`);
-    } catch (error) {
-      failed += 1;
-      const text = `${error.stdout ?? ""}${error.stderr ?? ""}` || String(error);
-      console.log(`FAIL  ${name}, ${title}\n${text.split("\n").slice(0, 12).join("\n")}`);
+if (process.argv[1] === fileURLToPath(import.meta.url)) await compileAll(process.argv.slice(2));
+
+async function compileAll(wanted) {
+  const names = Object.keys(GENERATORS).filter((name) => wanted.length === 0 || wanted.includes(name));
+  let failed = 0;
+  for (const name of names) {
+    for (const [title, file] of Object.entries(DOCUMENTS)) {
+      // Below this folder, so that the generated imports are found.
+      const out = mkdtempSync(join(here, "out-"));
+      const began = performance.now();
+      try {
+        await GENERATORS[name](join(here, "../docs", file), out);
+        await run(bin("tsc"), [...COMPILE, ...listSources(out)], { maxBuffer: 1e8 });
+        console.log(`ok    ${name}, ${title} (${Math.round((performance.now() - began) / 100) / 10} s)`);
+      } catch (error) {
+        failed += 1;
+        const text = `${error.stdout ?? ""}${error.stderr ?? ""}` || String(error);
+        console.log(`FAIL  ${name}, ${title}\n${text.split("\n").slice(0, 12).join("\n")}`);
+      }
+      rmSync(out, { recursive: true, force: true });
     }
-    rmSync(out, { recursive: true, force: true });
   }
+  process.exitCode = failed > 0 ? 1 : 0;
 }
-process.exitCode = failed > 0 ? 1 : 0;
 
 function listSources(folder) {
   return readdirSync(folder, { recursive: true })
