@@ -1997,6 +1997,10 @@ export interface Bundle {
   settings: {
     [k: string]: unknown;
   };
+  operations?: {
+    source: string;
+    sha256?: string;
+  }[];
   scenarios: {
     name: string;
     document: {

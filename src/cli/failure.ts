@@ -1,4 +1,5 @@
 import { AddressError, ControlError, NAME_ANOTHER, UnreachableError } from "../client/http.ts";
+import { OwnFault } from "../engine/contract/own-fault.ts";
 import { printableJson } from "../engine/contract/text.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { UnknownScenario } from "../engine/sandbox/fault-injector.ts";
@@ -39,7 +40,8 @@ function read(error: unknown): { message: string; code: number; details?: object
         : ` (did you mean "${error.hint}"?)`;
     return { message: `${error.message}${hint}`, code: EXIT_USAGE };
   }
-  if (error instanceof PersistenceError) return { message: error.message, code: EXIT_USAGE };
+  if (error instanceof PersistenceError || error instanceof OwnFault)
+    return { message: error.message, code: EXIT_USAGE };
   if (error instanceof UsageError || error instanceof AddressError)
     return { message: error.message, code: EXIT_USAGE };
   if (error instanceof CheckFailed) return { message: error.message, code: EXIT_FAILED };

@@ -73,8 +73,9 @@ export class OwnOperations implements OwnFiles {
       for (const listener of this.listeners) listener();
     }
     const shown = files.map((file) => showFile(file, this.cwd));
-    const sha256 = createHash("sha256");
-    for (const file of files) sha256.update(readFileSync(file));
+    // The same wherever the files are.
+    const digests = [...this.versions.keys()].map((file) => digestFile(file)).sort();
+    const sha256 = createHash("sha256").update(digests.join("\n"));
     const own = { source: shown.join(", "), sha256: sha256.digest("hex"), files: origins };
     const source = declaredIn(exports, own);
     this.check(source, files);
@@ -142,6 +143,10 @@ export class OwnOperations implements OwnFiles {
       )
     );
   }
+}
+
+function digestFile(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
 function isDeclarationFile(file: string): boolean {

@@ -140,3 +140,38 @@ it.each([
   const { code, stderr } = await runCommand(["start", "--port", "0", "--operations", join(folder, name)]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
+
+it("a bundle names the files that it needs, and is replayed with them alone [interfaces 18]", async () => {
+  const folder = makeFolder();
+  const server = await startServer(["--operations", folder, "--clock", "frozen"]);
+  const file = join(scratch(), "bug.json");
+  try {
+    await send(server, "POST", { text: "one" });
+    await send(server, "GET");
+    expect((await runCommand(["bundle", file, "--url", server.ready.url])).code).toBe(0);
+  } finally {
+    await server.stop();
+  }
+  const { operations } = JSON.parse(readFileSync(file, "utf8"));
+  expect(operations).toEqual([
+    { source: expect.stringContaining("list.mts"), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  ]);
+  const without = await runCommand(["replay", file]);
+  expect([without.code, without.stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /The bundle needs the operations of .*list\.mts, .*notes\.ts; give the same files with --operations/,
+    ),
+  ]);
+  const elsewhere = makeFolder();
+  expect(await runCommand(["replay", file, "--operations", elsewhere])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("every answer was the same"),
+  });
+  writeFileSync(join(elsewhere, "notes.ts"), `${NOTES}\n`);
+  const changed = await runCommand(["replay", file, "--operations", elsewhere]);
+  expect([changed.code, changed.stderr]).toEqual([
+    2,
+    expect.stringContaining(`with the SHA-256 ${operations[0].sha256}; the given files differ`),
+  ]);
+});

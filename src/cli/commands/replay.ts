@@ -1,6 +1,7 @@
 import type { ReplayResult } from "../../client/replay/replay-bundle.ts";
 import { readUserText } from "../../documents/files.ts";
-import { command } from "../command.ts";
+import type { openOwnFiles } from "../../documents/own-files.ts";
+import { command, texts } from "../command.ts";
 import { CheckFailed, UsageError } from "../failure.ts";
 import { isInteractive, untilStopped } from "../process.ts";
 
@@ -8,15 +9,24 @@ export const replayCommand = command({
   command: "replay <bundle>",
   describe: "Replay a bundle, and compare every answer byte for byte",
   args: { bundle: "A file that `understudy bundle` or the console wrote" },
+  options: {
+    operations: texts("Files or folders of your own operations, if the bundle names any"),
+    openapi: texts("OpenAPI documents, or their bindings, if the bundle names any"),
+  },
   examples: [["$0 bundle bug.json && $0 replay bug.json", "Reproduce a failure"]],
-  async run({ bundle: file, json }) {
+  async run({ bundle: file, json, operations: files, openapi }) {
     const text = readBundleFile(file);
     const { readBundle } = await import("../../tools/bundle/bundle.ts");
     const { replayBundle } = await import("../../client/replay/replay-bundle.ts");
+    const operations = await loadOperations({ operations: files, openapi });
     const isLive = !json && isInteractive(process.stderr);
     const onStep = (done: number, total: number) => void process.stderr.write(`\r${done} of ${total}`);
     const result = await untilStopped(async (signal) => {
-      const replayed = await replayBundle(readBundle(text, file), { signal, ...(isLive ? { onStep } : {}) });
+      const replayed = await replayBundle(readBundle(text, file), {
+        signal,
+        operations,
+        ...(isLive ? { onStep } : {}),
+      });
       if (isLive) process.stderr.write("\r\u001b[K");
       if (signal.aborted) throw new CheckFailed("the replay was interrupted");
       return replayed;
@@ -25,6 +35,11 @@ export const replayCommand = command({
     return { value: { ok, ...result }, text: resultText(result), failed: !ok };
   },
 });
+
+async function loadOperations(paths: Parameters<typeof openOwnFiles>[0]) {
+  const { loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
+  return loadOwn(await openOwnFiles(paths));
+}
 
 function resultText({ requests, control_calls, passed_on = 0, difference }: ReplayResult): string {
   const counts = `${requests - passed_on} request(s) and ${control_calls} control call(s)`;

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OwnFault } from "../../engine/contract/own-fault.ts";
 import type { Settings } from "../../engine/contract/settings.ts";
+import type { OwnSource } from "../../engine/own/join.ts";
 import { toBaseHeaders } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { Change } from "../../engine/sandbox/history-entry.ts";
@@ -27,14 +29,34 @@ export interface ReplayResult {
 }
 
 export interface ReplayOptions {
+  /** Those that the bundle names. */
+  operations?: readonly OwnSource[];
   onStep?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
-/** Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces 2). */
+/**
+ * Repeats the steps of a bundle, and compares every answer with the recorded one (interfaces 2).
+ * @throws OwnFault without the operations that it needs
+ */
 export async function replayBundle(bundle: Bundle, options: ReplayOptions = {}): Promise<ReplayResult> {
+  requireOperations(bundle, options.operations ?? []);
   const replay = new Replay(bundle);
   return replay.run(options);
+}
+
+/** @throws OwnFault */
+function requireOperations({ operations = [] }: Bundle, given: readonly OwnSource[]): void {
+  for (const { source, sha256 } of operations) {
+    if (given.length === 0)
+      throw new OwnFault(
+        `The bundle needs the operations of ${source}; give the same files with --operations or --openapi.`,
+      );
+    if (sha256 !== undefined && !given.some((one) => one.sha256 === sha256))
+      throw new OwnFault(
+        `The bundle needs the operations of ${source} with the SHA-256 ${sha256}; the given files differ, so the answers might differ too.`,
+      );
+  }
 }
 
 /** Control calls after which the clock shows an earlier instant. */
@@ -55,14 +77,17 @@ class Replay {
     this.bundle = bundle;
   }
 
-  async run({ onStep, signal }: ReplayOptions): Promise<ReplayResult> {
+  async run({ onStep, signal, operations = [] }: ReplayOptions): Promise<ReplayResult> {
     const { bundle } = this;
     const fixture = JSON.parse(this.resolved(JSON.stringify(bundle.fixture.document))) as object;
     const outbound = recordedOutbound(bundle.deliveries, {
       otherwise: () => toStatusCode(this.present),
       onEnd: (at) => this.passTo(at),
     });
-    this.world = await replayWorld(bundle, fixture, { outbound, beforeChange: () => this.passToCommit() });
+    this.world = await replayWorld(bundle, fixture, {
+      replay: { outbound, beforeChange: () => this.passToCommit() },
+      operations,
+    });
     try {
       this.knowKeys();
       this.secrets.registerGiven(JSON.stringify(fixture));
@@ -241,7 +266,11 @@ interface ReplayWorld {
  * each step.
  * @throws DocumentError if this version refuses the bundle's fixture or scenarios
  */
-async function replayWorld(bundle: Bundle, fixture: object, replay: ReplaySeams): Promise<ReplayWorld> {
+async function replayWorld(
+  bundle: Bundle,
+  fixture: object,
+  own: { replay: ReplaySeams; operations: readonly OwnSource[] },
+): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
   bundle.scenarios.forEach(({ document }, i) => {
     writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
@@ -249,7 +278,7 @@ async function replayWorld(bundle: Bundle, fixture: object, replay: ReplaySeams)
   const now = Date.parse(bundle.clock.start);
   const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
   const settings = bundle.settings as Partial<Settings>;
-  const understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, replay });
+  const understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, ...own });
   const { sandboxes } = understudy;
   const close = async () => {
     await understudy.close();

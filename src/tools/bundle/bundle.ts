@@ -88,6 +88,10 @@ export const Bundle = Type.Object(
       rate: Type.Optional(Type.Number()),
     }),
     settings: Type.Unsafe<Record<string, unknown>>({ type: "object" }),
+    /** The files of own operations, which a replay needs; the digest is absent where they came from no file. */
+    operations: Type.Optional(
+      Type.Array(Type.Object({ source: Type.String(), sha256: Type.Optional(Type.String()) })),
+    ),
     /** The scenarios in use; the `active` ones are active at first, in their order. */
     scenarios: Type.Array(
       Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),

@@ -43,6 +43,7 @@ export function makeBundle(
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
   secrets.registerGiven(fixtureText);
+  const own = sandbox.api.resources.flatMap((resource) => resource.own ?? []);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
@@ -57,6 +58,7 @@ export function makeBundle(
       ...(first.rate === undefined ? {} : { rate: first.rate }),
     },
     settings: { ...first.settings },
+    ...(own.length > 0 && { operations: own }),
     scenarios: listScenarios(library, recording, entries),
     active: [...first.scenarios],
     ...(delay === undefined ? {} : { delay }),
