@@ -1,7 +1,7 @@
 // Builds the example applications, and applications of the frameworks that docs/without-a-server.md names, with the packed
 // tarball, and drives each in Chromium or by requests:
 //   node matrix/applications.mjs [NAME ...]
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -85,7 +85,7 @@ async function driveStorybook(project) {
 }
 
 /** Four screens; a reload keeps the world, and the page opens without a network. */
-export async function drivePreview(project) {
+async function drivePreview(project) {
   const folder = join(project, "dist");
   await inPage(folder, async ({ page, profile, site }) => {
     const shows = (text) => page.getByText(text).first().waitFor();
@@ -145,7 +145,137 @@ export async function drivePreview(project) {
   });
 }
 
+const KEY = "ak_adaOwnerAcme000000000000000000000000000";
+
+/** Starts an application on a free port, and calls the API behind its routes. */
+const driveRoutes = (program) => async (project) => {
+  const port = await findPort();
+  const env = { ...process.env, PORT: String(port), NODE_ENV: "production" };
+  const child = spawn(process.execPath, program(port), { cwd: project, env, stdio: "pipe" });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
+  try {
+    const call = async (path, init = {}) =>
+      fetch(`http://127.0.0.1:${port}/api${path}`, { ...init, headers: { "api-key": KEY, ...init.headers } });
+    let first;
+    for (let tries = 0; first === undefined && tries < 300; tries++) {
+      first = await call("/v1/models").catch(() => undefined);
+      if (first === undefined) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    requireEqual(first?.status, 200, "GET /v1/models");
+    requireEqual((await first.json()).models.length > 0, true, "models");
+    requireEqual((await call("/v1/models", { headers: { "api-key": "wrong" } })).status, 401, "a wrong key");
+    const move = async (department, new_parent_id) => {
+      const path = `/v1/organizations/org_acme/departments/${department}/reparent`;
+      const headers = { "content-type": "application/json" };
+      const answer = await call(path, { method: "POST", headers, body: JSON.stringify({ new_parent_id }) });
+      return answer.status;
+    };
+    requireEqual([await move("dept_ops", "dept_ml"), await move("dept_ml", "dept_ops")], [200, 422], "moves");
+    requireEqual((await call("/_control/health")).status, 404, "the control API");
+  } catch (error) {
+    throw new Error(`${error.message}\n${output}`, { cause: error });
+  } finally {
+    child.kill();
+  }
+};
+
+function findPort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+const MODULE = '{"name":"app","private":true,"type":"module"}';
+
+async function runVitest(project) {
+  const args = ["node_modules/vitest/vitest.mjs", "run"];
+  const env = { ...process.env, CHROME_PATH: await findBrowser() };
+  for (const name of Object.keys(env)) if (/^(VITEST|TEST|npm_)/.test(name)) delete env[name];
+  await run(process.execPath, args, { cwd: project, env, maxBuffer: 1e8 });
+}
+
 export const APPLICATIONS = {
+  "Hono 4": {
+    packages: ["hono@4.13.19", "@hono/node-server@1"],
+    files: {
+      "package.json": MODULE,
+      "server.js": `import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { understudyRoutes } from "understudy-sandbox/fetch";
+const { GET } = understudyRoutes({ basePath: "/api" });
+const app = new Hono();
+app.all("/api/*", (context) => GET(context.req.raw));
+serve({ fetch: app.fetch, port: Number(process.env.PORT) });
+`,
+    },
+    drive: driveRoutes(() => ["server.js"]),
+  },
+  "Next.js 16": {
+    packages: ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"],
+    files: {
+      "package.json": MODULE,
+      "next.config.js": 'export default { serverExternalPackages: ["understudy-sandbox"] };\n',
+      "app/layout.jsx": 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
+      "app/page.jsx": "export default () => <h1>An application</h1>;\n",
+      "app/api/[...path]/route.js": `import { understudyRoutes } from "understudy-sandbox/fetch";
+export const { GET, POST, PUT, PATCH, DELETE } = understudyRoutes({ basePath: "/api" });
+`,
+    },
+    build: ["npx", "next", "build"],
+    drive: driveRoutes((port) => ["node_modules/next/dist/bin/next", "start", "-p", String(port)]),
+  },
+  "React Router 8": {
+    packages: [
+      ...["react-router", "@react-router/dev", "@react-router/node", "@react-router/serve"].map(
+        (name) => `${name}@8.4.0`,
+      ),
+      ...["isbot@5", "react@19.3.1", "react-dom@19.3.1", "vite@8.3.8"],
+    ],
+    files: {
+      "package.json": MODULE,
+      "vite.config.js":
+        'import { reactRouter } from "@react-router/dev/vite";\nexport default { plugins: [reactRouter()] };\n',
+      "app/routes.js":
+        'import { route } from "@react-router/dev/routes";\nexport default [route("api/*", "api.js")];\n',
+      "app/root.jsx": `import { Outlet } from "react-router";
+export default () => <html lang="en"><body><Outlet /></body></html>;
+`,
+      "app/api.js": `import { understudyRoutes } from "understudy-sandbox/fetch";
+const { GET } = understudyRoutes({ basePath: "/api" });
+export const loader = ({ request }) => GET(request);
+export const action = loader;
+`,
+    },
+    build: ["npx", "react-router", "build"],
+    drive: driveRoutes(() => ["node_modules/@react-router/serve/bin.cjs", "build/server/index.js"]),
+  },
+  "Vitest 4 in a browser": {
+    packages: ["vitest@4.1.12", "@vitest/browser-playwright@4.1.12", "playwright@1.65.1"],
+    files: {
+      "package.json": MODULE,
+      "vitest.config.js": `import { playwright } from "@vitest/browser-playwright";
+const provider = playwright({ launchOptions: { executablePath: process.env.CHROME_PATH } });
+export default { test: { browser: { enabled: true, headless: true, provider, instances: [{ browser: "chromium" }] } } };
+`,
+      "engine.test.js": `import { createSandbox } from "understudy-sandbox/engine";
+import { expect, test } from "vitest";
+test("a sandbox of its own", async () => {
+  const sandbox = await createSandbox({ seed: 7, clock: { mode: "frozen" } });
+  const asDan = { headers: { "api-key": sandbox.credentials.usr_dan } };
+  await sandbox.faults.add({ match: { operation: "models.list" }, effect: { error: "RATE_LIMIT_EXCEEDED" }, times: 1 });
+  expect((await sandbox.fetch("/v1/models", asDan)).status).toBe(429);
+  expect((await sandbox.fetch("/v1/models", asDan)).status).toBe(200);
+  await sandbox.clock.advance("6h");
+  await sandbox.close();
+});
+`,
+    },
+    drive: runVitest,
+  },
   "Static preview": { example: "static-preview", build: ["npm", "run", "build"], drive: drivePreview },
   "Storybook 10": { example: "storybook", build: ["npm", "run", "build"], drive: driveStorybook },
 };

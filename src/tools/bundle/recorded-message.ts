@@ -1,4 +1,4 @@
-import { toLatin1 } from "../../engine/bytes.ts";
+import { toLatin1, utf8Length } from "../../engine/bytes.ts";
 import { isForm } from "../../engine/contract/secret-names.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { toPairs } from "../har/har-entry.ts";
@@ -102,10 +102,8 @@ function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Differe
   if (before === after) return undefined;
   let at = 0;
   while (at < before.length && before[at] === after[at]) at += 1;
-  const offset = Buffer.byteLength(
-    before.slice(0, at),
-    recorded.body && "latin1" in recorded.body ? "latin1" : "utf8",
-  );
+  const isLatin1 = recorded.body !== undefined && "latin1" in recorded.body;
+  const offset = isLatin1 ? at : utf8Length(before.slice(0, at));
   return { what: `body at byte ${offset}`, recorded: around(before, at), replayed: around(after, at) };
 }
 
