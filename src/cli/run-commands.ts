@@ -29,6 +29,7 @@ import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
 import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
+import { typesCommand } from "./commands/types.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { workerFileCommand } from "./commands/worker-file.ts";
 import { report, UsageError } from "./failure.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   coverageCommand,
   openapiCommand,
   fidelityCommand,
+  typesCommand,
   mcpCommand,
   agentCommand,
 ] as readonly CommandModule[];

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createUnderstudy, type LocalUnderstudy, type SandboxClient } from "../../src/client/index.ts";
+import { defineOperation } from "../../src/client/operations.ts";
 import * as operations from "./notes.ts";
 
 let understudy: LocalUnderstudy;
@@ -188,6 +189,20 @@ describe("operations of one's own", () => {
       body: { match: { operation: "notes.crate" }, count: 0 },
     });
     expect(status).toBe(422);
+  });
+
+  it("do not replace an endpoint of the reference [interfaces 18]", async () => {
+    const models = defineOperation({
+      ...({ id: "my.models", method: "GET", path: "/v1/models" } as const),
+      handle: () => ({ mine: true }),
+    });
+    const own = await createUnderstudy({ operations: { ...operations, models }, seed: 7 });
+    const answer = await fetch(`${own.url}/v1/models`, {
+      headers: { "api-key": sandbox.credentials.usr_ada },
+    });
+    expect(await answer.json()).not.toHaveProperty("mine");
+    expect((await fetch(`${own.url}/v1/notes`)).status).toBe(401);
+    await own.close();
   });
 
   it("are apart in coverage, ledger and OpenAPI document [interfaces 18]", async () => {

@@ -175,3 +175,16 @@ it("a bundle names the files that it needs, and is replayed with them alone [int
     expect.stringContaining(`with the SHA-256 ${operations[0].sha256}; the given files differ`),
   ]);
 });
+
+it("the types of declarations are written for a client [interfaces 18]", async () => {
+  const folder = makeFolder();
+  const out = join(scratch(), "types.ts");
+  expect((await runCommand(["types", "--operations", folder, "--out", out])).code).toBe(0);
+  const written = readFileSync(out, "utf8");
+  expect(written).toContain("  notes: {\n    id: string;\n    text: string;\n  };");
+  expect(written).toMatch(
+    /"notes\.create": \{\n {4}params: undefined;\n {4}query: undefined;\n {4}body: \{\n {6}text: string;/,
+  );
+  expect(written).toContain("export type OwnEventName = never;");
+  expect((await runCommand(["types"])).code).toBe(2);
+});
