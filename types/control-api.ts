@@ -450,7 +450,7 @@ export type Expectation =
             min?: number;
             max?: number;
           };
-      /** How long to wait, in wall-clock time, until it holds; `2m` at most */
+      /** How long to wait until it is met, on the wall clock; at most `2m` */
       within?: Duration;
     }
   | {
@@ -477,9 +477,9 @@ export type Expectation =
         /** Of deliveries: which attempt */
         attempt?: number;
       }[];
-      /** Nothing else that any of them matches may come in between */
+      /** No other entry that one of the steps matches may be between them */
       strict?: boolean;
-      /** How long to wait, in wall-clock time, until it holds; `2m` at most */
+      /** How long to wait until it is met, on the wall clock; at most `2m` */
       within?: Duration;
     };
 export type ReceiverAnswer =
@@ -581,7 +581,7 @@ export interface Fleet {
 export interface SandboxOptions {
   /** 1 to 63 lower-case letters, digits and hyphens; generated if left out */
   name?: string;
-  /** The name of a fixture, or a fixture itself; files are read by the command line alone */
+  /** The name of a fixture, or a fixture itself; only the command line reads files */
   fixture?: FixtureInput;
   /** Seeds ids, texts and all other random values */
   seed?: number;
@@ -600,7 +600,7 @@ export interface ClockChange {
   /** Sandbox seconds per second; only with mode scaled */
   rate?: number;
 }
-/** Settings that are left out stay as they are */
+/** Omitted settings are unchanged */
 export interface SettingsChange {
   /** how long an access token lives */
   token_lifetime_seconds?: number;
@@ -762,7 +762,7 @@ export interface SandboxState {
 export interface ClockState {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** The sandbox's now */
+  /** The sandbox's current time */
   now: string;
   /** 1 if real, 0 if frozen */
   rate: number;
@@ -908,7 +908,7 @@ export interface Settings {
 }
 /** What is left out stays as it is */
 export interface ResetOptions {
-  /** The name of a fixture, or a fixture itself; files are read by the command line alone */
+  /** The name of a fixture, or a fixture itself; only the command line reads files */
   fixture?: FixtureInput;
   /** Seeds ids, texts and all other random values */
   seed?: number;
@@ -916,14 +916,14 @@ export interface ResetOptions {
 export interface ClockChanged {
   /** `real` is the wall clock, `frozen` does not move, `scaled` runs at a rate */
   mode: "real" | "frozen" | "scaled";
-  /** The sandbox's now */
+  /** The sandbox's current time */
   now: string;
   /** 1 if real, 0 if frozen */
   rate: number;
-  /** Timers that became due on the way, in due order, listed once they have finished */
+  /** Timers that became due meanwhile, in due order, once they have finished */
   ran: RanTimer[];
 }
-/** Something that became due and ran */
+/** A timer that became due and ran */
 export interface RanTimer {
   /** When it became due */
   at: string;
@@ -943,17 +943,17 @@ export interface RanTimer {
 export interface AdvanceTo {
   /** `90s`, `5m`, `6h`, `2d`, `PT5M` or milliseconds */
   by?: Duration;
-  /** An instant to go to */
+  /** The instant to advance to */
   to?: string;
   /** To the next pending timer; does not move without one */
   next?: true;
 }
 export interface Advanced {
   now: string;
-  /** Timers that became due on the way, in due order, listed once they have finished */
+  /** Timers that became due meanwhile, in due order, once they have finished */
   ran: RanTimer[];
 }
-/** Something that will become due */
+/** A pending timer */
 export interface Pending {
   due_at: string;
   kind:
@@ -1222,7 +1222,7 @@ export interface ExplainInput {
   method?: string;
   /** Without host and sandbox prefix; a query may follow */
   path?: string;
-  /** A user id: calls with the first key of theirs that may be used */
+  /** A user id; the request has the user's first usable key */
   principal?: string;
   headers?: {
     [k: string]: string;
@@ -1239,7 +1239,7 @@ export interface Explanation {
   status: number | null;
   code: string | null;
   principal: string | null;
-  /** All steps, in the order in which a request passes them */
+  /** All steps of a request, in their order */
   steps: {
     /** As in `X-Sandbox-Decision`; a fault triggers before the change or after it */
     step: string;
@@ -1271,7 +1271,7 @@ export interface ScenarioState {
   /** Of all its rules */
   hits: number;
   rules: FaultRule[];
-  /** What a suite's run must have sent */
+  /** Requests that a run of `suite` must send */
   expect?: {
     description?: string;
     match: {
@@ -1289,7 +1289,7 @@ export interface ScenarioState {
           max?: number;
         };
   }[];
-  /** Why the newest text of its file cannot be used; the last valid one is active */
+  /** Why the present text of its file is invalid; the last valid text is active */
   problem?: string;
 }
 export interface ActiveScenarios {
@@ -1344,7 +1344,7 @@ export interface JournalEntry {
   seq: number;
   /** Its position; the event's id in the stream */
   sequence: number;
-  /** A request that came in, or an attempt to deliver an event */
+  /** An incoming request, or an attempt to deliver an event */
   kind: "request" | "delivery";
   /** On the sandbox's clock */
   at: string;
@@ -1407,13 +1407,13 @@ export interface JournalPage {
   dropped: number;
 }
 export interface Live {
-  /** Earlier messages belong to another run of the server, or were cleared: drop them */
+  /** Earlier messages belong to another run of the server, or were cleared; the client drops them */
   begins: boolean;
   /** Oldest first */
   requests: RequestLine[];
   /** New entries, and changed ones, for example with `undone` */
   history: HistoryEntry[];
-  /** Of delivery attempts: how long each waited for its answer */
+  /** For delivery attempts: how long each waited for its answer */
   attempts: {
     /** The id of its history entry */
     history: string;
@@ -1452,7 +1452,7 @@ export interface RequestLine {
   undone?: boolean;
 }
 export interface HistoryEntry {
-  /** `h_…`, never given twice in a sandbox */
+  /** `h_…`, never repeated in a sandbox */
   id: string;
   /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
   seq: number;
@@ -1467,7 +1467,7 @@ export interface HistoryEntry {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart */
+  /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
   delivered: boolean | null;
   /** The number of changed records by collection */
@@ -1485,7 +1485,7 @@ export interface HistoryEntry {
 }
 export interface Verification {
   ok: boolean;
-  /** How many were found; of a sequence, how many of its steps in order */
+  /** How many were found; for a sequence, how many of its steps in order */
   found: number;
   /** If there are too few: the nearest entries, best first */
   nearest: {
@@ -1498,7 +1498,7 @@ export interface Verification {
     /** Its differences from the expected request */
     differences: string[];
   }[];
-  /** Of an unmet sequence: the first step without an entry */
+  /** For a failed sequence: the first step without an entry */
   why?: string;
 }
 export interface HttpArchive {
@@ -1564,7 +1564,7 @@ export interface HttpArchive {
       _id: string;
       _operation: string | null;
       _decision: string;
-      /** Of an attempt to deliver: the delivery's id */
+      /** For an attempt to deliver: the delivery's id */
       _delivery?: string;
     }[];
   };
@@ -1572,7 +1572,7 @@ export interface HttpArchive {
 export interface HistoryFilter {
   /** What did it */
   kind?: "request" | "control" | "timer" | "delivery" | "scenario" | "restore";
-  /** The id of the record it is about */
+  /** The id of the record that it is about */
   subject?: string;
   /** The id of the entry that caused it, also through an advance of the clock */
   cause?: string;
@@ -1590,7 +1590,7 @@ export interface HistoryPage {
   dropped: number;
 }
 export interface HistoryDetail {
-  /** `h_…`, never given twice in a sandbox */
+  /** `h_…`, never repeated in a sandbox */
   id: string;
   /** Its number in the sandbox's timeline, never repeated; the same in journal and history */
   seq: number;
@@ -1605,7 +1605,7 @@ export interface HistoryDetail {
   cause: string | null;
   advanced_by: string | null;
   request: string | null;
-  /** The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart */
+  /** The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart */
   journal_position: number;
   delivered: boolean | null;
   /** The number of changed records by collection */
@@ -1625,7 +1625,7 @@ export interface HistoryDetail {
   /** Ids of its effects, oldest first */
   effects: string[];
 }
-/** By collection, each record that was added, removed or changed; null where there is none */
+/** By collection, each record that was added, removed or changed; null if there is none */
 export interface RecordChanges {
   [k: string]: {
     id: string;
@@ -1641,7 +1641,7 @@ export interface RewindOptions {
   /** The state before or after the entry; by default `before` */
   to?: "before" | "after";
 }
-/** The sandbox as it was then */
+/** The sandbox after the rewind */
 export interface Rewound {
   /** The sandbox's name */
   name: string;
@@ -1660,7 +1660,7 @@ export interface Rewound {
   created_at: string;
   /** How many records each collection holds */
   counts: Record<CollectionName, number>;
-  /** Half-finished uploads whose bytes are gone; they start again */
+  /** Half-finished uploads that must start again, since their bytes are gone */
   restarted_uploads: string[];
 }
 export interface RepeatOptions {
@@ -1680,7 +1680,7 @@ export interface Repeated {
   differences: {
     /** `status`, `header etag`, `body.data[0].name` */
     what: string;
-    /** In the first answer, secrets masked; null where it had none */
+    /** In the first answer, secrets masked; null if it had none */
     before: unknown;
     /** In the answer to the repeated request */
     after: unknown;
@@ -1697,7 +1697,7 @@ export interface TriggerOptions {
   organization?: string;
 }
 export interface Triggered {
-  /** One for each webhook that receives it, as it is after its first attempt */
+  /** One for each webhook that receives it, after its first attempt */
   deliveries: {
     delivery_id: string;
     event: string;
@@ -1711,7 +1711,7 @@ export interface Triggered {
   }[];
 }
 export interface DeliveryFilter {
-  /** `failed` for good, or `pending` a retry */
+  /** `pending`: a retry is due; `failed`: no more retries */
   status?: "success" | "failed" | "pending";
   /** An event's name */
   event?: EventName;
@@ -1760,7 +1760,7 @@ export interface DeliveryDetail {
   body: string;
   /** Each attempt, oldest first */
   log: {
-    /** When it began; the due time if an advance of the clock made it */
+    /** When it began; the due time if it ran during an advance of the clock */
     at: string;
     kind: "first" | "retry" | "redelivery";
     url: string;
@@ -1791,9 +1791,9 @@ export interface CataloguedEvent {
   name: string;
   section: string;
   summary: string;
-  /** Of its data, in the order in which they are sent */
+  /** Of its data, in the order of sending */
   fields: string[];
-  /** JSON Schema of what is sent */
+  /** JSON Schema of the payload */
   schema: {
     [k: string]: unknown;
   };
@@ -1819,7 +1819,7 @@ export interface ReceiverOptions {
     | ("hang" | "reset" | "forward")
   )[];
   secret?: string | null;
-  /** Whether it is deleted, with the webhooks whose `receiver_id` names it, 5 s after its last client disconnected */
+  /** Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it */
   leased?: boolean;
 }
 export interface Receiver {
@@ -1899,15 +1899,15 @@ export interface ReceiverTestOptions {
   skip?: string[];
   /** The lowest severity at which a failed check fails the receiver; by default `minor` */
   fail_on?: "minor" | "major" | "critical";
-  /** The event of deliveries in checks for which any event will do */
+  /** The event of deliveries in checks that work with any event */
   event?: EventName;
   /** Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows */
   data?: {
     [k: string]: unknown;
   };
-  /** For each request; by default as deliveries, 30 */
+  /** Timeout of each request; by default 30, as for deliveries */
   timeout_seconds?: number;
-  /** How long a side effect may follow its answer, and the receiver may take to be up; by default 3 */
+  /** How long after its answer a side effect may come, and how long the receiver may take to start; by default 3 */
   patience_seconds?: number;
   /** After how long the first delivery is sent again; by default 12 */
   memory_seconds?: number;
@@ -2090,13 +2090,13 @@ export interface CoverageMatrix {
     path: string;
     /** With one decimal, rounded down */
     percent: number;
-    /** Those that are documented */
+    /** The number of documented outcomes */
     outcomes: {
       status: number;
       code: ErrorCode | null;
       hits: number;
     }[];
-    /** Outcomes that are not documented: bare 5xx of faults, and `0` for no answer at all */
+    /** Undocumented outcomes: bare 5xx of faults, and `0` for no answer */
     other: {
       outcome: string;
       hits: number;
@@ -2109,9 +2109,9 @@ export interface FidelityLedger {
     section: string;
     method: string;
     path: string;
-    /** `assumed` where the reference shows no such endpoint, `own` where a user declares it */
+    /** `assumed` if the reference shows no such endpoint, `own` if a user declares it */
     provenance: "specified" | "assumed" | "own";
-    /** Those that shaped it */
+    /** Assumptions about the operation */
     assumptions: string[];
     /** The parts that the reference does not show */
     assumed: {
@@ -2122,7 +2122,7 @@ export interface FidelityLedger {
   }[];
   assumptions: {
     id: string;
-    /** What is open in the reference */
+    /** The gap in the reference */
     topic: string;
     /** What Understudy does */
     chosen: string;
@@ -2580,7 +2580,7 @@ export interface ShownRecords {
     next_retry: string | null;
     body: string;
     attempt_log: {
-      /** When it began; the due time if an advance of the clock made it */
+      /** When it began; the due time if it ran during an advance of the clock */
       at: string;
       ended_at?: string;
       kind: "first" | "retry" | "redelivery";

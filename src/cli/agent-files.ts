@@ -19,7 +19,7 @@ Code that calls the AI platform's API is run and tested against a local sandbox:
 why a call was answered as it was: \`.agents/skills/understudy/SKILL.md\`.
 <!-- understudy agent setup: end -->`;
 
-/** Where agents look today: the folder that they share, Claude Code's own, and the page that all read at the start. */
+/** The places that agents read: a common folder, that of Claude Code, and the page that all read at the start. */
 const SKILL_FILES = [".agents/skills/understudy/SKILL.md", ".claude/skills/understudy/SKILL.md"];
 const POINTER_FILE = "AGENTS.md";
 

@@ -43,7 +43,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 397;
 const RENEWED_DAYS_BEFORE = 30;
 
-/** Made once per user; made again before it expires. @throws UsageError */
+/** Created once per user, and again before it expires. @throws UsageError */
 function ownCertificate(folder: string): UsedCertificate {
   const file = join(folder, "localhost.pem");
   const load = () => ({
@@ -57,7 +57,7 @@ function ownCertificate(folder: string): UsedCertificate {
     const { validTo } = new X509Certificate(stored.cert);
     if (Date.parse(validTo) - Date.now() > RENEWED_DAYS_BEFORE * DAY_MS) return stored;
   } catch {
-    // There is none, or it is of no use.
+    // There is no certificate, or it cannot be used.
   }
   const now = Date.now();
   const made = makeCertificate(new Date(now - DAY_MS), new Date(now + (VALID_DAYS - 1) * DAY_MS));

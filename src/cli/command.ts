@@ -169,7 +169,7 @@ export function group(
   };
 }
 
-/** `url` is that of UNDERSTUDY_URL, or of a local server, unless given. */
+/** Without `url`, uses that of UNDERSTUDY_URL, or a local server. */
 export function connectTo({ url, token }: Partial<Pick<Target, "url" | "token">>): UnderstudyClient {
   return connect(url, { token });
 }
@@ -221,7 +221,7 @@ export function keyedValues(
   );
 }
 
-/** The address as it was given, or completed where its scheme or host is missing. @throws UsageError */
+/** The address as it was given, or completed if its scheme or host is missing. @throws UsageError */
 export function readUrlOption(option: string, given: string): string {
   const url = readHttpUrl(given);
   if (typeof url === "string") throw new UsageError(`${option} ${url}`);

@@ -29,8 +29,8 @@ function toSchema({ type, array, minimum, maximum }: Flag): TSchema {
 }
 
 /**
- * The configuration file of interfaces 2, checked as the flags and the control API check theirs.
- * @throws DocumentError with file, line and column; UsageError when the file cannot be read
+ * The configuration file of interfaces 2, with the same checks as flags and the control API.
+ * @throws DocumentError with file, line and column; UsageError if the file cannot be read
  */
 export function readConfiguration(file: string): Configuration {
   const document = readDocument(read(file), { file, warn: (problem) => printError(formatProblem(problem)) });

@@ -99,7 +99,7 @@ export function showScenario(name: string): Result {
   return { value: { name, file: shown, text }, text: text.trimEnd() };
 }
 
-/** A file goes before a name, and the user's own scenario before the shipped or derived one of the same name. */
+/** A file takes precedence over a name, and the user's own scenario over the shipped or derived one of the same name. */
 function findScenarios(pattern: string, library: ScenarioLibrary): NamedScenario[] {
   const matches = pattern === "" || existsSync(pattern) ? () => false : picomatch(pattern);
   const listed = library.list().filter(({ name }) => matches(name));

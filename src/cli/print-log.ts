@@ -18,7 +18,7 @@ interface Log<E> {
   whenEmpty: string;
 }
 
-/** Prints a log, the newest entry last; with `--follow`, also entries that come later. */
+/** Prints a log, the newest entry last; with `--follow`, also later entries. */
 export async function printLog<E extends { sequence: number }>(
   { page, follow, format, limitedBy, whenEmpty }: Log<E>,
   options: { json: boolean; follow: boolean },
@@ -33,7 +33,7 @@ export async function printLog<E extends { sequence: number }>(
     const lines = [...lost, ...entries.map(format)];
     return print(json, found, lines.length === 0 ? whenEmpty : lines.join("\n"));
   }
-  // There is nothing to close, and the stream has no end.
+  // Exits, since the stream never ends.
   onPipeClosed(() => process.exit());
   const show = (entry: E) => (json ? printJsonLine(entry) : printLines(format(entry)));
   for (const entry of entries) if (entry.sequence <= newest) show(entry);

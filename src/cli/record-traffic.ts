@@ -18,12 +18,12 @@ export interface RecordOptions {
 
 /**
  * Records until the first SIGINT, SIGTERM or SIGHUP (the terminal is closed).
- * @throws UsageError; CheckFailed where exchanges could not be written
+ * @throws UsageError; CheckFailed if exchanges could not be written
  */
 export async function record(options: RecordOptions): Promise<void> {
   const { out, json } = options;
   const target = parseTarget(options.target);
-  refuseItself(target, options.port);
+  refuseOwnAddress(target, options.port);
   let file: HarFile | undefined;
   let lost: string | undefined;
   const recorder = await createRecorder({
@@ -70,11 +70,11 @@ function parseTarget(text: string): string {
 const LOCAL = ["127.0.0.1", "[::1]"];
 
 /** @throws UsageError */
-function refuseItself(target: string, port: number): void {
+function refuseOwnAddress(target: string, port: number): void {
   const { hostname, port: asked } = new URL(target);
   if (port !== 0 && Number(asked) === port && (LOCAL.includes(hostname) || isLocalhost(hostname)))
     throw new UsageError(
-      `--target ${target} is where the recorder itself would listen; choose another --port`,
+      `--target ${target} is the address on which the recorder would listen; choose another --port`,
     );
 }
 

@@ -67,7 +67,8 @@ function checkMode({ har, target, key, write, use }: VerifyCommandOptions): void
     return;
   }
   for (const [name, given] of Object.entries({ key, write: write || undefined, use }))
-    if (given !== undefined) throw new UsageError(`--har sends nothing, so --${name} does not go with it`);
+    if (given !== undefined)
+      throw new UsageError(`--har sends nothing, so --${name} cannot be combined with it`);
 }
 
 async function verifyTarget(

@@ -23,8 +23,8 @@ export async function run(words: readonly string[]): Promise<void> {
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
 /**
- * The flags of a plain `start`; undefined for other commands, and for what needs an explanation: help, an unknown
- * option, a missing value.
+ * The flags of a plain `start`; undefined for other commands, and for command lines that need a message:
+ * help, an unknown option, a missing value.
  */
 export function plainStartFlags(words: readonly string[]): StartFlags | undefined {
   if (words[0] !== undefined && words[0] !== "start" && !words[0].startsWith("-")) return undefined;

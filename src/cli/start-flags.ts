@@ -99,7 +99,7 @@ type ValueOf<F extends Flag> = F extends { array: true }
       ? boolean
       : string;
 
-/** As typed; those left out may come from the configuration file. */
+/** The options as typed; omitted ones may come from the configuration file. */
 export type StartFlags = { [Name in keyof Spec]?: ValueOf<Spec[Name]> } & { json: boolean };
 
 /** The contents of a configuration file (interfaces 2). */

@@ -34,7 +34,7 @@ const DEFAULT_CONFIG = "understudy.config.yaml";
 const EVERY_ADDRESS = /^[0:.]+$/;
 
 /**
- * Flags over the configuration file over the defaults.
+ * Flags take precedence over the configuration file, and that over the defaults.
  * @throws UsageError, DocumentError
  */
 export async function readStartOptions(flags: StartFlags): Promise<StartOptions> {
@@ -109,7 +109,7 @@ interface OwnStart extends Pick<StartOptions, "own"> {
   operations: UnderstudyOptions["operations"];
 }
 
-/** Its code is only loaded where it is needed. @throws UsageError */
+/** Loads its code only if it is needed. @throws UsageError */
 async function certificate({ https, cert, key, store }: StartFlags): Promise<UsedCertificate | undefined> {
   if (!https) {
     if (cert ?? key) throw new UsageError("--cert and --key need --https");
@@ -264,7 +264,7 @@ function requireRange(flag: string, range: string): void {
 async function configuration(named: string | undefined): Promise<Configuration> {
   const file = named ?? (existsSync(DEFAULT_CONFIG) ? DEFAULT_CONFIG : undefined);
   if (file === undefined) return {};
-  // YAML reader and schema are only loaded where there is something to read.
+  // Loads the YAML reader and the schema only if there is a file to read.
   const { readConfiguration } = await import("./configuration.ts");
   return readConfiguration(file);
 }

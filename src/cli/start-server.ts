@@ -43,7 +43,7 @@ export async function startServer(flags: StartFlags): Promise<void> {
   stops.push(() => watch.close());
 }
 
-/** Loaded with the first client: most servers never see one. */
+/** Loaded with the first client, since most servers have none. */
 async function loadMcp(own: HttpServing) {
   const { mcpOverHttp } = await import("../client/mcp/serve.ts");
   return mcpOverHttp(own);

@@ -20,7 +20,7 @@ import { printError } from "./process.ts";
 export interface NewFile {
   /** Replace a file that exists. */
   force?: boolean;
-  /** It holds keys or secrets, so only this user may read it. */
+  /** The file contains keys or secrets, so only this user may read it. */
   secret?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function writeNewFile(
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new UsageError(`${file} exists; add --force to replace it`);
   }
-  // An existing file keeps its mode otherwise.
+  // Needed for an existing file, which keeps its mode.
   if (secret) chmodSync(file, 0o600);
 }
 
@@ -126,7 +126,7 @@ export interface Ready {
   url: string;
   console: string;
   pid: number;
-  /** Null where no control token is needed. */
+  /** Null if no control token is needed. */
   token: string | null;
 }
 

@@ -1,7 +1,7 @@
 import type { BrowserEngine } from "../browser.ts";
 import type { AnswerPart, PassedRequest, Port, ReaderMessage } from "./worker-messages.ts";
 
-/** Answers a passed request, a piece whenever its reader asks for the next. */
+/** Answers a request that the service worker passed on. Sends a piece of the body whenever the reader asks for the next. */
 export async function answerPassed(
   { fetch }: Pick<BrowserEngine, "fetch">,
   { method, url, headers, body }: PassedRequest,
@@ -44,7 +44,7 @@ export async function answerPassed(
   }
 }
 
-/** By its reader, since not every browser's streams are iterable. */
+/** Uses a reader, since streams are not iterable in every browser. */
 async function* readPieces({ body }: Response): AsyncGenerator<Uint8Array> {
   const reader = body?.getReader();
   while (reader !== undefined) {

@@ -13,7 +13,7 @@ export interface StartOptions extends PageStart {
   worker?: string;
   /** Whether the worker also stores the page's own files, so that the page opens without a network. */
   offline?: boolean;
-  /** As `actAs`. */
+  /** The user as whom requests are sent; see `actAs`. */
   user?: string;
 }
 

@@ -41,7 +41,7 @@ export class UnderstudyClient {
   /** The coverage of all its sandboxes, including deleted ones (interfaces 11). */
   coverage = (): Promise<CoverageMatrix> => this.http.call("GET", "/_control/coverage");
 
-  /** Adds the coverage of another server; resolves with the sum. */
+  /** Adds the coverage of another server; resolves with the total. */
   reportCoverage = (seen: CoverageMatrix): Promise<CoverageMatrix> =>
     this.http.call("POST", "/_control/coverage", seen);
 
@@ -61,7 +61,7 @@ function toPath(sandbox: string): string {
   return `/_control/sandboxes/${encodeURIComponent(sandbox)}`;
 }
 
-/** In a suite, and wherever the environment names a server, that one. */
+/** The server that the environment names, as in a suite; else the local one. */
 export const usualUrl = (): string => environment("UNDERSTUDY_URL") || "http://127.0.0.1:4747";
 
 /** A page has no environment. */

@@ -26,7 +26,7 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
    * or in one readable document.
    */
   persist?: { folder: string; durable?: boolean } | { file: string };
-  /** For a team: the control API asks for the token, and limits are enforced. */
+  /** For a server that a team shares: the control API requires the token, and limits are enforced. */
   shared?: {
     token: string;
     limits?: { sandboxes?: number; records?: number; upload_bytes?: number; rules?: number };
@@ -43,7 +43,7 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   trustProxy?: readonly string[];
   /**
    * The real service, which gets the requests of paths that nothing here serves; `headers` replace the client's, and a
-   * shared server calls `allowAddresses` (CIDR) alone.
+   * shared server calls only `allowAddresses` (CIDR).
    */
   upstream?: {
     url: string;
@@ -54,7 +54,7 @@ export interface CreateOptions extends Pick<SandboxOptions, "seed" | "clock" | "
   allowHosts?: readonly string[];
   /**
    * The sandbox `default` answers no request, so that one whose base URL has lost its path fails (interfaces 16); the
-   * runner fixtures start their servers so.
+   * runner fixtures set this.
    */
   refuseDefault?: boolean;
   /** A free port unless given. */
@@ -68,7 +68,7 @@ export interface LocalUnderstudy extends UnderstudyClient {
 
 /**
  * A server in this process, on a free loopback port (interfaces 8).
- * @throws DocumentError when the fixture is unknown or wrong, Problem when a setting is
+ * @throws DocumentError if the fixture is unknown or wrong, Problem if a setting is
  */
 export async function createUnderstudy(options: CreateOptions = {}): Promise<LocalUnderstudy> {
   const { seed, clock, settings, operations, openapi, port = 0, ...rest } = options;

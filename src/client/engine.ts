@@ -11,7 +11,7 @@ export interface LocalSandbox extends SandboxClient {
 }
 
 export interface EngineOptions extends SandboxStart {
-  /** In pages: the name under which the browser stores the world, as `start` of `understudy-sandbox/browser` has it. */
+  /** In pages: the name under which the browser stores the world, as for `start` of `understudy-sandbox/browser`. */
   persist?: string;
   /** OpenAPI documents to serve too: paths of files, or documents as objects. */
   openapi?: readonly (string | object)[];

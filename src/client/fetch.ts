@@ -24,7 +24,7 @@ const engines = shared[ENGINES];
 /**
  * Route handlers that answer from a sandbox in this process (interfaces 17). It begins with the first request and lives
  * as long as the process.
- * @throws TypeError for unknown options and a base path that is none; DocumentError, Problem with the first request
+ * @throws TypeError for unknown options and an invalid base path; DocumentError, Problem with the first request
  */
 export function understudyRoutes(options: RoutesOptions = {}): Routes {
   requireKnownOptions("understudyRoutes", options, [...START_OPTIONS, "basePath", "control"]);

@@ -13,7 +13,7 @@ export interface HandlersOptions {
   origin: string;
 }
 
-// The original, read at import: a test that counts its own calls must not count these.
+// The original `fetch`, read at import: tests that count calls of `fetch` must not count these.
 const { fetch } = globalThis;
 
 /** If the page has the same origin, only these paths belong to the API. */

@@ -6,7 +6,7 @@ import { toConnectionEvent } from "../hosts/node/linger.ts";
 import { provideTransport } from "./http.ts";
 import type { Call, Reply, Transport } from "./transport.ts";
 
-// As they are when this is imported: MSW, nock and others replace `fetch`, `http.request` and this method.
+// Read at import, since MSW, nock and others later replace `fetch`, `http.request` and this method.
 const { connect } = Socket.prototype as { connect(this: Socket, options: SocketConnectOpts): Socket };
 
 // Importing this file is enough.
@@ -17,7 +17,7 @@ provideTransport((url, call) =>
 /** Calls of a server in this process, which need no socket at all. */
 export function withinProcess(server: Server): Transport {
   return (url, call) =>
-    // Also to a server with TLS, which nothing here needs.
+    // Without TLS even if the server has TLS, since the connection stays in this process.
     send(url.replace(/^https:/, "http:"), call, () => {
       const [ours, theirs] = duplexPair();
       server.emit(toConnectionEvent(server), theirs);

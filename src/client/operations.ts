@@ -8,7 +8,7 @@ import type { CollectionName, ErrorCode, EventName, ShownRecords } from "./types
 /** A JSON Schema of values of type T. */
 export interface Schema<T = unknown> {
   readonly [keyword: string]: unknown;
-  /** For the compiler alone. */
+  /** Only for the compiler. */
   readonly "~value": T;
 }
 /** A field that may be left out. */
@@ -180,21 +180,21 @@ export interface Records<R> extends Iterable<R> {
   get(id: string): R | undefined;
   /** Refuses the request with RESOURCE_NOT_FOUND if there is none. */
   require(id: string): R;
-  /** Those with these values, or for which the function returns true. */
+  /** The records with these values, or for which the function returns true. */
   where(wanted: Partial<R> | ((record: R) => boolean)): Records<R>;
   orderBy(field: keyof R & string, direction?: "asc" | "desc"): Records<R>;
   first(): R | undefined;
   /** Without a limit: all from the offset on. */
   page(page?: { limit?: number | undefined; offset?: number | undefined }): R[];
-  /** Fields that are left out get plausible values; instants the sandbox's now. The events of a real change follow. */
+  /** Fields that are left out get plausible values; instants are the sandbox's current time. The events of a real change follow. */
   insert(fields: Partial<R>): R;
   update(id: string, fields: Partial<R>): R;
-  /** With all that belongs to it. */
+  /** Removes the record with all that belongs to it. */
   remove(id: string): void;
 }
 
 interface WorldBase {
-  /** The sandbox's now. */
+  /** The sandbox's current time. */
   readonly now: string;
   /** A fresh id. */
   newId(prefix: string): string;

@@ -4,7 +4,7 @@ import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
 
-/** The origin of a path that is given alone. */
+/** The origin for a path without one. */
 const IN_SANDBOX = "http://path.invalid";
 
 /**
@@ -13,7 +13,7 @@ const IN_SANDBOX = "http://path.invalid";
  */
 export class SandboxClient {
   readonly name: string;
-  /** Base URL of the emulated API in this sandbox: its origin where it has one. */
+  /** Base URL of the emulated API in this sandbox: its origin if it has one. */
   readonly url: string;
   /** The control API's address of this sandbox. */
   readonly controlUrl: string;
@@ -221,7 +221,7 @@ export async function createCredentials(
   }
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
-      // Other names are asked for by whatever prints, compares or awaits a value.
+      // Code that prints, compares or awaits a value reads other names.
       if (typeof user === "string" && user.startsWith("usr_") && !Object.hasOwn(keys, user))
         throw new Error(withoutKey(user, Object.keys(keys)));
       return Reflect.get(keys, user);

@@ -24,9 +24,9 @@ interface Locks {
 const findLocks = () => (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
 
 /**
- * The engine of a stored world, which runs in one tab: that which has the lock leads. Other tabs pass their requests to
+ * The engine of a stored world, which runs in one tab, the leader: the tab that has the lock. Other tabs pass their requests to
  * it, and one of them leads when it is closed.
- * @throws Error if another version leads; what `open` throws
+ * @throws Error if the leader has another version; the errors of `open`
  */
 export async function shareWorld(
   name: string,
@@ -99,7 +99,7 @@ export async function shareWorld(
 class Tabs {
   readonly name: string;
   private readonly channel: Channel;
-  /** One direction of a request's answer, by its name. */
+  /** A channel for one direction of an answer, by its name. */
   private readonly ports = new Map<string, Port>();
   private engine: BrowserEngine | undefined;
   private readonly found: Promise<string>;
@@ -114,13 +114,13 @@ class Tabs {
     this.channel.onmessage = ({ data }) => this.hear(data);
   }
 
-  /** The version of the tab that leads, once there is one. */
+  /** Resolves with the version of the leading tab. */
   findLeader(): Promise<string> {
     this.say({ type: "who" });
     return this.found;
   }
 
-  /** Answers the other tabs; what they have passed to the former leader is lost. */
+  /** Answers the other tabs; requests that they passed to the former leader are lost. */
   lead(engine: BrowserEngine): void {
     this.engine = engine;
     for (const port of this.ports.values())

@@ -20,7 +20,7 @@ export interface Reply {
 /** Sends a call; rejects if no answer comes. */
 export type Transport = (url: string, call: Call) => Promise<Reply>;
 
-// As it is when this is imported: a test may replace it later.
+// Read at import, since a test may replace it later.
 const { fetch } = globalThis;
 export const usualFetch = (request: Request): Promise<Response> => fetch(request);
 

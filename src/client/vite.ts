@@ -31,7 +31,7 @@ const OWN_PATHS = ["/_control", "/_console", "/_receivers", "/_s"];
 /** The module that tells a page the API's URL and keys; without a dev server it has neither. */
 const PAGE_MODULE = "virtual:understudy";
 
-/** A server that outlives a dev server's restarts, as after an edit of its configuration: the world stays. */
+/** A server that outlives restarts of the dev server, for example after an edit of its configuration, so that the world stays. */
 interface Shared {
   key: string;
   server: Promise<LocalUnderstudy>;

@@ -39,7 +39,7 @@ export const test = base.extend<{ understudy: TestOptions; sandbox: SandboxClien
       // Hooks such as onTestFailed run too late: the sandbox and its journal are already deleted.
       outcome: () => {
         if (task.result?.state === "fail" && !task.fails) return "failed";
-        // Undeclared, and the same from Vitest 3 to 5.
+        // Not declared in its types, and equal in Vitest 3 to 5.
         return (task.result as { pending?: boolean } | undefined)?.pending ? "skipped" : "passed";
       },
       onFailure: (sandbox) => showEvidence(task, sandbox),

@@ -6,7 +6,7 @@ export interface Port {
   postMessage(message: unknown, transfer?: readonly unknown[]): void;
 }
 
-/** With a port for the answer. */
+/** Sent with a port for the answer. */
 export interface PassedRequest {
   type: "request";
   method: string;
@@ -15,14 +15,14 @@ export interface PassedRequest {
   body: ArrayBuffer;
 }
 
-/** Over the port of a request. Each piece is sent once it has been asked for. */
+/** Messages over the port of a request. Each piece is sent once the reader has asked for it. */
 export type AnswerPart =
   | { type: "head"; status: number; headers: [string, string][]; isEmpty: boolean }
   | { type: "piece"; bytes: Uint8Array }
   | { type: "end" }
   | { type: "broken" };
 
-/** In the other direction. */
+/** Messages in the other direction. */
 export type ReaderMessage = { type: "next" } | { type: "abort" };
 
 /** From the worker to the page that has introduced itself. */
@@ -44,8 +44,8 @@ export async function toPassed(request: Request): Promise<PassedRequest> {
 }
 
 /**
- * Puts the parts of an answer together; a network error where it is broken. A part is sent when the one before was
- * taken, so a slow reader holds nothing.
+ * Assembles an answer from its parts; a broken one is a network error. Each part is sent once the one before
+ * was read, so that a slow reader needs no memory.
  */
 export function receive(port: Port, signal: AbortSignal): Promise<Response> {
   const abort = () => port.postMessage({ type: "abort" });

@@ -6,13 +6,13 @@ import { asProblem, internalProblem } from "./problem.ts";
 
 const ALWAYS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", Vary: "Origin" };
 
-/** An answer of the product's own, with the headers that all of them have. */
+/** Adds the headers that all answers of the product's own paths have. */
 export function toOwnAnswer(answer: Answer, own: Readonly<Record<string, string>> = {}): PlainAnswer {
   const all = { ...ALWAYS, ...own, ...answer.headers };
   return addBody(Object.entries(all).flat(), answer);
 }
 
-/** The control API for calls within this process, which no guard stands before. */
+/** The control API for calls within this process, which pass no guard. */
 export function answerInProcess(control: ControlServer) {
   let handle: HandleControl | undefined;
   return async (request: PlainRequest): Promise<PlainAnswer | undefined> => {

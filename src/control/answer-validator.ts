@@ -5,14 +5,14 @@ import { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import { toValidator } from "../engine/contract/validator.ts";
 import { asProblem } from "./problem.ts";
 
-/** An answer of the control API that is not what its operation declares: a defect of ours. */
+/** An answer of the control API that its operation does not declare: a bug of ours. */
 export class UndeclaredAnswer extends Error {
   override readonly name = "UndeclaredAnswer";
 }
 
 /**
  * Validates every answer of the control API, refusals included, against its declaration. It runs in tests
- * (`UNDERSTUDY_VALIDATE_ANSWERS`) and answers 500 for a mismatch. It is off for users: a call's changes cannot be undone by then.
+ * (`UNDERSTUDY_VALIDATE_ANSWERS`) and answers 500 for a mismatch. It is off for users, since a call's changes cannot be undone by then.
  */
 export class AnswerValidator {
   /** Returns the value itself, or a stream that is validated event by event. @throws UndeclaredAnswer */
@@ -64,7 +64,7 @@ function requireFit({ id }: AnyDeclaration, schema: TSchema, body: unknown): voi
   );
 }
 
-/** The same stream, cut where an event does not fit. */
+/** The same stream, cut before an event that does not fit. */
 function validateEvents(
   operation: AnyDeclaration,
   { events }: Success,

@@ -69,7 +69,7 @@ export const SettingsInput = Type.Unsafe<Partial<Settings>>({
     ]),
   ),
   $id: "SettingsInput",
-  description: "Settings that are left out stay as they are",
+  description: "Omitted settings are unchanged",
   examples: [{ preview: "on", processing_seconds: 5 }],
 });
 

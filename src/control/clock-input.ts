@@ -34,7 +34,7 @@ export const ClockInput = ClosedObject(
 );
 export type ClockInput = Static<typeof ClockInput>;
 
-/** @throws Problem 422 for an unreadable instant, or a key that does not go with the mode */
+/** @throws Problem 422 for an unreadable instant, or a key that the mode does not allow */
 export function clockSetting({ mode, now, rate }: ClockInput, prefix = ""): ClockSetting {
   const at = (field: string) => (prefix === "" ? field : `${prefix}.${field}`);
   if (rate !== undefined && mode !== "scaled") {
@@ -62,7 +62,7 @@ export function instantInput(field: string, text: string): number {
 export const ClockBody = ClosedObject(
   {
     mode: Mode(),
-    now: Timestamp({ description: "The sandbox's now" }),
+    now: Timestamp({ description: "The sandbox's current time" }),
     rate: Type.Number({ minimum: 0, description: "1 if real, 0 if frozen" }),
   },
   { $id: "Clock", examples: [{ mode: "frozen", now: "2026-03-15T12:00:00.000Z", rate: 0 }] },

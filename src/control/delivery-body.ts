@@ -20,7 +20,7 @@ export const ListedDelivery = ClosedObject(
     url: Type.String({ description: "The webhook's current URL; the log has the URL of each attempt" }),
     active: Type.Boolean({ description: "Whether the webhook is active" }),
     inactive_because: Nullable(Type.String({ description: "Why the webhook is inactive" })),
-    why: Nullable(Type.String({ description: "Of a failed delivery: the outcome of the last attempt" })),
+    why: Nullable(Type.String({ description: "For a failed delivery: the outcome of the last attempt" })),
   },
   {
     $id: "ListedDelivery",
@@ -46,12 +46,12 @@ export const ListedDelivery = ClosedObject(
 type ListedDelivery = Static<typeof ListedDelivery>;
 
 const AttemptBody = ClosedObject({
-  at: Timestamp({ description: "When it began; the due time if an advance of the clock made it" }),
+  at: Timestamp({ description: "When it began; the due time if it ran during an advance of the clock" }),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
   response_code: Type.Integer({ description: "0 for no answer" }),
   duration_ms: Type.Integer({ description: "On the wall clock" }),
-  why: Nullable(Type.String({ description: "Of one that failed: why, in words" })),
+  why: Nullable(Type.String({ description: "Why it failed, if it did" })),
   fault: Nullable(Type.String({ description: "The fault that affected it" })),
 });
 

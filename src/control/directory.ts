@@ -16,7 +16,7 @@ export interface SandboxDirectory {
   /** The answers of the other nodes to a GET. */
   askOtherNodes(path: string, headers: IncomingHttpHeaders): Promise<unknown[]>;
   status(limit: number): Promise<FleetStatus>;
-  /** Undefined for a server that runs alone. */
+  /** Undefined for a server without a fleet. */
   figures(): FleetFigures | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface FleetFigures {
   fenced: number;
 }
 
-/** The directory of a server that runs alone. */
+/** The directory of a server without a fleet. */
 export class LocalDirectory implements SandboxDirectory {
   private readonly sandboxes: SandboxRegistry;
 

@@ -4,10 +4,10 @@ import { ClosedObject, getExamples } from "../engine/contract/schema.ts";
 import { lostEntries, wasRepeated } from "../engine/contract/text.ts";
 import { unprocessable } from "./problem.ts";
 
-/** More than a journal or a history may contain. */
+/** At least as many as a journal or a history may contain. */
 const MAX_ENTRIES = 100_000;
 
-/** Which of the matching entries a list shows. */
+/** Query parameters of lists of entries: which of the matching entries are shown. */
 export const NEWEST = {
   since: Type.Optional(
     Type.String({ minLength: 1, description: "An ISO 8601 date or timestamp, on the sandbox's clock" }),

@@ -5,7 +5,7 @@ import { ArmedRule } from "../engine/faults/rule.ts";
 import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
 import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
 
-/** One rule as a call arms it (interfaces 6). */
+/** A rule as input of a call (interfaces 6). */
 export const RuleInput = ClosedObject(RuleDocument.properties, {
   $id: "RuleInput",
   examples: [
@@ -20,7 +20,7 @@ export const RuleInput = ClosedObject(RuleDocument.properties, {
 
 const { id: _id, lease: _lease, ...written } = RuleDocument.properties;
 
-/** A rule as it was written, with its hits in this sandbox (interfaces 4). */
+/** A rule with its hits in this sandbox (interfaces 4). */
 export const RuleBody = ClosedObject(
   {
     id: Type.String(),
@@ -87,10 +87,12 @@ export const ScenarioBody = ClosedObject(
     }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),
-    expect: Type.Optional(Type.Array(ExpectDocument, { description: "What a suite's run must have sent" })),
+    expect: Type.Optional(
+      Type.Array(ExpectDocument, { description: "Requests that a run of `suite` must send" }),
+    ),
     problem: Type.Optional(
       Type.String({
-        description: "Why the newest text of its file cannot be used; the last valid one is active",
+        description: "Why the present text of its file is invalid; the last valid text is active",
       }),
     ),
   },

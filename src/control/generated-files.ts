@@ -67,7 +67,7 @@ import { SandboxBody } from "./sandbox-body.ts";
 import { DifferenceBody } from "./snapshot-diff.ts";
 import { SnapshotFile } from "./snapshot-input.ts";
 
-/** Sets of names that the library's types spell out, so that a misspelt one does not compile. */
+/** Sets of names that are literal types of the library, so that a misspelt one does not compile. */
 export const API_NAMES: Readonly<Record<string, () => readonly string[]>> = {
   OperationId: () => API.operations.map(({ id }) => id),
   EventName: () => API.events.map(({ name }) => name),

@@ -10,7 +10,7 @@ export interface Mount {
   prefix: string;
   /**
    * `token`: allowed sources only, and the control token in shared mode. `source`: allowed sources only (static
-   * pages hold no secret). `open`: anyone, as for receivers, which play a partner's endpoint.
+   * pages hold no secret). `open`: anyone, as for receivers, which represent a partner's endpoint.
    */
   access: "token" | "source" | "open";
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
@@ -19,7 +19,7 @@ export interface Mount {
 export interface GuardOptions {
   /** Names, or names with a port, that Host and Origin may have in addition to loopback (`--allow-host`). */
   allowHosts: readonly string[];
-  /** Host and port of the server's public URL, which is an allowed one too. */
+  /** Host and port of the server's public URL, which is allowed too. */
   publicHost?: string | undefined;
   /** Required in shared mode (interfaces 7); undefined in local mode. */
   token: string | undefined;
@@ -27,7 +27,7 @@ export interface GuardOptions {
 
 export interface Guard {
   /**
-   * Checks Host and Origin, which a page of another site, or of a name that was rebound to loopback, cannot forge.
+   * Checks Host and Origin, which a page of another site, or of a name that was rebound to loopback, cannot fake.
    * @throws Problem 403
    */
   requireAllowedSource(request: IncomingMessage): void;
@@ -37,7 +37,7 @@ export interface Guard {
    * @throws Problem 403
    */
   requireAllowedBrowser(request: IncomingMessage): void;
-  /** Whether such a URL may name this server: a loopback or an allowed name, with its port or one that a proxy has. */
+  /** Whether the URL may be this server's: a loopback or allowed name, with this port or that of a proxy. */
   isOwn(url: URL, port: number): boolean;
   /** @throws Problem 401 */
   requireToken(request: IncomingMessage): void;
@@ -107,7 +107,7 @@ function covers(entry: Authority, { host, port }: Authority): boolean {
   return entry.host === host && (entry.port === undefined || entry.port === port);
 }
 
-/** Every name the request claims to be sent to: each Host header, and the target if it is absolute. */
+/** The names to which the request was sent: each Host header, and the target if it is absolute. */
 function listHosts({ rawHeaders, url = "/" }: IncomingMessage): string[] {
   const hosts: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -174,7 +174,7 @@ function missingToken(sent: boolean): Problem {
   });
 }
 
-/** A Host header or the authority of an origin. */
+/** The host and port of a Host header or an origin. */
 export interface Authority {
   host: string;
   port: number | undefined;

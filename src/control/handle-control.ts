@@ -39,7 +39,7 @@ export class ControlExchange implements ControlCall, StepExchange {
   body: unknown = undefined;
   /** The call in the history, if it may change a world. */
   change: Change | undefined = undefined;
-  /** For `settle`: changes after it are this call's. */
+  /** For `settle`: changes after it belong to this call. */
   mark: number | undefined = undefined;
   value: unknown = undefined;
   answer: Answer | undefined = undefined;
@@ -68,9 +68,9 @@ export class ControlExchange implements ControlCall, StepExchange {
 
 const AnyObject = Type.Object({});
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Keys and list entries. Larger than the limit of documents, so that documents are refused with their own message. */
+/** Maximum number of keys and list entries. Larger than the limit of documents, so that documents are refused with their own message. */
 const MAX_VALUES = 250_000;
-/** A body that may be larger is a snapshot, which for a large world has millions. */
+/** The limit for snapshots, which may have millions. */
 const MAX_VALUES_OF_LARGE = 4_000_000;
 
 const router = new Router<ControlOperation>(CONTROL_OPERATIONS);
@@ -89,12 +89,12 @@ export function createControl(server: ControlServer): HandleControl {
       if (error instanceof ClientGone) return undefined;
       throw (exchange.stage !== "route" && validator?.refusal(exchange.operation, error)) || error;
     }
-    return holdStream(exchange);
+    return delayStream(exchange);
   };
 }
 
-/** Each piece of a stream waits until the changes that it reports are stored, as any answer does. */
-function holdStream({ server, sandbox, answer }: ControlExchange): Answer {
+/** Makes each piece of a stream wait until the changes that it reports are stored. */
+function delayStream({ server, sandbox, answer }: ControlExchange): Answer {
   const { durability } = server;
   const { stream } = answer!;
   if (stream === undefined || durability === undefined || sandbox === undefined) return answer!;
@@ -252,7 +252,7 @@ export class ControlChange implements Change, ChangeSource {
   private readonly sandbox: Sandbox;
   private readonly settings: Sandbox["settings"];
   private readonly own: Sandbox["own"];
-  private readonly inForce: string;
+  private readonly activeState: string;
   private readonly generation: number;
 
   constructor(operation: ControlOperation, sandbox: Sandbox) {
@@ -262,7 +262,7 @@ export class ControlChange implements Change, ChangeSource {
     this.sandbox = sandbox;
     this.settings = sandbox.settings;
     this.own = sandbox.own;
-    this.inForce = sandbox.faults.inForce;
+    this.activeState = sandbox.faults.activeState;
     this.began = { state: sandbox.recorder.present(), position: sandbox.history.lastSequence };
     this.generation = sandbox.world.generation;
   }
@@ -271,7 +271,7 @@ export class ControlChange implements Change, ChangeSource {
     return this;
   }
 
-  /** The call has succeeded; one that changed nothing leaves no entry. */
+  /** To be called after success. A call that changed nothing has no entry. */
   finish({ describeChange }: ControlOperation, call: ControlCall, answer: unknown): void {
     if (this.entry === undefined && !this.hasChanged()) return;
     const { title, subject } = describeChange!(call, answer);
@@ -287,7 +287,7 @@ export class ControlChange implements Change, ChangeSource {
       world.generation !== this.generation ||
       settings !== this.settings ||
       own !== this.own ||
-      faults.inForce !== this.inForce ||
+      faults.activeState !== this.activeState ||
       clock.mode !== world.clock.mode ||
       clock.rate !== world.clock.rate ||
       (clock.rate === 0 ? clock.at !== world.clock.at : clock !== world.clock)

@@ -15,10 +15,10 @@ export function requireRoom(server: ControlServer, limit: keyof Limits, wanted: 
 
 /** @throws Problem 409 */
 export function requireRoomForRecords(server: ControlServer, root: Root, more = 0): void {
-  if (server.limits !== undefined) requireRoom(server, "records", heldRecords(root) + more);
+  if (server.limits !== undefined) requireRoom(server, "records", countRecords(root) + more);
 }
 
-/** The same before a world of millions of records is built, which would block all requests. @throws Problem 409 */
+/** The same check before a world of millions of records is created, which would block all requests. @throws Problem 409 */
 export function requireRoomForFixture(server: ControlServer, fixture: LoadedFixture): void {
   if (server.limits !== undefined) requireRoom(server, "records", fixture.leastRecords());
 }
@@ -43,26 +43,26 @@ export function requireRoomForUploads(
 }
 
 /**
- * The same for the changes of a transaction, including audit entries; called at its end, so that all of it is undone.
+ * The same check for the changes of a transaction, including audit entries; called at its end, so that a refusal undoes all of it.
  * @throws Problem 409
  */
 export function requireRoomAfter(server: ControlServer, world: World, tx: Transaction): void {
   const most = server.limits?.records;
-  const wanted = most === undefined ? undefined : beyond(most, world, tx);
+  const wanted = most === undefined ? undefined : countIfTooMany(most, world, tx);
   if (wanted !== undefined) requireRoom(server, "records", wanted);
 }
 
 /**
  * The refusal of a request to the emulated API that would leave its sandbox with too many records, by the count that
- * also limits control calls; undefined if the server has no limits. It is a 507 rather than one of the service's own
- * 429s: waiting does not help, and clients must not take it for an answer of the service.
+ * also limits control calls; undefined if the server has no limits. It is a 507 and not a 429 of the
+ * service: waiting does not help, and clients must not confuse it with an answer of the service.
  */
 export function recordsRefusal(
   limits: Limits | undefined,
 ): ((world: World, tx: Transaction) => Answer | undefined) | undefined {
   if (limits === undefined) return undefined;
   return (world, tx) => {
-    const wanted = beyond(limits.records, world, tx);
+    const wanted = countIfTooMany(limits.records, world, tx);
     if (wanted === undefined) return undefined;
     return limitReached({ limit: "records", allowed: limits.records, wanted }, 507).toAnswer();
   };
@@ -72,14 +72,14 @@ export function recordsRefusal(
  * The number of records after the transaction, if it is too large and the transaction adds records (including
  * deliveries of its events). A transaction that only reads, changes or deletes passes, so that a user can make room.
  */
-function beyond(most: number, { root }: World, tx: Transaction): number | undefined {
-  const wanted = heldRecords(tx.result());
+function countIfTooMany(most: number, { root }: World, tx: Transaction): number | undefined {
+  const wanted = countRecords(tx.result());
   if (wanted <= most) return undefined;
-  return tx.emitted.length > 0 || wanted > heldRecords(root) ? wanted : undefined;
+  return tx.emitted.length > 0 || wanted > countRecords(root) ? wanted : undefined;
 }
 
-/** A sum over some thirty tables, each of which knows its size. */
-function heldRecords({ tables }: Root): number {
+/** Cheap: a sum over about thirty tables, which store their sizes. */
+function countRecords({ tables }: Root): number {
   let sum = 0;
   for (const { collection, size } of tables.all()) {
     if (!collection.internal || collection.counted) sum += size;

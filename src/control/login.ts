@@ -17,7 +17,7 @@ export class Login {
     this.token = token;
   }
 
-  /** The end of the console's address: a fragment, which browsers send to no server, so no log contains it. */
+  /** The fragment of the console's address, which browsers do not send, so no log contains it. */
   get fragment(): string | undefined {
     return this.code && `#login=${this.code}`;
   }
@@ -29,7 +29,7 @@ export class Login {
     if (expected.length === 0 || sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
       throw new Problem("token-required", {
         detail:
-          "This login link was used already, or belongs to an earlier start. Give the control token, which was printed beside it.",
+          "This login link was used already, or belongs to an earlier start. Use the control token, which was printed beside it.",
       });
     }
     this.code = undefined;

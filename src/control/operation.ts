@@ -78,20 +78,20 @@ export const SHARED_LIMITS: Limits = {
 
 /** The arguments of a control handler, in addition to the input. */
 export interface ControlContext {
-  /** The sandbox that the path names; reading it where the path names none is a defect. */
+  /** The sandbox in the path; reading it is a bug if the path has none. */
   readonly sandbox: Sandbox;
   /** The call as the source of changes in the history; undefined if its declaration has no `describeChange`. */
   readonly change: Change | undefined;
   readonly server: ControlServer;
   /** How this client reaches the server. */
   readonly site: Site;
-  /** Aborts when the client leaves. */
+  /** Aborts if the client leaves. */
   readonly signal: AbortSignal;
 }
 
 export type ControlCall<P = unknown, Q = unknown, B = unknown> = Input<P, Q, B> & ControlContext;
 
-/** One call of the control API; its handler answers when the work is done, and throws Problem. */
+/** A declared call of the control API. Its handler returns when the work is done, and throws Problem. */
 export interface GenericControlOperation<
   P extends TObject,
   Q extends TObject,
@@ -113,7 +113,7 @@ type Answered<S extends TSchema> = Static<S> | Reply<Static<S>> | RawBody | Stre
 // biome-ignore lint/suspicious/noExplicitAny: the list holds operations of every shape
 export type ControlOperation = GenericControlOperation<any, any, any, any>;
 
-/** A declaration with what most operations share left out. */
+/** A declaration without the parts that most operations share. */
 type Declared<P extends TObject, Q extends TObject, B extends TSchema, S extends TSchema> = Omit<
   GenericControlOperation<P, Q, B, S>,
   "method" | "path" | "section" | "errors"
@@ -125,7 +125,7 @@ type Declared<P extends TObject, Q extends TObject, B extends TSchema, S extends
   errors?: readonly ProblemKind[];
 };
 
-/** How the control API answers with a list that is complete. */
+/** The form of complete lists in answers of the control API. */
 export function toList<T>(items: T[]): { items: T[]; total: number } {
   return { items, total: items.length };
 }

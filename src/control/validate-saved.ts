@@ -51,7 +51,7 @@ const Entry = Type.Object(
       parent: WholeNumber,
       kind: Words(HISTORY_KINDS),
     },
-    // Absent where an earlier version saved it.
+    // Absent if an earlier version saved it.
     seq: Type.Optional(WholeNumber),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
     changes: Type.Record(

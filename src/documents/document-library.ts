@@ -27,12 +27,12 @@ export interface DocumentSource<T> {
   read: () => LoadedDocument<T>;
 }
 
-/** One document: the version in force, and the problem of a newer one. */
+/** One document: the active version, and the problem of a newer one. */
 export class Document<T> {
   readonly file: string | undefined;
   /** The last good version; undefined if there was none. */
   version: T | undefined;
-  /** The problem of the newest text, if that is not in force. */
+  /** The problem of the newest text, if it is invalid. */
   problem: DocumentError | undefined;
   private readonly origin: DocumentSource<T>;
   private readonly marks = new Map<string, string>();
@@ -51,7 +51,7 @@ export class Document<T> {
     return this.marks.has(file);
   }
 
-  /** Whether the file has changed since the version in force was read. */
+  /** Whether the file has changed since the active version was read. */
   isOutdated(file: string): boolean {
     const mark = this.marks.get(file);
     return mark !== undefined && mark !== getFileVersion(file);
@@ -100,14 +100,14 @@ export interface LibraryOptions<T> {
   getName: ((version: T) => string) | undefined;
   /** Whether a newer version differs. @throws DocumentError if it cannot replace the other */
   differs: (before: T, after: T) => boolean;
-  /** A document in use changes by `refresh` alone; any other is read again when it is requested. */
+  /** A document in use changes only by `refresh`; any other is read again when it is requested. */
   isInUse: (document: Document<T>) => boolean;
 }
 
 /** The documents in use that an edited file belongs to, after the edit. */
 export interface AffectedDocuments<T> {
   changed: Document<T>[];
-  /** The last good version of these stays in force. */
+  /** The last good version of these stays active. */
   broken: { document: Document<T>; problem: DocumentError }[];
 }
 
@@ -118,7 +118,7 @@ export interface AffectedDocuments<T> {
 export class DocumentLibrary<T> {
   readonly folders: readonly string[];
   private readonly options: LibraryOptions<T>;
-  /** By real path, or by the key of a value. */
+  /** Documents by real path, or by the key of a value. */
   private readonly documents: WeakLruCache<string, Document<T>>;
   private readonly single: string[] = [];
   private readonly listeners = new Set<() => void>();
@@ -157,7 +157,7 @@ export class DocumentLibrary<T> {
     return undefined;
   }
 
-  /** One of each name, by name: a file of the user's hides a shipped one. */
+  /** Documents by name; a user's file replaces a shipped one. */
   list(): Document<T>[] {
     const byName = new Map<string, Document<T>>();
     for (const document of this.all()) {
@@ -241,7 +241,7 @@ export class DocumentLibrary<T> {
     for (const document of this.known()) document.refresh(() => true);
   }
 
-  /** Those in use. */
+  /** The documents in use. */
   private dependentOn(file: string): Document<T>[] {
     return this.known().filter((document) => document.dependsOn(file) && this.options.isInUse(document));
   }

@@ -46,7 +46,7 @@ export function filesIn(folder: string): string[] {
     .map((file) => realpathSync(file));
 }
 
-/** Undefined where there is no file. */
+/** Undefined if there is no file. */
 export function realFile(file: string): string | undefined {
   return existsSync(file) ? realpathSync(file) : undefined;
 }
@@ -56,7 +56,7 @@ export function nameOfFile(file: string): string {
   return basename(file, extname(file));
 }
 
-/** A path as messages show it: relative where the file is below the current folder. */
+/** A path as messages show it: relative if the file is below the current folder. */
 export function showFile(file: string, cwd: string): string {
   const short = relative(cwd, file);
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short;

@@ -30,10 +30,10 @@ import {
 
 /** The number of unused fixtures that stay in memory. */
 const KEPT_FIXTURES = 8;
-/** Names and paths that are remembered; a client that sends more is probing. */
+/** Names and paths that are remembered; a client that sends more is guessing. */
 const MAX_SPELLINGS = 1000;
 
-/** By resources, then by the value that the build has stored: the servers of a process share shipped fixtures. */
+/** By resources, then by stored value, so that the servers of a process share shipped fixtures. */
 const shipped = new WeakMap<readonly Resource[], WeakLruCache<unknown, Fixture>>();
 
 export interface FixtureLibraryOptions {

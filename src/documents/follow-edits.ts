@@ -30,7 +30,7 @@ export interface FixtureChange {
 export interface FixtureEdits {
   sandboxes: () => Iterable<FixtureUser>;
   onChange: (change: FixtureChange) => void;
-  /** An edit that cannot be used; the last good version stays in force. */
+  /** An edit that cannot be used; the last good version stays active. */
   onProblem: (error: DocumentError, fixture: string) => void;
 }
 
@@ -38,7 +38,7 @@ export interface FixtureEdits {
 export function followFixtures(library: FixtureLibrary, edits: FixtureEdits): WatchedDocuments {
   return {
     files: library.files,
-    takeUp(file) {
+    applyEdit(file) {
       const { changed, broken } = library.refresh(file);
       for (const { document, problem } of broken) edits.onProblem(problem, library.findSpelling(document));
       for (const document of changed) {
@@ -82,7 +82,7 @@ function some(names: readonly string[]): string {
 
 export interface ScenarioEdits {
   onChange: (scenario: Scenario) => void;
-  /** An edit that cannot be used; the last good version stays in force. */
+  /** An edit that cannot be used; the last good version stays active. */
   onProblem: (error: DocumentError) => void;
 }
 
@@ -93,7 +93,7 @@ export function followScenarios(
 ): WatchedDocuments {
   return {
     files: library.files,
-    takeUp(file) {
+    applyEdit(file) {
       const { changed, broken } = library.refresh(file);
       for (const { problem } of broken) onProblem(problem);
       for (const { version } of changed) onChange(version!);

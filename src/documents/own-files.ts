@@ -35,7 +35,7 @@ export function followOwn(
   let last: Promise<unknown> = Promise.resolve();
   return all.map(({ files }) => ({
     files,
-    takeUp() {
+    applyEdit() {
       last = last
         .then(() => loadOwn(all))
         .then(edits.apply)

@@ -42,7 +42,7 @@ export class OwnOperations implements OwnFiles {
 
   /**
    * Loads the newest version of all files.
-   * @throws DocumentError for one that cannot be used; with line and column where they are known
+   * @throws DocumentError for one that cannot be used; with line and column if they are known
    */
   async load(): Promise<readonly OwnSource[]> {
     const { createJiti } = await import("jiti");
@@ -153,7 +153,7 @@ function isDeclarationFile(file: string): boolean {
   return EXTENSIONS.includes(extname(file)) && !/(^|\/)\.|\.d\.m?ts$|\.(test|spec)\./.test(file);
 }
 
-/** The place where a declaration names itself. */
+/** The place of a declaration's id. */
 function findSubject(text: string, subject: string | undefined): Position | undefined {
   const lines = text.split("\n");
   for (const quote of ['"', "'", "`"]) {

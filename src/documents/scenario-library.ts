@@ -26,7 +26,7 @@ export interface ScenarioLibraryOptions {
   warn?: Warn;
 }
 
-/** A scenario as lists show it; `problem` is that of its newest text, which is not in force. */
+/** A scenario as lists show it; `problem` is that of its newest text, which is then not active. */
 export interface ListedScenario {
   name: string;
   file: string;
@@ -43,9 +43,9 @@ export class ScenarioLibrary implements ScenarioSource {
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private derived: RefusalScenarios;
-  /** With the names that are active there. */
+  /** Sandboxes with the names of their active scenarios. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
-  /** By name, in how many sandboxes. */
+  /** The number of sandboxes by name of the scenario. */
   private readonly inForce = new Map<string, number>();
 
   constructor({ api, folders = scenarioFolders(), cwd = process.cwd(), warn }: ScenarioLibraryOptions) {
@@ -223,7 +223,7 @@ function listDerived(scenario: Scenario): ListedScenario {
 /** In milliseconds: the maximum age of a listing of the folders; any request may name a scenario in a header. */
 const FRESH_MS = 1_000;
 
-/** Lists the folders at most once a second, however many requests ask for a scenario that no file is named after. */
+/** Lists the folders at most once a second, even if many requests name an unknown scenario. */
 export class RecentNames implements ScenarioNames {
   private readonly library: Pick<ScenarioLibrary, "hasAtOnce" | "names">;
   private readonly now: () => number;

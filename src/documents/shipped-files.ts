@@ -38,7 +38,7 @@ export const PROJECT_FOLDER = findProjectFolder();
 export const SHIPPED_FIXTURES = new ShippedFiles("fixtures");
 export const SHIPPED_SCENARIOS = new ShippedFiles("scenarios");
 
-/** Works in src/documents/ and wherever the bundler has put this in dist/. */
+/** Works in src/documents/ and in every folder of dist/ into which the bundler puts this. */
 function findProjectFolder(): string {
   let folder = STARTING_FOLDER;
   while (!existsSync(join(folder, "fixtures", "reference.yaml"))) {

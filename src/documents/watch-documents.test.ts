@@ -26,11 +26,11 @@ function read(file: string) {
 }
 
 function start(): Promise<void> {
-  const takeUp = (file: string) => {
+  const applyEdit = (file: string) => {
     const { changed, broken } = library.refresh(file);
     said.push(...changed.map(({ version }) => version!), ...broken.map(({ problem }) => problem.message));
   };
-  watch = watchDocuments([{ files: library, takeUp }], (error) => said.push(error.message));
+  watch = watchDocuments([{ files: library, applyEdit }], (error) => said.push(error.message));
   return watch.ready();
 }
 

@@ -8,11 +8,11 @@ const QUIET_MS = 60;
 /** A running watcher takes a moment to begin with another file. */
 const SETTLING_MS = 300;
 
-/** Documents whose edits take effect where they are in use (interfaces 6). */
+/** Documents whose edits change the sandboxes that use them (interfaces 6). */
 export interface WatchedDocuments {
   files: Pick<DocumentLibrary<unknown>, "filesInUse" | "isFileInUse" | "isOutdated" | "onUse">;
   /** Applies an edited file, and reports it. */
-  takeUp: (file: string) => void;
+  applyEdit: (file: string) => void;
 }
 
 /** Files that declare operations of one's own, in code or as OpenAPI documents. */
@@ -79,14 +79,14 @@ class Watch implements DocumentWatch {
     const before = this.opened;
     this.opened = before === undefined ? this.open(added) : before.then((watcher) => watcher.add(added));
     const seen = this.opened.then(before === undefined ? begun : settling).then(
-      () => this.lookAt(added),
+      () => this.findMissedEdits(added),
       (error) => this.fail(error),
     );
     this.settled = Promise.all([this.settled, seen]).then(() => {});
   }
 
   /** Finds edits that were made between reading and watching. */
-  private lookAt(paths: readonly string[]): void {
+  private findMissedEdits(paths: readonly string[]): void {
     for (const path of paths) if (this.isOutdated(path)) this.soon(path);
   }
 
@@ -107,18 +107,18 @@ class Watch implements DocumentWatch {
   private soon(file: string): void {
     if (this.closed || !this.isInUse(file)) return;
     clearTimeout(this.timers.get(file));
-    const timer = setTimeout(() => this.takeUp(file), QUIET_MS);
+    const timer = setTimeout(() => this.applyEdit(file), QUIET_MS);
     this.timers.set(file, timer);
   }
 
-  private takeUp(file: string): void {
+  private applyEdit(file: string): void {
     this.timers.delete(file);
     try {
-      for (const one of this.followed) if (one.files.isFileInUse(file)) one.takeUp(file);
+      for (const one of this.followed) if (one.files.isFileInUse(file)) one.applyEdit(file);
       // An edit may extend other files.
       this.follow();
     } catch (error) {
-      // Whatever a user types into a file, the server continues with the last good version.
+      // After any edit, the server continues with the last good version.
       this.onError(new Error(`${file} stays as it was: ${(error as Error).message}`, { cause: error }));
     }
   }

@@ -55,7 +55,7 @@ export function toHex(bytes: Uint8Array): string {
   return text;
 }
 
-/** The text must hold pairs of hex digits and nothing else. */
+/** The text must consist of pairs of hex digits. */
 export function fromHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
     Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
@@ -79,7 +79,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(toLatin1(bytes));
 }
 
-/** Takes padding or leaves it out. @throws DOMException for characters outside the alphabet. */
+/** Padding may be missing. @throws DOMException for characters outside the alphabet. */
 export function fromBase64(text: string): Uint8Array {
   return fromLatin1(atob(text));
 }

@@ -71,7 +71,7 @@ export type Colour = readonly [number, number, number];
 export interface ImageTools {
   /** Reads the header alone. @throws Error if it is broken, or announces more than MAX_IMAGE_PIXELS */
   inspect(bytes: Uint8Array): Promise<ImageHeader>;
-  /** RGB on white, or RGBA; scaled to a size if one is given. @throws Error for broken pixels */
+  /** Decodes to RGB on white, or to RGBA; scales to a size if one is given. @throws Error for broken pixels */
   decode(bytes: Uint8Array, options: { channels: 3 | 4; size?: Size }): Promise<Pixels>;
   /** `side` x `side` RGB pixels on white, picked from all over the image. @throws Error for broken pixels */
   sample(bytes: Uint8Array, side: number): Promise<Uint8Array>;

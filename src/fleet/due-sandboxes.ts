@@ -6,12 +6,13 @@ import { fleetKey, type RedisStore } from "../persistence/redis-store.ts";
 
 const KEY = fleetKey("due");
 const MAX_LISTED = 100;
-/** A clock with a rate computes slightly different instants for the same timer. */
+/** A scaled clock computes slightly different instants for the same timer. */
 const SAME_MS = 20;
 
 /**
- * When the next timer of each sandbox is due, on the wall clock (interfaces 15), so that any node can take over one
- * without an owner. Written before the commit that sets the timer, and corrected after it.
+ * The instant of the next timer of each sandbox, on the wall clock (interfaces 15), so that any node can
+ * take over a sandbox without an owner in time. Written before the commit that sets the timer, and corrected
+ * after it.
  */
 export class DueSandboxes {
   private readonly store: RedisStore;
@@ -21,21 +22,21 @@ export class DueSandboxes {
     this.store = store;
   }
 
-  /** Redis has an earlier instant before the commit with its timer. */
+  /** Writes an earlier instant, before the commit with its timer. */
   before(sandbox: Sandbox): void {
     const due = nextDue(sandbox);
     if (due < (this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY) - SAME_MS)
-      this.tell(sandbox.name, due);
+      this.writeDue(sandbox.name, due);
   }
 
   after(sandbox: Sandbox): void {
     const due = nextDue(sandbox);
     const recorded = this.recorded.get(sandbox.name) ?? Number.POSITIVE_INFINITY;
-    if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.tell(sandbox.name, due);
+    if (due !== recorded && !(Math.abs(due - recorded) <= SAME_MS)) this.writeDue(sandbox.name, due);
   }
 
   remove(sandbox: string): void {
-    if (this.recorded.has(sandbox)) this.tell(sandbox, Number.POSITIVE_INFINITY);
+    if (this.recorded.has(sandbox)) this.writeDue(sandbox, Number.POSITIVE_INFINITY);
   }
 
   /** The next owner records the due instant itself. */
@@ -47,14 +48,14 @@ export class DueSandboxes {
     this.recorded.set(sandbox, Number.NEGATIVE_INFINITY);
   }
 
-  /** Names of those that are due, the longest due first. */
+  /** Names of due sandboxes, the longest due first. */
   async list(): Promise<string[]> {
     const until = String(Date.now());
     return this.store.connection.ask(["ZRANGEBYSCORE", KEY, "-inf", until, "LIMIT", "0", String(MAX_LISTED)]);
   }
 
   /** A connection keeps the order of its commands, so the caller need not wait. */
-  private tell(sandbox: string, due: number): void {
+  private writeDue(sandbox: string, due: number): void {
     const never = due === Number.POSITIVE_INFINITY;
     const words = never ? ["ZREM", KEY, sandbox] : ["ZADD", KEY, String(due), sandbox];
     if (never) this.recorded.delete(sandbox);

@@ -21,14 +21,14 @@ import { UploadChunks } from "./upload-chunks.ts";
 /** The time for open requests to finish, before a node that shuts down releases their sandboxes. */
 const FINISH_MS = 250;
 const POLL_MS = 5;
-/** It then stays reachable until no request has come for this time. */
+/** Then the node stays reachable until no request has come for this time. */
 const QUIET_MS = 250;
 const MAX_LINGER_MS = 1500;
 /** Time from the start to the warm-up. */
 const WARM_UP_MS = 500;
-/** After this many rounds the code is compiled. */
+/** After this many rounds, V8 has compiled the code. */
 const WARM_UP_ROUNDS = 5;
-/** Smaller differences between the clocks of two machines are harmless. */
+/** Maximum harmless difference between the clocks of two machines. */
 const MAX_DIFFERENCE_MS = 2000;
 
 export interface FleetParts extends RestorerParts {
@@ -94,12 +94,12 @@ export class FleetNode {
   }
 
   /**
-   * When another node ends, all its sandboxes arrive at once. Compiles validators and creates the fixture's records in
+   * If another node ends, all its sandboxes arrive at once. Compiles validators and creates the fixture's records in
    * advance, with the `default` sandbox, so that the first request for them does not wait for that.
    */
   private async warmUp(): Promise<void> {
     const { url } = this.session;
-    // Loads the control API, which a node that only forwards calls has not needed yet.
+    // Loads the control API, which a node that only forwards calls has not loaded yet.
     const headers = { authorization: `Bearer ${this.parts.token}` };
     await this.router.proxy.ask(`${url}/_control/metrics`, headers).catch(() => {});
     for (const _ of this.parts.validator.prepare()) await nextTurn();
@@ -141,7 +141,7 @@ export class FleetNode {
     while (performance.now() < Math.min(quietSince() + QUIET_MS, now + MAX_LINGER_MS)) await pause(POLL_MS);
   }
 
-  /** After the last request was answered. */
+  /** To be called after the last answer. */
   async end(): Promise<void> {
     this.router.proxy.close();
     await this.store.close();
@@ -162,7 +162,7 @@ export class FleetNode {
     if (known !== undefined && this.session.isValid) return known;
     if (!(await store.claim(name, seen))) return undefined;
     const rows = await store.load(name);
-    const folder = join(this.files.path, `${name}-${store.held.get(name)?.epoch}`);
+    const folder = join(this.files.path, `${name}-${store.owned.get(name)?.epoch}`);
     try {
       await this.chunks.load(name, rows, folder);
       const image = await this.restorer.bringBack(name, rows, folder);
@@ -170,7 +170,7 @@ export class FleetNode {
       this.takenOver += 1;
       return image.sandbox;
     } catch (error) {
-      store.held.delete(name);
+      store.owned.delete(name);
       if (error instanceof StoreRefusal) throw error;
       const { message } = error as Error;
       this.parts.log.error(`Sandbox ${name} could not be taken over: ${message}. Redis still has it.`);

@@ -23,8 +23,8 @@ export class FleetRegister {
   }
 
   /**
-   * Adds the node to the fleet.
-   * @throws PersistenceError if the running nodes have another control token, which proxied requests need
+   * Adds the node to the fleet. @throws PersistenceError if the running nodes have another control token;
+   * proxied requests need the same one
    */
   async enter(version: string, token: string): Promise<void> {
     const { url } = this.store.owner;

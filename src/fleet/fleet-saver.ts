@@ -27,10 +27,10 @@ export interface FleetSaverParts {
 }
 
 /** A sandbox that this node owns, and its state in Redis. */
-interface Kept {
+interface TrackedSandbox {
   readonly sandbox: Sandbox;
   image: SandboxImage;
-  /** The state in Redis is unknown, so the whole sandbox is sent. */
+  /** Whether the state in Redis is unknown; then the whole sandbox is sent. */
   isUnknown: boolean;
 }
 
@@ -40,10 +40,10 @@ interface Kept {
  */
 export class FleetSaver {
   failure: SavingFailure | undefined;
-  /** Sandboxes that were taken away from this node. */
+  /** Number of sandboxes that other nodes have taken over from this node. */
   fenced = 0;
   private readonly parts: FleetSaverParts;
-  private readonly kept = new Map<string, Kept>();
+  private readonly kept = new Map<string, TrackedSandbox>();
   private readonly mutex = new KeyedMutex();
   private readonly queued = new Map<string, Promise<void>>();
   private readonly awaited = new Set<string>();
@@ -72,8 +72,8 @@ export class FleetSaver {
   }
 
   /**
-   * Undefined, or a promise of it, once Redis has all changes of the sandbox so far. Counts of
-   * requests are not waited for.
+   * Resolves, or returns at once, when Redis has all changes of the sandbox so far. Does not wait for
+   * request counters.
    * @throws StoreRefusal if a change after the mark was undone, or another node owns the sandbox
    */
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
@@ -82,7 +82,7 @@ export class FleetSaver {
     if (kept?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
     if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
-    if (isGone || kept.isUnknown || !kept.image.isPresentButForCounts()) {
+    if (isGone || kept.isUnknown || !kept.image.differsOnlyInCounts()) {
       this.awaited.add(name);
       return this.flushed(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
     }
@@ -90,7 +90,7 @@ export class FleetSaver {
     return undefined;
   }
 
-  /** Settles once the change that led to a delivery attempt is stored, or another node owns the sandbox. */
+  /** Resolves once the change behind a delivery attempt is stored, or another node owns the sandbox. */
   async readyToSend(sandbox: Sandbox): Promise<void> {
     const { sandboxes, session } = this.parts;
     for (;;) {
@@ -109,7 +109,7 @@ export class FleetSaver {
     }
   }
 
-  /** Redis has the loaded state. */
+  /** Records that Redis has the loaded state. */
   adopt(image: SandboxImage): void {
     const { name } = image.sandbox;
     this.kept.set(name, { sandbox: image.sandbox, image, isUnknown: false });
@@ -132,14 +132,14 @@ export class FleetSaver {
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
-  /** Another node owns it: it is removed from this node only. */
+  /** Removes a sandbox that another node owns from this node. */
   release(name: string): void {
     const kept = this.kept.get(name);
     if (kept === undefined) return;
     const { store, sandboxes, due, chunks } = this.parts;
     this.fenced += 1;
     this.kept.delete(name);
-    store.held.delete(name);
+    store.owned.delete(name);
     due.forget(name);
     chunks.forget(name);
     this.refusals.note(kept.sandbox, moved(name));
@@ -197,13 +197,13 @@ export class FleetSaver {
     }
   }
 
-  private async bring(kept: Kept): Promise<void> {
+  private async bring(kept: TrackedSandbox): Promise<void> {
     const { sandbox } = kept;
     const { name } = sandbox;
     const { sandboxes } = this.parts;
     const present = sandboxes.get(name);
     if (present === undefined) return this.remove(kept);
-    // `register` adds a new sandbox of the same name.
+    // A new sandbox of the same name is added by `register`.
     if (present !== sandbox || (!kept.isUnknown && kept.image.isPresent())) return;
     let image: SandboxImage;
     try {
@@ -224,8 +224,9 @@ export class FleetSaver {
     const { name } = sandbox;
     const image = SandboxImage.of(sandbox, uploads);
     try {
-      if (before === undefined) chunks.distrust(name);
-      if (before === undefined && store.held.has(name)) await store.relist(name, sandbox.created_at);
+      if (before === undefined) chunks.writeAllAgain(name);
+      if (before === undefined && store.owned.has(name))
+        await store.restoreToFleetList(name, sandbox.created_at);
       await chunks.save(image);
       due.before(sandbox);
       await store.save(name, inPieces(rowsBetween(before, image)));
@@ -234,12 +235,12 @@ export class FleetSaver {
       image.release();
       throw error;
     }
-    // Unused pieces can be removed later.
+    // Unused pieces may stay for now.
     await chunks.tidy(image).catch(() => {});
     return image;
   }
 
-  private async remove({ sandbox: { name }, image }: Kept): Promise<void> {
+  private async remove({ sandbox: { name }, image }: TrackedSandbox): Promise<void> {
     const { store, due, chunks } = this.parts;
     await store.save(name, inPieces([{ sandbox: name, clear: "" }]));
     this.kept.delete(name);
@@ -249,15 +250,15 @@ export class FleetSaver {
   }
 
   /** If a request waits, the sandbox goes back to the state that Redis has acknowledged. */
-  private async undo(kept: Kept, refusal: StoreRefusal): Promise<void> {
+  private async undo(kept: TrackedSandbox, refusal: StoreRefusal): Promise<void> {
     const { sandbox, image } = kept;
     const { sandboxes } = this.parts;
     this.refusals.note(sandbox, refusal);
     // The deletion failed, so Redis still has it: the next request loads it from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
-    if (sandboxes.get(sandbox.name) !== sandbox || image.isPresentButForCounts()) return;
+    if (sandboxes.get(sandbox.name) !== sandbox || image.differsOnlyInCounts()) return;
     sandbox.rollbackTo(image);
-    image.remark();
+    image.refreshVersions();
   }
 
   private async reclaim(name: string, lost: LostSession): Promise<void> {
@@ -269,11 +270,11 @@ export class FleetSaver {
     if (found === "behind") kept.isUnknown = true;
   }
 
-  /** Logged once, and again when it is over. */
+  /** Logs the failure once, and its end. */
   private recordFailure(refusal: StoreRefusal): void {
     if (this.failure === undefined)
       this.parts.log.error(
-        `Changes cannot be saved: ${refusal.message}. They are tried again until they can be.`,
+        `Changes cannot be saved: ${refusal.message}. Saving is repeated until it succeeds.`,
       );
     this.failure = { refusal, since: this.failure?.since ?? Date.now() };
   }
@@ -304,7 +305,7 @@ class Refusals {
     return this.bySandbox.get(sandbox)?.refusal;
   }
 
-  /** @throws StoreRefusal when something of the sandbox was undone after the mark */
+  /** @throws StoreRefusal if a change of the sandbox was undone after the mark */
   requireNoneSince(mark: number, sandbox: Sandbox): void {
     if (mark === this.count) return;
     const last = this.bySandbox.get(sandbox);

@@ -14,7 +14,7 @@ export interface FleetOptions {
   nodeUrl: string;
 }
 
-/** Headers that say who asks, and how the client reaches the fleet. */
+/** Headers about the caller, and about the address by which the client reaches the fleet. */
 const PASSED = /^(host|authorization|forwarded|x-forwarded-(proto|host))$/;
 
 type Handle = (request: IncomingMessage, response: ServerResponse, path: string) => void | Promise<void>;
@@ -71,7 +71,7 @@ export class Fleet implements DurabilityHook {
     });
   };
 
-  /** Calls below `prefix` name a sandbox; the node that owns it handles them. */
+  /** For calls below `prefix`, which name a sandbox: the node that owns it handles them. */
   handleAtOwner(prefix: string, handle: Handle): Handle {
     return async (request, response, path) => {
       const name = path.startsWith(prefix) ? /^[^/]+/.exec(path.slice(prefix.length))?.[0] : undefined;
@@ -104,7 +104,7 @@ export class Fleet implements DurabilityHook {
     await this.opened?.leave(unanswered);
   }
 
-  /** After the last request was answered. */
+  /** To be called after the last answer. */
   async end(): Promise<void> {
     await this.opened?.end();
   }

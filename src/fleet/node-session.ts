@@ -15,9 +15,9 @@ const POLL_MS = 100;
 
 export const sessionKey = (url: string) => fleetKey(`node:${url}`);
 
-/** A session that ended before its node, or whose Redis restarted. */
+/** A session that ended although its node runs, or whose Redis restarted. */
 export interface LostSession {
-  /** Its id. */
+  /** The id of that session. */
   former: string;
   restarted: boolean;
 }
@@ -67,7 +67,7 @@ export class NodeSession {
   /** @throws PersistenceError if another live node has this address */
   async begin(): Promise<void> {
     // A live node renews its session; a node that was just killed does not.
-    for (let left = Number.POSITIVE_INFINITY; !(await this.hold(() => this.isTaken())); ) {
+    for (let left = Number.POSITIVE_INFINITY; !(await this.withRedis(() => this.isTaken())); ) {
       const now: number = await this.store.connection.ask(["PTTL", sessionKey(this.url)]);
       if (now > left) {
         throw new PersistenceError(
@@ -77,12 +77,12 @@ export class NodeSession {
       left = now;
       await pause(POLL_MS);
     }
-    this.store.connection.onBack = (facts) => this.inTurn(() => this.look(facts));
-    this.timer = setInterval(() => this.inTurn(() => this.look({ restarted: false })), RENEW_MS);
+    this.store.connection.onBack = (facts) => this.inTurn(() => this.extendOrRecover(facts));
+    this.timer = setInterval(() => this.inTurn(() => this.extendOrRecover({ restarted: false })), RENEW_MS);
     this.timer.unref();
   }
 
-  /** Gives all leases back at once. */
+  /** Releases all leases at once. */
   async end(): Promise<void> {
     this.isEnding = true;
     clearInterval(this.timer);
@@ -98,9 +98,9 @@ export class NodeSession {
     });
   }
 
-  /** Extends the session. If it is gone, or Redis restarted, finds out what is left. */
-  private async look({ restarted }: RedisFacts): Promise<void> {
-    if (!restarted && (await this.hold(() => this.extend()))) return;
+  /** Extends the session. If it is gone, or Redis restarted, finds out which sandboxes are left. */
+  private async extendOrRecover({ restarted }: RedisFacts): Promise<void> {
+    if (!restarted && (await this.withRedis(() => this.extend()))) return;
     this.until = Number.NEGATIVE_INFINITY;
     const former = this.id;
     // If Redis restarted with the session, it is continued: other nodes must never see it end.
@@ -112,7 +112,7 @@ export class NodeSession {
       }
     }
     await this.onRecover({ former, restarted });
-    await this.hold(() => this.extend());
+    await this.withRedis(() => this.extend());
   }
 
   private async isTaken(): Promise<boolean> {
@@ -126,8 +126,8 @@ export class NodeSession {
     return (await this.store.connection.run(RENEW, [key], [this.id, String(LEASE_MS)])) === 1;
   }
 
-  /** Valid from the moment of the request to Redis. */
-  private async hold(ask: () => Promise<boolean>): Promise<boolean> {
+  /** The session counts as valid from the time of the request to Redis. */
+  private async withRedis(ask: () => Promise<boolean>): Promise<boolean> {
     const asked = performance.now();
     if (!(await ask())) return false;
     this.until = asked + LEASE_MS - MARGIN_MS;

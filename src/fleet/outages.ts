@@ -12,7 +12,7 @@ interface Outage {
   next: number;
 }
 
-/** Unreachable owners: requests for their sandboxes must not flood their ports. */
+/** Tracks unreachable owners, so that requests for their sandboxes do not flood their ports. */
 export class Outages {
   private readonly log: Log;
   private readonly bySession = new Map<string, Outage>();
@@ -57,7 +57,7 @@ export class Outages {
 
 const RECENT_MS = 25;
 
-/** Whether sessions are alive; requests within a moment share one query. */
+/** Caches whether sessions are alive: requests within a short time share one query. */
 export class RecentAnswers {
   private readonly byKey = new Map<string, { until: number; answer: Promise<boolean> }>();
 

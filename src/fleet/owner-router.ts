@@ -39,7 +39,7 @@ export class OwnerRouter {
   isLeaving = false;
   /** Requests whose owner is not known yet, or that another node handles. */
   searching = 0;
-  /** When a request last reached this node during its shutdown; on the monotonic clock. */
+  /** The time of the last request to this node during its shutdown; on the monotonic clock. */
   lastRefusedAt = Number.NEGATIVE_INFINITY;
   private readonly parts: OwnerRouterParts;
   private readonly owners = new Map<string, Target & { until: number }>();
@@ -55,8 +55,8 @@ export class OwnerRouter {
   }
 
   /**
-   * The sandbox of that name. One without an owner is taken over; a request for another node's sandbox is forwarded, or,
-   * without a connection, undefined is returned.
+   * Returns the sandbox, after a takeover if it has no owner. Forwards a request for another node's sandbox;
+   * returns undefined if there is no connection.
    * @throws StoreRefusal if no node can serve it now
    */
   async route(name: string, connection: Connection | undefined): Promise<FoundSandbox> {
@@ -80,7 +80,7 @@ export class OwnerRouter {
     return this.alive.ask(session, async () => (await connection.ask(["GET", sessionKey(url)])) === session);
   }
 
-  /** After this node's session was lost, or after a restart of Redis, which may have lost data. */
+  /** For a lost session of this node, or a restart of Redis, which may have lost data. */
   async forgetOwners(): Promise<void> {
     this.owners.clear();
     this.noTakeoverUntil = performance.now() + LEASE_MS - (await this.parts.store.age());
@@ -137,7 +137,7 @@ export class OwnerRouter {
     return others[Math.floor(Math.random() * others.length)];
   }
 
-  /** Whether it was answered. @throws StoreRefusal if its result is unknown */
+  /** Returns whether the owner answered. @throws StoreRefusal if the result is unknown */
   private async forward(proxied: ProxiedRequest, name: string, owner: Target): Promise<boolean> {
     if (!this.outages.mayTry(owner)) {
       if (this.outages.isLong(owner)) throw notReached(name, owner);
@@ -150,7 +150,7 @@ export class OwnerRouter {
     this.owners.delete(name);
     if (result === "lost") throw endedEarly(name, owner);
     if (result === "unreached") this.outages.note(owner);
-    // It may be shutting down; then it releases its other sandboxes too.
+    // The owner may be shutting down; then it releases its other sandboxes too.
     else this.owners.clear();
     return false;
   }

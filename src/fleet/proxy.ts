@@ -10,9 +10,9 @@ import { json } from "node:stream/consumers";
 import { flushTogether } from "../hosts/node/batch-responses.ts";
 import type { ReplayableBody } from "./replayable-body.ts";
 
-/** Names the node that forwarded a request; the node that receives it serves or refuses it, and forwards no further. */
+/** Names the node that forwarded a request. The next node answers or refuses it, and does not forward it again. */
 export const HOP_HEADER = "x-understudy-hop";
-/** Value of the same header in a refusal before anything was done: the request may go to the next owner. */
+/** Value of the header in a refusal before any change: the request may be sent to the next owner. */
 export const MOVED = "moved";
 
 /** Headers of one connection (RFC 9110, 7.6.1), and `Expect`, which this node has handled. */
@@ -27,7 +27,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 const CONNECT_MS = 3000;
-/** For requests of this node itself. */
+/** Timeout of this node's own requests. */
 const ANSWER_MS = 10_000;
 /** A larger body is forwarded as it arrives. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
@@ -130,7 +130,7 @@ export class NodeProxy {
 
 type FailedExchange = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
-/** One request to its owner, and the answer back. */
+/** Sends one request to the owner, and its answer to the client. */
 class ProxiedExchange {
   readonly target: Target;
   private readonly proxied: ProxiedRequest;
@@ -216,7 +216,7 @@ class ProxiedExchange {
   }
 }
 
-/** A timeout, since a machine that is down does not answer. */
+/** With a timeout, since a machine that is down does not answer. */
 function onConnected(socket: Socket, outgoing: ClientRequest, go: () => void): void {
   if (!socket.connecting) {
     go();
@@ -250,7 +250,7 @@ function breakConnection(
   return "answered";
 }
 
-/** Whether a node answers at the address: the port of a process that is being killed stays open a moment longer. */
+/** Whether a node answers at the address. A connection alone proves nothing: the port of a process that is being killed stays open for a moment. */
 export function isReachableAt(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const asked = send(`${url}/_control/health`, { agent: false, timeout: CONNECT_MS });

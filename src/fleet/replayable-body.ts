@@ -8,7 +8,7 @@ const MAX_STORED_BYTES = 64 * 1024;
 export class ReplayableBody {
   private readonly request: IncomingMessage;
   private readonly hasBody: boolean;
-  /** Larger than what is stored, or of unknown length. */
+  /** Whether the body is larger than what is stored, or of unknown length. */
   readonly mayBeLarge: boolean;
   private stored: Buffer[] = [];
   private size = 0;

@@ -7,7 +7,7 @@ import type { Row } from "../persistence/store.ts";
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The stored bytes of each file. */
+/** The number of stored bytes of each file. */
 type Lengths = Map<string, number>;
 
 /**
@@ -17,7 +17,7 @@ type Lengths = Map<string, number>;
  */
 export class UploadChunks {
   private readonly store: RedisStore;
-  /** What Redis has, by sandbox. */
+  /** The bytes that Redis has, by sandbox. */
   private readonly stored = new Map<string, Lengths>();
 
   constructor(store: RedisStore) {
@@ -56,8 +56,8 @@ export class UploadChunks {
     this.stored.delete(sandbox);
   }
 
-  /** All pieces will be written again. */
-  distrust(sandbox: string): void {
+  /** Forces all pieces to be written again. */
+  writeAllAgain(sandbox: string): void {
     this.stored.get(sandbox)?.clear();
   }
 
@@ -95,7 +95,7 @@ export class UploadChunks {
   ): Promise<void> {
     const handle = await open(path, "r");
     try {
-      // The last piece may have grown.
+      // Begins with the last piece, which may have grown.
       for (let at = from - (from % CHUNK_BYTES); at < to; at += CHUNK_BYTES) {
         const bytes = Buffer.alloc(Math.min(CHUNK_BYTES, to - at));
         await handle.read(bytes, 0, bytes.length, at);
@@ -121,7 +121,7 @@ function pieceNames(file: string, length: number): string[] {
   return Array.from({ length: Math.ceil(length / CHUNK_BYTES) }, (_, i) => `${file}:${i}`);
 }
 
-/** Paths that the present and the snapshots need, and how much of each. */
+/** The files of the present and of the snapshots, with the bytes that they need of each. */
 function filesIn(image: SandboxImage): Lengths {
   const files: Lengths = new Map();
   for (const { path, length } of image.files()) files.set(path, Math.max(length, files.get(path) ?? 0));

@@ -136,7 +136,9 @@ describe("the document of --persist FILE.json", () => {
     expect(await readAs(JSON.stringify(JSON.parse(saved), null, 4))).toEqual(['"text"']);
     expect(await readAs(saved.replace('"text"', '"tezt"'))).toEqual([
       '"tezt"',
-      expect.stringMatching(/not as it was saved: world of sandbox a\. .*If you have edited it, all is well/),
+      expect.stringMatching(
+        /not as it was saved: world of sandbox a\. .*If you have edited it, that is fine/,
+      ),
     ]);
     expect(readFileSync(`${path}.changed`, "utf8")).toContain("tezt");
     expect(readFileSync(`${path}.changed.previous`, "utf8")).toBe(before);
@@ -165,7 +167,7 @@ describe("the document of --persist FILE.json", () => {
       rmSync(`${path}.previous`, { force: true });
       expect(await file.read()).toBeNull();
       expect(said.splice(0)).toEqual([
-        `${path} cannot be read and was kept as ${path}.damaged-${i + 2}: it holds no object.`,
+        `${path} cannot be read and was kept as ${path}.damaged-${i + 2}: it contains no object.`,
       ]);
     }
   });
@@ -211,7 +213,7 @@ describe("the document of --persist FILE.json", () => {
     expect(refused(toDocument("{}"))).toBeUndefined();
     expect(refused('{ "format": "understudy-worlds", "version": 1 }')).toBeUndefined();
     expect(refused('{ "name": "package" }')).toBe(
-      `${path} is not a document that Understudy keeps worlds in (its "format" would be "understudy-worlds"); nothing was touched.`,
+      `${path} is not a document with Understudy's worlds (its "format" would be "understudy-worlds"); nothing was touched.`,
     );
     const newer = (version: unknown) =>
       `${path} was written by a newer Understudy (format ${version}, this one knows 2). Update Understudy, or choose another file with --persist.`;

@@ -15,8 +15,8 @@ const VERSION = 2;
 const WRITE_BYTES = 256 * 1024;
 
 /**
- * lowdb's port to the file. Its own adapter writes without syncing and keeps no earlier copy; this one syncs, renames,
- * keeps the copy before as `.previous`, and lets requests run while it writes.
+ * lowdb's adapter for the file. lowdb's own writes without syncing and without a backup; this one syncs,
+ * renames, keeps the previous version as `.previous`, and does not block requests while it writes.
  */
 export class DocumentFile implements Adapter<SandboxSections> {
   private readonly file: string;
@@ -29,7 +29,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     this.say = say;
   }
 
-  /** Before anything is written or renamed. @throws PersistenceError */
+  /** To be called before anything is written or renamed. @throws PersistenceError */
   requireKnownFormat(): void {
     if (!existsSync(this.file)) return;
     const document = readJson(this.file);
@@ -37,7 +37,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     const { format, version } = document;
     if (format !== FORMAT) {
       throw new PersistenceError(
-        `${this.file} is not a document that Understudy keeps worlds in (its "format" would be "${FORMAT}"); nothing was touched.`,
+        `${this.file} is not a document with Understudy's worlds (its "format" would be "${FORMAT}"); nothing was touched.`,
       );
     }
     if (typeof version !== "number" || version > VERSION) {
@@ -64,7 +64,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     return null;
   }
 
-  /** No program can tell an edit from damage, so a changed document is used, and kept with the one before it. */
+  /** An edit and damage look alike, so a changed document is used, and kept together with the previous one. */
   private reportChanges(candidate: string, changes: readonly string[]): void {
     if (changes.length === 0) return;
     const aside = `${this.file}.changed`;
@@ -72,7 +72,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     copyFileSync(candidate, aside);
     if (before) copyFileSync(this.previous, `${aside}.previous`);
     this.say(
-      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used as it is. If you have edited it, all is well; without its "checksums", an edited document is not checked. If not, it is damaged: it was kept as ${aside}${before ? `, and the one saved before as ${aside}.previous` : ""}.`,
+      `${candidate} is not as it was saved: ${changes.join(", ")}. It is used nevertheless. If you have edited it, that is fine; remove its "checksums" to edit without this check. If not, it is damaged: it was kept as ${aside}${before ? `, and the one saved before as ${aside}.previous` : ""}.`,
     );
   }
 
@@ -89,7 +89,7 @@ export class DocumentFile implements Adapter<SandboxSections> {
     await syncFolder(dirname(this.file));
   }
 
-  /** Copied, not renamed: at every instant there is a document under its name. */
+  /** Copied instead of renamed, so that the document exists at every moment. */
   private async keepPrevious(): Promise<void> {
     const draft = `${this.previous}.draft`;
     try {
@@ -110,11 +110,11 @@ interface Document {
   checksums?: unknown;
 }
 
-/** Users may edit the document, in an editor of any encoding. */
+/** Users may edit the document, with any encoding. */
 function readJson(file: string): Document | Error {
   try {
     const document: unknown = JSON.parse(readUserText(file));
-    return typeof document === "object" && document !== null ? document : new Error("it holds no object");
+    return typeof document === "object" && document !== null ? document : new Error("it contains no object");
   } catch (error) {
     return error as Error;
   }
@@ -152,7 +152,7 @@ function* documentText(kept: SandboxSections): IterableIterator<string> {
 
 type Checksums = Record<string, Record<string, string>>;
 
-/** The checksums of what the rows say, so the indentation of a document does not matter. */
+/** Checksums of the contents of rows, so that indentation does not matter. */
 function toChecksums(kept: SandboxSections): Checksums {
   return fromSorted(kept, (sections) =>
     fromSorted(sections, (rows) => {
@@ -162,7 +162,7 @@ function toChecksums(kept: SandboxSections): Checksums {
   );
 }
 
-/** The sections whose checksums differ, and unknown parts, in words. */
+/** Describes sections whose checksums differ, and unknown parts. */
 function findChanges({ format, version, sandboxes, checksums, ...others }: Document, kept: SandboxSections) {
   const unknown = Object.keys(others).map((key) => `"${key}" is not part of it`);
   if (checksums === undefined) return unknown;
@@ -172,7 +172,7 @@ function findChanges({ format, version, sandboxes, checksums, ...others }: Docum
   const changed = [...names].sort().flatMap((name) => {
     const [was, is] = [before[name] ?? {}, now[name] ?? {}];
     const sections = new Set([...Object.keys(was), ...Object.keys(is)]);
-    // The checksum of no rows is 0.
+    // Without rows, the checksum is 0.
     const changed = [...sections].sort().filter((one) => (was[one] ?? "0") !== (is[one] ?? "0"));
     return changed.map((section) => `${section} of sandbox ${name}`);
   });
@@ -218,7 +218,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 /**
  * A sandbox's rows as one object that a person can read: `records.departments.dept_eng`,
- * `snapshots.before.records...`. Ids may hold slashes, sections are split at theirs.
+ * `snapshots.before.records...`. Sections are split at slashes; ids may contain slashes.
  */
 export type Nested = { [section: string]: Nested | { [id: string]: unknown } };
 
@@ -231,7 +231,7 @@ const isLeaf = (path: readonly string[]): boolean => {
 };
 
 /**
- * The text of the object in pieces, one line a row, so that a change of one record is a change of one line.
+ * The text of the object in pieces, one line per row, so that a change of one record changes one line.
  */
 export function* nestedText(sections: Sections, indent: string): IterableIterator<string> {
   let open: readonly string[] = [];
@@ -258,7 +258,7 @@ export function* nestedText(sections: Sections, indent: string): IterableIterato
   for (let depth = open.length; depth > 0; depth--) yield `\n${indent}${"  ".repeat(depth - 1)}}`;
 }
 
-/** The inverse. A value other than the expected object gives no rows. */
+/** The inverse. Returns no rows for a value that is not the expected object. */
 export function* nestedRows(nested: unknown, path: readonly string[] = []): IterableIterator<Row> {
   if (typeof nested !== "object" || nested === null || Array.isArray(nested)) return;
   for (const [key, value] of Object.entries(nested)) {

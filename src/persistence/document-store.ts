@@ -33,7 +33,7 @@ export class DocumentStore implements FolderStore {
 
   /**
    * @param say called with one sentence for each repair
-   * @throws PersistenceError if another server uses the file, or it is not of this program or of a newer version
+   * @throws PersistenceError if another server uses the file, or another program or a newer version wrote it
    */
   static async open(file: string, say: (warning: string) => void): Promise<DocumentStore> {
     if (!existsSync(dirname(file))) {
@@ -86,7 +86,7 @@ export class DocumentStore implements FolderStore {
   }
 }
 
-/** @throws PersistenceError when another server has it */
+/** @throws PersistenceError if another server has it */
 function takeLock(file: string): FileLock {
   try {
     return FileLock.take(file);

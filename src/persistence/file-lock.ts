@@ -12,7 +12,7 @@ export class FileLock {
     this.db = db;
   }
 
-  /** @throws Error of the system, or with the code SQLITE_BUSY where another server has it */
+  /** @throws Error of the system, or with the code SQLITE_BUSY if another server has it */
   static take(of: string): FileLock {
     const file = `${of}.lock`;
     closeSync(openSync(file, "a", 0o600));
@@ -27,14 +27,14 @@ export class FileLock {
     }
   }
 
-  /** The empty file stays: another server may have just locked it. */
+  /** Does not remove the empty file, since another server may have just locked it. */
   release(): void {
     this.db.exec("ROLLBACK");
     this.db.close();
   }
 }
 
-/** The name itself, or with a number at its end, so that no file is overwritten. */
+/** The name, with a number at its end if a file has it, so that none is overwritten. */
 export function freeName(name: string): string {
   let free = name;
   for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;

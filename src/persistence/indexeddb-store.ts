@@ -7,11 +7,11 @@ const FORMAT = 1;
 const PREFIX = "understudy:";
 /** Changes in one record of the log. */
 const BLOCK = 1000;
-/** The log is written again when it has grown by this number of changes and is twice as long as need be. */
+/** The log is rewritten once it has grown by this number of changes and is twice as long as necessary. */
 const GROWTH = 20_000;
 
-/* The parts of IndexedDB that are used here; the types of browsers are not among this project's. */
-interface Asked<T = unknown> {
+/* The used parts of IndexedDB, since this project does not include the types of browsers. */
+interface IdbRequest<T = unknown> {
   result: T;
   error: Error | null;
   onsuccess: (() => void) | null;
@@ -22,9 +22,9 @@ interface Table {
   add(value: unknown): void;
   delete(key: string): void;
   clear(): void;
-  get(key: string): Asked<Uint8Array | undefined>;
-  getAll(): Asked<(readonly Change[])[]>;
-  getAllKeys(): Asked<string[]>;
+  get(key: string): IdbRequest<Uint8Array | undefined>;
+  getAll(): IdbRequest<(readonly Change[])[]>;
+  getAllKeys(): IdbRequest<string[]>;
 }
 interface Transaction {
   error: Error | null;
@@ -40,13 +40,14 @@ interface Database {
   onversionchange: () => void;
 }
 declare const indexedDB: {
-  open(name: string, version: number): Asked<Database> & { onupgradeneeded: () => void };
+  open(name: string, version: number): IdbRequest<Database> & { onupgradeneeded: () => void };
   databases(): Promise<{ name: string; version: number }[]>;
 };
 
 /**
- * Worlds of a page in the browser's own database, one for each name. It has a log of changes, since browsers store one
- * large record a hundred times faster than as many small ones. Tabs that share a world take turns by a lock of theirs.
+ * Worlds of a page in the browser's own database, one for each name. It contains a log of changes, since
+ * browsers store one large record a hundred times faster than many small ones. Tabs that share a world use a
+ * lock.
  */
 export class IndexedDbStore implements Store {
   private readonly db: Database;
@@ -54,13 +55,13 @@ export class IndexedDbStore implements Store {
   private readonly mutex = new Mutex();
   /** Pieces of uploads that the next commit stores, with the rows that name them. */
   private readonly fresh = new Map<string, Uint8Array>();
-  /** Changes in the log since it was written again. */
+  /** Changes in the log since it was last rewritten. */
   private grown = 0;
 
   private constructor(db: Database, place: string) {
     this.db = db;
     this.place = place;
-    // Another tab deletes the database, which waits for this.
+    // Another tab wants to delete the database, and waits until this one closes it.
     db.onversionchange = () => db.close();
   }
 
@@ -79,7 +80,7 @@ export class IndexedDbStore implements Store {
       );
     });
     const store = new IndexedDbStore(db, `the world "${name}"`);
-    await store.shorten();
+    await store.compactLog();
     return store;
   }
 
@@ -93,7 +94,7 @@ export class IndexedDbStore implements Store {
 
   commit(given: AsyncIterable<readonly Change[]>): Promise<void> {
     return this.mutex.run(async () => {
-      // First, since a transaction ends when nothing is asked of it.
+      // Before the transaction, which ends when there is no request.
       const changes: Change[] = [];
       for await (const some of given) changes.push(...some);
       const pieces = [...this.fresh];
@@ -103,11 +104,11 @@ export class IndexedDbStore implements Store {
       });
       for (const [name] of pieces) this.fresh.delete(name);
       this.grown += changes.length;
-      if (this.grown > GROWTH) await this.shorten();
+      if (this.grown > GROWTH) await this.compactLog();
     });
   }
 
-  /** @returns where they are now, for a message */
+  /** @returns their new place, for a message */
   async setAside(name: string, rows: readonly Row[]): Promise<string> {
     await this.write(["aside"], (aside) => aside!.add({ name, rows }));
     return `a record of "aside" in the IndexedDB of ${this.place}`;
@@ -141,8 +142,8 @@ export class IndexedDbStore implements Store {
     return { sections: draft.kept, length };
   }
 
-  /** Writes the log again without what was overwritten, if that is half of it. */
-  private async shorten(): Promise<void> {
+  /** Rewrites the log without overwritten changes, if these are half of it. */
+  private async compactLog(): Promise<void> {
     const { sections, length } = await this.read();
     this.grown = 0;
     const rows = [...sections].flatMap(([sandbox, own]) => listRows(own).map((row) => ({ sandbox, ...row })));
@@ -165,7 +166,7 @@ export class IndexedDbStore implements Store {
         transaction.onabort = () => reject(transaction.error ?? new Error("the browser gave up"));
       });
       change(...names.map((name) => transaction.objectStore(name)));
-      // At once: a page that is being left gets no answer any more.
+      // Commits at once, since a page that is being left receives no answer.
       transaction.commit();
       await done;
     } catch (error) {
@@ -178,7 +179,7 @@ function addBlocks(log: Table, changes: readonly Change[]): void {
   for (let from = 0; from < changes.length; from += BLOCK) log.add(changes.slice(from, from + BLOCK));
 }
 
-function toPromise<T>(asked: Asked<T>): Promise<T> {
+function toPromise<T>(asked: IdbRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     asked.onsuccess = () => resolve(asked.result);
     asked.onerror = () => reject(asked.error);

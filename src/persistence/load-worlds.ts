@@ -3,7 +3,7 @@ import { type RestorerParts, SandboxRestorer } from "./sandbox-restorer.ts";
 import { Saver } from "./saver.ts";
 import { MissingOperations, type Row, type Store } from "./store.ts";
 
-/** Stores the rows of a sandbox that cannot be loaded elsewhere; resolves with the place. */
+/** Moves the rows of a sandbox that cannot be loaded to another place; resolves with the place. */
 export type SetAside = (name: string, rows: readonly Row[]) => Promise<string>;
 
 /**
@@ -23,8 +23,8 @@ export async function loadWorlds(parts: RestorerParts, store: Store, setAside: S
       discard: (name) => sandboxes.delete(name),
       bringBack: async (name) => {
         const image = await restorer.bringBack(name, await store.load(name));
-        // Loading may have made small changes; failing to save them now is no reason for a refusal.
-        image.remark();
+        // Loading may have made small changes, which may be saved later.
+        image.refreshVersions();
         saver.adopt(image);
       },
     },

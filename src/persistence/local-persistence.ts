@@ -51,7 +51,7 @@ export class LocalPersistence implements DurabilityHook {
     return this.saver?.failure ?? null;
   }
 
-  /** The last save. @throws PersistenceError */
+  /** Saves for the last time. @throws PersistenceError */
   async close(): Promise<void> {
     await this.saver?.close();
   }

@@ -10,8 +10,8 @@ export interface IndexedDbParts extends RestorerParts {
 }
 
 /**
- * Loads the sandboxes of a stored world, and saves their changes. Resolves with the reason where the browser stores
- * nothing, as in some private windows: the world is in memory then.
+ * Loads the sandboxes of a stored world, and saves their changes. Resolves with the reason if the browser
+ * cannot store anything, as in some private windows; then the world is only in memory.
  * @throws PersistenceError if a newer version wrote the world
  */
 export async function openIndexedDb(name: string, parts: IndexedDbParts): Promise<Saver | SavingFailure> {

@@ -88,7 +88,7 @@ describe("stored sandboxes at a start", () => {
     const aside = join(`${file}.set-aside`, "bad.json");
     expect(said.toSorted()).toEqual([
       `Sandbox Not A Name could not be loaded and was set aside as ${join(`${file}.set-aside`, "unnamed.json")}: no sandbox can have this name.`,
-      `Sandbox bad could not be loaded and was set aside as ${aside}: elsewhere is nothing that this server knows.`,
+      `Sandbox bad could not be loaded and was set aside as ${aside}: elsewhere is unknown to this server.`,
     ]);
     expect(readFileSync(aside, "utf8")).toBe('{\n  "elsewhere": {\n    "x": {"a":1}\n  }\n}\n');
     expect([statSync(aside).mode & 0o777, statSync(`${file}.set-aside`).mode & 0o777]).toEqual([

@@ -59,8 +59,8 @@ describe("a connection to Redis", () => {
     const { place } = await connect();
     expect(said).toEqual([
       `${place} evicts data when its memory is full: set maxmemory-policy to noeviction (it is allkeys-lru), or sandboxes will be lost.`,
-      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
-      `${place} is a replica, which takes no writes: give the address of its primary.`,
+      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost.`,
+      `${place} is a replica, which is read-only: use the address of its primary.`,
     ]);
     redis.drop();
     await reached(() => redis.connections === 2 && redis.of("INFO").length === 2);

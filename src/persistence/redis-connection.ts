@@ -230,9 +230,9 @@ function warningsFor(info: Record<string, string>, place: string): string[] {
     );
   if (info["aof_enabled"] === "0")
     warnings.push(
-      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost with it.`,
+      `${place} loses acknowledged writes when it ends: set appendonly to yes, or sandboxes will be lost.`,
     );
   if (info["role"] === "slave")
-    warnings.push(`${place} is a replica, which takes no writes: give the address of its primary.`);
+    warnings.push(`${place} is a replica, which is read-only: use the address of its primary.`);
   return warnings;
 }

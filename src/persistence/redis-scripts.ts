@@ -8,13 +8,13 @@ export interface RedisScript {
 const script = (text: string): RedisScript => ({ text, sha: createHash("sha1").update(text).digest("hex") });
 
 /**
- * Takes a change set of one sandbox if its sender still owns the sandbox: the fence of interfaces 15.
+ * Commits a change set of one sandbox if its sender still owns the sandbox (the fence of interfaces 15).
  *
  * KEYS: lease, rows. ARGV: mode, epoch, number before, number, id of the commit, session, node url, then each
  * change as three words: `p` field text, `r` field "", `c` prefix "".
  *
- * `new` makes the sandbox, `more` changes it, `whole` replaces all of it, `gone` removes it. The first write is one
- * that Redis refuses without free memory, so that nothing is removed before a refusal.
+ * `new` creates the sandbox, `more` changes it, `whole` replaces it, `gone` removes it. Redis refuses the
+ * first write if it has no free memory, so a refusal never leaves a part of the changes.
  */
 export const COMMIT = script(`
 local lease, rows = KEYS[1], KEYS[2]
@@ -57,7 +57,7 @@ return {'OK', epoch}
 `);
 
 /**
- * Takes a sandbox over (interfaces 15): one of several claimants gets it, and every older epoch is fenced from then on.
+ * Takes a sandbox over (interfaces 15): one of several claimants gets it, and commits of older epochs are refused from then on.
  * KEYS: lease, rows. ARGV: epoch and session that were read, session, node url.
  */
 export const CLAIM = script(`
@@ -85,15 +85,15 @@ redis.call('HSET', lease, 'epoch', mine + 1, 'session', ARGV[3], 'url', ARGV[4])
 return {'OK', mine + 1, held[3] or ''}
 `);
 
-/** Compare and extend (interfaces 15), also to give the lease back with 0. KEYS: node. ARGV: session, milliseconds. */
+/** Extends the lease if the session still has it (interfaces 15); with 0, releases it. KEYS: node. ARGV: session, milliseconds. */
 export const RENEW = script(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
 `);
 
 /**
- * Milliseconds since the first node saw this run of Redis: after a restart Redis may have lost data, which owners
- * restore. KEYS: run. ARGV: Redis's own id of the run.
+ * Milliseconds since the first node saw this run of Redis. After a restart, Redis may have lost data, which
+ * owners restore. KEYS: run. ARGV: Redis's own id of the run.
  */
 export const AGE = script(`
 local time = redis.call('TIME')

@@ -33,7 +33,7 @@ describe("the store of a fleet", () => {
   it("a sandbox that is made is its maker's; another of the name is refused [interfaces 15]", async () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([clear("one"), put("one", "world", "x", 1), put("two", "world", "x", 1)]));
-    expect(a.held).toEqual(
+    expect(a.owned).toEqual(
       new Map([
         ["one", { epoch: 1, number: "1" }],
         ["two", { epoch: 1, number: "1" }],
@@ -58,7 +58,7 @@ describe("the store of a fleet", () => {
     expect(await c.claim("one", seen)).toBe(false);
     expect(await c.claim("one", { session: "a", epoch: "2" })).toBe(false);
     expect(await c.claim("none", seen)).toBe(false);
-    expect([b.held.get("one"), c.held.size]).toEqual([{ epoch: 2, number: "1" }, 0]);
+    expect([b.owned.get("one"), c.owned.size]).toEqual([{ epoch: 2, number: "1" }, 0]);
     expect(await c.findLease("one")).toEqual({ session: "b", url: "http://b", epoch: "2" });
     for (const changes of [
       [put("one", "world", "x", 2)],
@@ -70,7 +70,7 @@ describe("the store of a fleet", () => {
       });
     }
     await b.commit(pieces([put("one", "world", "x", 3)]));
-    expect(b.held.get("one")).toEqual({ epoch: 2, number: "2" });
+    expect(b.owned.get("one")).toEqual({ epoch: 2, number: "2" });
     expect(await readTexts(c, "one")).toEqual(["world x 3"]);
   });
 
@@ -81,9 +81,9 @@ describe("the store of a fleet", () => {
     const seen = (await b.findLease("one"))!;
     expect(seen).toEqual({ session: "", url: "", epoch: "0" });
     expect(await b.claim("one", seen)).toBe(true);
-    expect(b.held.get("one")).toEqual({ epoch: 1, number: "" });
+    expect(b.owned.get("one")).toEqual({ epoch: 1, number: "" });
     await b.commit(pieces([clear("one"), put("one", "world", "x", 2)]));
-    expect(b.held.get("one")).toEqual({ epoch: 1, number: "1" });
+    expect(b.owned.get("one")).toEqual({ epoch: 1, number: "1" });
   });
 
   it("a sandbox whose state in Redis is too old is written in full [interfaces 15]", async () => {
@@ -91,11 +91,11 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await redis.ask("HSET", "understudy:{one}:lease", "number", "0");
     await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
-      ...{ kind: "behind", message: "the store lacks a part of sandbox one", retry_after: 1 },
+      ...{ kind: "behind", message: "the store has lost a part of sandbox one", retry_after: 1 },
     });
     await a.commit(pieces([clear("one"), put("one", "world", "z", 3)]));
     expect(await readTexts(a, "one")).toEqual(["world z 3"]);
-    expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
+    expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
     await redis.ask("HSET", "understudy:{one}:lease", "epoch", "0");
     await expect(a.commit(pieces([put("one", "world", "y", 2)]))).rejects.toMatchObject({
       ...{ kind: "unreachable", message: "the store has lost the owner of sandbox one", retry_after: 1 },
@@ -119,7 +119,7 @@ describe("the store of a fleet", () => {
     expect(await again("gone")).toBe("fenced");
     // A Redis that has restarted knows less than the owner.
     expect(await again("gone", true)).toBe("behind");
-    expect([a.held.get("kept"), a.held.get("gone")]).toEqual([
+    expect([a.owned.get("kept"), a.owned.get("gone")]).toEqual([
       { epoch: 2, number: "1" },
       { epoch: 2, number: "1" },
     ]);
@@ -131,7 +131,7 @@ describe("the store of a fleet", () => {
     const [a, b] = [await node("a"), await node("b")];
     await a.commit(pieces([put("one", "world", "x", 1)]));
     await a.commit(pieces([put("one", "world", "x", 2), clear("one")]));
-    expect([await b.list(), await b.load("one"), await b.findLease("one"), a.held.size]).toEqual([
+    expect([await b.list(), await b.load("one"), await b.findLease("one"), a.owned.size]).toEqual([
       ...[[], [], undefined, 0],
     ]);
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([clear("never")]));
     expect(await b.list()).toEqual([]);
     await b.commit(pieces([put("one", "world", "y", 3)]));
-    expect(b.held.get("one")).toEqual({ epoch: 3, number: "1" });
+    expect(b.owned.get("one")).toEqual({ epoch: 3, number: "1" });
     expect(await redis.ask("TTL", "understudy:{one}:lease")).toBe(-1);
     expect(await readTexts(b, "one")).toEqual(["world y 3"]);
   });
@@ -156,7 +156,7 @@ describe("the store of a fleet", () => {
     await a.save("one", pieces([put("one", "world", "with\0zero", "y")]));
     expect(await readTexts(a, "one")).toEqual(["snapshots/ab/world x 1", 'world with\0zero "y"']);
     expect(await readTexts(a, "two")).toEqual(["world x 1"]);
-    expect(a.held.get("one")).toEqual({ epoch: 1, number: "2" });
+    expect(a.owned.get("one")).toEqual({ epoch: 1, number: "2" });
   });
 
   it("there are no more sandboxes than the fleet may have [interfaces 15]", async () => {
@@ -171,15 +171,15 @@ describe("the store of a fleet", () => {
     await a.commit(pieces([put("two", "world", "x", 2)]));
     // A listed name does not count again.
     await redis.ask("DEL", "understudy:{two}:rows");
-    a.held.delete("two");
+    a.owned.delete("two");
     await redis.ask("ZADD", "understudy:sandboxes", "0", "three");
     await a.commit(pieces([put("two", "world", "x", 3)]));
   });
 
   it("relisting adds a missing sandbox, and keeps the time of a listed one [interfaces 15]", async () => {
     const a = await node("a");
-    await a.relist("one", 5);
-    await a.relist("one", 9);
+    await a.restoreToFleetList("one", 5);
+    await a.restoreToFleetList("one", 9);
     expect(await redis.ask("ZSCORE", "understudy:sandboxes", "one")).toBe("5");
   });
 
@@ -250,7 +250,7 @@ describe("the store of a fleet, and a Redis that comes and goes", () => {
     answers.push(() => new Error("OOM command not allowed"));
     await expect(store.commit(pieces([put("one", "world", "x", 1)]))).rejects.toMatchObject({ kind: "full" });
     expect(fake.of("EVALSHA")).toHaveLength(1);
-    expect(store.held.size).toBe(0);
+    expect(store.owned.size).toBe(0);
   });
 
   it("one whose format cannot be read is not a store [interfaces 15]", async () => {

@@ -11,7 +11,7 @@ const PREFIX = "understudy:";
 /** How long a commit is retried with the same id before it is refused (interfaces 15). */
 const PATIENCE_MS = 2000;
 const RETRY_MS = 50;
-/** Fields of a hash in one answer, so that loading a large sandbox does not delay commits of others. */
+/** Number of fields in one answer, so that loading a large sandbox does not delay commits of others. */
 const SCAN_COUNT = "1000";
 
 /** The owner of the sandboxes that this store commits. */
@@ -21,7 +21,7 @@ export interface StoreOwner {
   url: string;
 }
 
-/** A sandbox of this node: at which epoch, and the number of its last commit. */
+/** A sandbox of this node: its epoch, and the number of its last commit. */
 export interface OwnedSandbox {
   epoch: number;
   number: string;
@@ -46,7 +46,7 @@ export const fleetKey = (what: string) => PREFIX + what;
 export class RedisStore implements Store {
   readonly connection: RedisConnection;
   /** Sandboxes that this node owns. */
-  readonly held = new Map<string, OwnedSandbox>();
+  readonly owned = new Map<string, OwnedSandbox>();
   /** Replaced after the lease was lost. */
   owner: StoreOwner;
   /** Maximum number of sandboxes in the fleet. */
@@ -84,7 +84,7 @@ export class RedisStore implements Store {
   }
 
   async load(sandbox: string): Promise<Row[]> {
-    // A scan may give a field twice.
+    // A scan may return a field twice.
     const texts = new Map<string, string>();
     for (let cursor = "0", began = false; !began || cursor !== "0"; began = true) {
       const scan: Word[] = ["HSCAN", sandboxKey(sandbox, "rows"), cursor, "COUNT", SCAN_COUNT];
@@ -110,7 +110,7 @@ export class RedisStore implements Store {
   }
 
   /** Adds the sandbox to the fleet's list again, since Redis has lost data. */
-  async relist(sandbox: string, created_at: number): Promise<void> {
+  async restoreToFleetList(sandbox: string, created_at: number): Promise<void> {
     await this.connection.ask(["ZADD", fleetKey("sandboxes"), "NX", String(created_at), sandbox]);
   }
 
@@ -119,7 +119,7 @@ export class RedisStore implements Store {
     this.connection.close();
   }
 
-  /** The age of the current run of Redis, as the fleet knows it, in milliseconds. */
+  /** The age of the current run of Redis in milliseconds, as the fleet measures it. */
   age(): Promise<number> {
     return this.connection.run(AGE, [fleetKey("run")], [this.connection.run_id ?? ""]);
   }
@@ -133,33 +133,33 @@ export class RedisStore implements Store {
     return exists === 0 ? undefined : { session: session ?? "", url: url ?? "", epoch: epoch ?? "0" };
   }
 
-  /** Takes a sandbox over from the owner that was read; false if another node was faster. */
+  /** Takes a sandbox over from the owner of `seen`; false if another node was faster. */
   async claim(sandbox: string, seen: Pick<Lease, "session" | "epoch">): Promise<boolean> {
     const { session, url } = this.owner;
     const [status, epoch, number] = await this.connection.run(CLAIM, sandboxKeys(sandbox), [
       ...[seen.epoch, seen.session, session, url],
     ]);
     if (status !== "OK") return false;
-    this.held.set(sandbox, { epoch, number });
+    this.owned.set(sandbox, { epoch, number });
     return true;
   }
 
   /**
-   * After the lease was lost: reclaims a sandbox that no other node has taken over.
-   * @returns whether Redis has the last commit, is behind it, or has another owner
+   * Reclaims a sandbox after the lease was lost, unless another node has taken it over. @returns whether
+   * Redis has the last commit, an older one, or another owner
    */
   async reclaim(
     sandbox: string,
     { former, restarted }: { former: string; restarted: boolean },
   ): Promise<"same" | "behind" | "fenced"> {
-    const hold = this.held.get(sandbox);
+    const hold = this.owned.get(sandbox);
     if (hold === undefined) return "fenced";
     const { session, url } = this.owner;
     const [status, epoch, number] = await this.connection.run(RECLAIM, sandboxKeys(sandbox), [
       ...[String(hold.epoch), former, session, url, restarted ? "1" : "0"],
     ]);
     if (status !== "OK") return "fenced";
-    this.held.set(sandbox, { epoch, number: hold.number });
+    this.owned.set(sandbox, { epoch, number: hold.number });
     return number === hold.number ? "same" : "behind";
   }
 
@@ -179,29 +179,31 @@ export class RedisStore implements Store {
   }
 
   private async take(name: string, changes: ChangeSet): Promise<void> {
-    const hold = this.held.get(name);
+    const hold = this.owned.get(name);
     const mode = hold === undefined ? "new" : changes.mode;
     if (mode === "new" && changes.mode === "gone") return;
-    if (mode === "new") await this.enlist(name);
+    if (mode === "new") await this.addToFleetList(name);
     const { session, url } = this.owner;
     const id = randomUUID();
     const number = String(Number(hold?.number || 0) + 1);
     const about = [mode, String(hold?.epoch ?? 0), hold?.number ?? "", number, id, session, url];
-    const [status, epoch] = await this.insist(() =>
+    const [status, epoch] = await this.retryWhileUnreachable(() =>
       this.connection.run(COMMIT, sandboxKeys(name), [...about, ...changes.words]),
     );
     if (status !== "OK") throw REFUSALS[status as keyof typeof REFUSALS](name);
-    if (mode !== "gone") this.held.set(name, { epoch, number });
+    if (mode !== "gone") this.owned.set(name, { epoch, number });
     else {
-      this.held.delete(name);
+      this.owned.delete(name);
       await this.connection.ask(["ZREM", fleetKey("sandboxes"), name]);
     }
   }
 
   /** Adds the sandbox to the fleet's list, unless the limit is reached. @throws StoreRefusal */
-  private async enlist(name: string): Promise<void> {
+  private async addToFleetList(name: string): Promise<void> {
     const key = fleetKey("sandboxes");
-    const added = await this.insist(() => this.connection.ask(["ZADD", key, "NX", String(Date.now()), name]));
+    const added = await this.retryWhileUnreachable(() =>
+      this.connection.ask(["ZADD", key, "NX", String(Date.now()), name]),
+    );
     if (added === 0 || this.limit === Number.POSITIVE_INFINITY) return;
     const count = await this.count();
     if (count <= this.limit) return;
@@ -209,8 +211,8 @@ export class RedisStore implements Store {
     throw new StoreRefusal("limit", String(count));
   }
 
-  /** Repeats a command for a while if Redis cannot be reached, so that a short outage fails no request. */
-  private async insist(work: () => Promise<Reply>): Promise<Reply> {
+  /** Repeats a command for some time if Redis cannot be reached, so that requests survive a short outage. */
+  private async retryWhileUnreachable(work: () => Promise<Reply>): Promise<Reply> {
     const end = performance.now() + PATIENCE_MS;
     for (;;) {
       try {
@@ -227,7 +229,7 @@ const REFUSALS = {
   TAKEN: (name: string) => new StoreRefusal("taken", name),
   FENCED: (name: string) => moved(name),
   BEHIND: (name: string) =>
-    new StoreRefusal("behind", `the store lacks a part of sandbox ${name}`, RETRY_AFTER_SECONDS),
+    new StoreRefusal("behind", `the store has lost a part of sandbox ${name}`, RETRY_AFTER_SECONDS),
   LOST: (name: string) =>
     new StoreRefusal("unreachable", `the store has lost the owner of sandbox ${name}`, RETRY_AFTER_SECONDS),
 };
@@ -238,7 +240,7 @@ export function moved(name: string, headers: Record<string, string> = {}): Store
   return new StoreRefusal("moved", message, RETRY_AFTER_SECONDS, headers);
 }
 
-/** The changes of one sandbox, in the form that the script reads. */
+/** The changes of one sandbox, as arguments of the script. */
 class ChangeSet {
   words: string[] = [];
   private isCleared = false;

@@ -54,19 +54,19 @@ function stand() {
 describe("a sandbox's image", () => {
   it("is the present until something happens [interfaces 2]", () => {
     const { image } = stand();
-    expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([true, true]);
+    expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
   it.each(COUNTS)("%s is to be saved, and undoes nothing [interfaces 2]", (_, happen) => {
     const made = stand();
     happen(made);
-    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, true]);
+    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, true]);
   });
 
   it.each(CHANGES)("%s is to be saved [interfaces 2]", async (_, happen) => {
     const made = stand();
     await happen(made);
-    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([false, false]);
+    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([false, false]);
   });
 
   it("a sandbox that was put back to it is its present again [interfaces 2]", () => {
@@ -75,15 +75,15 @@ describe("a sandbox's image", () => {
     made.plain.world.generation += 1;
     made.plain.faults.revision += 1;
     made.bytes.revision += 1;
-    made.image.remark();
-    expect([made.image.isPresent(), made.image.isPresentButForCounts()]).toEqual([true, true]);
+    made.image.refreshVersions();
+    expect([made.image.isPresent(), made.image.differsOnlyInCounts()]).toEqual([true, true]);
   });
 
   it("state from a store counts as unsaved until it is marked as saved [interfaces 2]", () => {
     const { sandbox, uploads, held } = stand();
     const image = SandboxImage.asLoaded(sandbox, uploads, { ...sandbox.value(), blobs: "loaded" });
-    expect([image.isPresent(), image.isPresentButForCounts()]).toEqual([false, false]);
-    image.remark();
+    expect([image.isPresent(), image.differsOnlyInCounts()]).toEqual([false, false]);
+    image.refreshVersions();
     expect(image.isPresent()).toBe(true);
     expect(held.get("loaded")).toBe(1);
     expect(image.faults).toEqual({ numbered: 0 });

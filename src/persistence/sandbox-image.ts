@@ -11,7 +11,7 @@ import type { Root } from "../engine/state/tables.ts";
  */
 export class SandboxImage {
   readonly sandbox: Sandbox;
-  /** The fixture's records, which saved records are compared with, and its document. */
+  /** The fixture's records, with which saved records are compared, and its document. */
   readonly base: Root;
   readonly document: object;
   readonly source: LoadedFixture;
@@ -21,8 +21,8 @@ export class SandboxImage {
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistorySnapshot;
   private readonly uploads: StorableUploads;
-  /** Versions of the parts of the sandbox, and of its counters: equal if nothing has changed. */
-  private marks: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
+  /** Versions of the sandbox's parts and counters, which are equal if nothing has changed. */
+  private versions: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
 
   private constructor(
     sandbox: Sandbox,
@@ -48,24 +48,24 @@ export class SandboxImage {
       value: sandbox.value(),
       faults: sandbox.faults.state(),
     });
-    image.remark();
+    image.refreshVersions();
     return image;
   }
 
-  /** The image of a sandbox that was just loaded: its records are stored, everything else is still to be saved. */
+  /** The image of a sandbox that was just loaded: its records are stored, everything else must still be saved. */
   static asLoaded(sandbox: Sandbox, uploads: StorableUploads, value: SandboxValue): SandboxImage {
     uploads.hold(value.blobs);
     return new SandboxImage(sandbox, uploads, { value, faults: sandbox.faults.state() });
   }
 
   isPresent(): boolean {
-    return this.isPresentButForCounts() && isSame(this.marks!.counts, this.readCounts());
+    return this.differsOnlyInCounts() && isSame(this.versions!.counts, this.readCounts());
   }
 
-  /** Only request counters have changed. */
-  isPresentButForCounts(): boolean {
-    const { marks } = this;
-    return marks !== undefined && isSame(marks.parts, this.readParts()) && this.hasSameSnapshots();
+  /** Whether nothing but request counters has changed. */
+  differsOnlyInCounts(): boolean {
+    const { versions } = this;
+    return versions !== undefined && isSame(versions.parts, this.readParts()) && this.hasSameSnapshots();
   }
 
   private hasSameSnapshots(): boolean {
@@ -75,9 +75,9 @@ export class SandboxImage {
     return true;
   }
 
-  /** The sandbox was rolled back to this image. */
-  remark(): void {
-    this.marks = { parts: this.readParts(), counts: this.readCounts() };
+  /** To be called after the sandbox was rolled back to this image. */
+  refreshVersions(): void {
+    this.versions = { parts: this.readParts(), counts: this.readCounts() };
   }
 
   private readParts(): readonly unknown[] {
@@ -103,7 +103,7 @@ export class SandboxImage {
     }
   }
 
-  /** The files that hold its bytes, and how much of each it needs. */
+  /** The files with its bytes, and the number of bytes that it needs of each. */
   *files(): IterableIterator<{ path: string; length: number }> {
     for (const { blobs } of [this.value, ...this.snapshots.values()]) yield* this.uploads.listPaths(blobs);
   }
@@ -112,7 +112,7 @@ export class SandboxImage {
     return this.uploads.listFiles(value.blobs);
   }
 
-  /** Releases the bytes that it holds. */
+  /** Releases its bytes of uploads. */
   release(): void {
     this.uploads.release(this.value.blobs);
     for (const { blobs } of this.snapshots.values()) this.uploads.release(blobs);

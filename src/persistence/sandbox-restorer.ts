@@ -48,7 +48,7 @@ export class SandboxRestorer {
 
   /**
    * @param folder the folder with the bytes of its uploads; by default that of the store
-   * @throws Error that names the problem of the rows; nothing has changed then
+   * @throws Error that describes the problem of the rows; then nothing has changed
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     try {
@@ -60,7 +60,7 @@ export class SandboxRestorer {
     }
   }
 
-  /** If a sandbox cannot be loaded for want of the operations that it was saved with. */
+  /** The error for a sandbox that was saved with operations which this server does not have. */
   private findMissing(name: string, rows: readonly Row[], error: Error): MissingOperations | undefined {
     const about = rows.find(({ section, id }) => section === "sandbox" && id === "about");
     const present = new Set(this.parts.api().resources.flatMap(({ own }) => own?.source ?? []));
@@ -73,8 +73,8 @@ export class SandboxRestorer {
   }
 
   /**
-   * Does everything up to the creation of the sandbox, in pieces, so that code is compiled and the fixture's records
-   * exist before the first sandbox is taken over.
+   * Does everything but the creation of the sandbox, in pieces, so that code is compiled and the fixture's
+   * records exist before the first takeover.
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
     const saved = parseSavedSandbox(this.idFieldOf, rows);
@@ -103,10 +103,10 @@ export class SandboxRestorer {
     const base = fixture.root(about.seed);
     const value = await this.valueOf(name, present, { base, folder });
     const snapshots = new Map<string, SandboxValue>();
-    for (const snap of inOrder(about.snapshots, Object.keys(saved.snapshots))) {
+    for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
       snapshots.set(snap, await this.valueOf(name, saved.snapshots[snap]!, { base, folder }));
     }
-    const clock = goneOn(present.facts.clock, value.world.clock.at, wallClock());
+    const clock = toPresentClock(present.facts.clock, value.world.clock.at, wallClock());
     const now = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
     const sandbox = sandboxes.restoreSaved({ name, seed, settings }, fixture, {
@@ -150,19 +150,19 @@ function readOperations(about = "{}"): string[] {
   }
 }
 
-/** The fixture by name if it is unchanged, so that edits still apply; else the saved document. */
+/** Returns the fixture by its name if it is unchanged, so that later edits apply; else the saved document. */
 function sameFixture(fixtures: FixtureSource, { name, document }: SavedSandbox["fixture"]): LoadedFixture {
   try {
     const present = fixtures.load(name);
     if (JSON.stringify(present.document()) === JSON.stringify(document)) return present;
   } catch {
-    // Renamed, deleted or broken since: the saved document is the world's fixture.
+    // The fixture was renamed, deleted or broken since then: the saved document is used.
   }
   return { ...fixtures.load(document), name };
 }
 
-/** A frozen clock stays; a moving clock has continued while the server was off, and never goes back. */
-function goneOn(
+/** A frozen clock keeps its instant. A running clock has continued while the server was off, and never goes back. */
+function toPresentClock(
   { mode, rate, wall }: SavedWorld["facts"]["clock"],
   at: number,
   now: number,
@@ -171,8 +171,8 @@ function goneOn(
   return { mode, rate, wall: now, at: moved };
 }
 
-/** In their saved order; names without one come last. */
-function inOrder(order: readonly string[], names: readonly string[]): string[] {
+/** Sorts by saved order; names without a position come last. */
+function sortBySavedOrder(order: readonly string[], names: readonly string[]): string[] {
   const known = order.filter((name) => names.includes(name));
   return [...known, ...names.filter((name) => !known.includes(name))];
 }

@@ -245,16 +245,16 @@ describe("a sandbox as it was written down", () => {
   });
 
   it.each([
-    [row("elsewhere", "x", 1), "elsewhere is nothing that this server knows"],
-    [row("records/unknown", "x", { id: "x" }), "records/unknown is nothing that this server knows"],
-    [row("records/notes/x", "x", 1), "records/notes/x is nothing that this server knows"],
-    [row("old/records/notes", "x", null), "old/records/notes is nothing that this server knows"],
-    [row("snapshots/a", "x", 1), "snapshots/a is nothing that this server knows"],
-    [row("old/snapshots/a/world", "x", 1), "old/snapshots/a/world is nothing that this server knows"],
-    [row("snapshots/a/elsewhere", "x", 1), "elsewhere is nothing that this server knows"],
+    [row("elsewhere", "x", 1), "elsewhere is unknown to this server"],
+    [row("records/unknown", "x", { id: "x" }), "records/unknown is unknown to this server"],
+    [row("records/notes/x", "x", 1), "records/notes/x is unknown to this server"],
+    [row("old/records/notes", "x", null), "old/records/notes is unknown to this server"],
+    [row("snapshots/a", "x", 1), "snapshots/a is unknown to this server"],
+    [row("old/snapshots/a/world", "x", 1), "old/snapshots/a/world is unknown to this server"],
+    [row("snapshots/a/elsewhere", "x", 1), "elsewhere is unknown to this server"],
     [
       row("records/notes", "n1", { note_id: "n2" }),
-      "records/notes holds under n1 a record that is not note_id n1",
+      "records/notes has under n1 a record with another note_id",
     ],
   ])("refuses %j [interfaces 2]", (given, message) => {
     expect(() => parseRows(given)).toThrow(new InvalidSandboxRows(message));

@@ -50,7 +50,7 @@ export function* rowsBetween(
   yield put("sandbox", "faults", after.faults);
   yield* valueRows("", old?.value, after.value);
   yield put("history", "about", after.history.about);
-  for (const { sequence, story } of storiesBetween(old?.history, after.history)) {
+  for (const { sequence, story } of entriesBetween(old?.history, after.history)) {
     yield { sandbox, section: "history", id: String(sequence), text: story && JSON.stringify(story) };
   }
   for (const name of old?.snapshots.keys() ?? []) {
@@ -72,7 +72,7 @@ export function* rowsBetween(
 }
 
 /** New and changed entries, and removed ones. */
-function* storiesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) {
+function* entriesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) {
   for (const { sequence } of was?.entries.keys() ?? []) {
     if (sequence <= is.about.next - 1 - is.entries.size) yield { sequence, story: null };
   }
@@ -81,7 +81,7 @@ function* storiesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) 
   }
 }
 
-/** A world without its records; `wall` is the machine's instant at which the clock showed `at`. */
+/** A world without its records. `wall` is the machine's time when the clock showed `at`. */
 function toFacts({ world, taken_at }: SandboxValue): object {
   const { seed, secretKey, origin, clock, requests, root } = world;
   const { mode, at, rate, wall } = clock;
@@ -112,7 +112,7 @@ function* addedTo(table: AnyTable) {
 const MAX_CHANGES_A_PIECE = 500;
 const MAX_TURN_MS = 4;
 
-/** Changes in batches, each in its own turn of the event loop, so that a large change does not delay requests. */
+/** Splits changes into batches, each in its own turn of the event loop, so that a large change does not delay requests. */
 export async function* inPieces(changes: Iterable<Change>): AsyncGenerator<readonly Change[]> {
   let piece: Change[] = [];
   let began = performance.now();
@@ -138,7 +138,7 @@ export interface SavedWorld {
 export interface SavedFacts extends Omit<WorldDocument, "tables" | "clock"> {
   taken_at: number;
   clock: WorldDocument["clock"] & {
-    /** The machine's instant at which the clock showed `now`. */
+    /** The machine's time when the clock showed `now`. */
     wall: number;
   };
 }
@@ -161,8 +161,8 @@ export class InvalidSandboxRows extends Error {
 }
 
 /**
- * Puts rows together. Checks only their places; their contents are validated later.
- * @throws InvalidSandboxRows for a row in an unknown place, or one that is not JSON
+ * Assembles a sandbox from rows. Checks only their places; the contents are validated later.
+ * @throws InvalidSandboxRows for a row in an unknown place or without JSON
  */
 export function parseSavedSandbox(
   idFieldOf: (collection: string) => string | undefined,
@@ -200,14 +200,14 @@ export function parseSavedSandbox(
     const collection = /^records\/([^/]+)$/.exec(section)?.[1];
     const idField = collection === undefined ? undefined : idFieldOf(collection);
     if (collection === undefined || idField === undefined) {
-      throw new InvalidSandboxRows(`${section} is nothing that this server knows`);
+      throw new InvalidSandboxRows(`${section} is unknown to this server`);
     }
     const tables = world.tables!;
     tables[collection] ??= { put: [], removed: [] };
     if (value === null) tables[collection].removed.push(id);
     else if ((value as Record<string, unknown>)[idField] === id)
       tables[collection].put.push(value as StoredRecord);
-    else throw new InvalidSandboxRows(`${section} holds under ${id} a record that is not ${idField} ${id}`);
+    else throw new InvalidSandboxRows(`${section} has under ${id} a record with another ${idField}`);
   }
 }
 

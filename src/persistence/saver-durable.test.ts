@@ -53,7 +53,7 @@ describe("the saver, asked to be durable [interfaces 2]", () => {
     expect(of("a").putBack).toHaveLength(1);
     expect(of("b").putBack).toEqual([]);
     expect(said).toEqual([
-      "error: Changes cannot be saved: there is no room left. They are tried again until they can be.",
+      "error: Changes cannot be saved: there is no room left. Saving is repeated until it succeeds.",
     ]);
     expect(saver.failure).toMatchObject({ refusal: { kind: "full" }, since: expect.any(Number) });
     // The state before is saved already; the other change is saved.

@@ -5,18 +5,18 @@ import { SandboxImage } from "./sandbox-image.ts";
 import { inPieces, rowsBetween } from "./sandbox-rows.ts";
 import { type Change, PersistenceError, type Store, StoreRefusal, toStoreRefusal } from "./store.ts";
 
-/** interfaces 2: saved within a second, the writing included. */
+/** interfaces 2: changes are saved within a second, including the time for writing. */
 const SWEEP_MS = 300;
-/** Sandboxes in one transaction; comparing more would block the event loop. */
+/** Maximum number of sandboxes in one transaction; comparing more would block the event loop. */
 const MAX_BATCH = 500;
 
 /** The server's sandboxes, for the saver. */
 export interface SavedSandboxes {
   all(): Iterable<Sandbox>;
   get(name: string): Sandbox | undefined;
-  /** It was created, but the store refused it. */
+  /** Removes a created sandbox that the store refused. */
   discard(name: string): void;
-  /** It was deleted, but the store still has it. */
+  /** Restores a deleted sandbox that the store still has. */
   bringBack(name: string): Promise<void>;
 }
 
@@ -27,15 +27,15 @@ export interface SaverParts {
   log: Log;
 }
 
-/** Why nothing can be saved, since when (wall clock). */
+/** Why nothing can be saved, and since when (wall clock). */
 export interface SavingFailure {
   refusal: StoreRefusal;
   since: number;
 }
 
 /**
- * Saves changed sandboxes. It finds changes by comparing each sandbox with its last saved image: all of them several
- * times a second, and one when a request waits for it (`--durable`). Changes that are found together are one
+ * Saves changed sandboxes. It finds changes by comparing sandboxes with their last saved images: all of them
+ * several times a second, and a single one if a request waits for it (`--durable`). Changes that are found together are one
  * transaction.
  */
 export class Saver {
@@ -82,8 +82,8 @@ export class Saver {
   }
 
   /**
-   * Saves everything before the first request, since a refused change is rolled back to the stored state.
-   * @throws PersistenceError where nothing can be saved
+   * Saves everything before the first request, since refused changes are rolled back to the stored state.
+   * @throws PersistenceError if nothing can be saved
    */
   async begin(): Promise<void> {
     if (!(await this.saveAll()))
@@ -103,9 +103,8 @@ export class Saver {
   }
 
   /**
-   * Resolves once all changes so far of the sandbox (without one: of all) are on disk.
-   * @param mark the mark before the change
-   * @throws StoreRefusal when it was undone instead
+   * Resolves once all changes so far of the sandbox, or without one of all sandboxes, are on disk. @param
+   * mark the mark before the change @throws StoreRefusal if the change was undone
    */
   async settled(sandbox: Sandbox | undefined, mark: number): Promise<void> {
     if (sandbox === undefined || !this.isSaved(sandbox)) {
@@ -125,8 +124,7 @@ export class Saver {
   }
 
   /**
-   * The last save.
-   * @throws PersistenceError when not everything could be saved
+   * Saves for the last time. @throws PersistenceError if not everything could be saved
    */
   async close(): Promise<void> {
     clearTimeout(this.timer);
@@ -190,7 +188,7 @@ export class Saver {
       }
       refusal = (await this.commitOrSome(steps, refused)) ?? refusal;
     }
-    this.noteOutcome(refusal);
+    this.recordOutcome(refusal);
     for (const step of refused) await this.refuse(step, isWaitedFor);
   }
 
@@ -205,14 +203,14 @@ export class Saver {
     return refusal;
   }
 
-  /** Why the store refused them; undefined if it stored all. */
+  /** Returns the reason if the store refused them; undefined if it stored all. */
   private async commit(steps: readonly Step[]): Promise<StoreRefusal | undefined> {
     try {
       for (const { name, image } of steps) await image?.syncBytes(this.saved.get(name));
       await this.parts.store.commit(inPieces(this.listChanges(steps)));
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
-      // The store may be another one now, so everything is written again.
+      // The store may have been replaced, so everything is written again.
       if (refusal.kind === "gone") for (const name of this.saved.keys()) this.unknown.add(name);
       return refusal;
     }
@@ -233,12 +231,12 @@ export class Saver {
     }
   }
 
-  /** Logged once, and again when it is over: changes were saved, and none is left. */
-  private noteOutcome(refusal: StoreRefusal | undefined): void {
+  /** Logs a failure once, and its end once all changes are saved. */
+  private recordOutcome(refusal: StoreRefusal | undefined): void {
     const { log } = this.parts;
     if (refusal !== undefined) {
       if (this.failure === undefined) {
-        log.error(`Changes cannot be saved: ${refusal.message}. They are tried again until they can be.`);
+        log.error(`Changes cannot be saved: ${refusal.message}. Saving is repeated until it succeeds.`);
       }
       this.failure = { refusal, since: this.failure?.since ?? Date.now() };
     } else if (this.failure !== undefined && this.isSaving && this.isAllSaved()) {
@@ -248,8 +246,8 @@ export class Saver {
   }
 
   /**
-   * If a request waits, the sandbox goes back to its stored state; otherwise saving is tried again. A counter alone is
-   * no reason to refuse a request.
+   * If a request waits, rolls the sandbox back to its stored state; otherwise saving is tried again. For
+   * mere counters no request is refused.
    */
   private async refuse({ name, image }: Step, isWaitedFor: (sandbox: Sandbox | undefined) => boolean) {
     const saved = this.saved.get(name);
@@ -257,7 +255,7 @@ export class Saver {
     if (!isWaitedFor(image?.sandbox)) return;
     if (image === undefined) await this.parts.sandboxes.bringBack(name);
     else if (saved?.sandbox !== image.sandbox) this.parts.sandboxes.discard(name);
-    else if (saved.isPresentButForCounts()) return;
+    else if (saved.differsOnlyInCounts()) return;
     else putBack(saved);
     this.rollback += 1;
     if (image !== undefined) this.rollbacks.set(image.sandbox, this.rollback);
@@ -276,7 +274,7 @@ interface Step {
 
 function putBack(saved: SandboxImage): void {
   saved.sandbox.rollbackTo(saved);
-  saved.remark();
+  saved.refreshVersions();
 }
 
 const has = (set: ReadonlySet<Sandbox>) => (sandbox: Sandbox | undefined) =>

@@ -1,6 +1,6 @@
 import type { Change, Row } from "./store.ts";
 
-/** Texts by sandbox, section and id. Immutable: changes replace maps. */
+/** Texts by sandbox, section and id; immutable. */
 export type SandboxSections = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
 
 export function listRows(sections: ReadonlyMap<string, ReadonlyMap<string, string>> | undefined): Row[] {

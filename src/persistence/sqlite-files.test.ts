@@ -57,7 +57,7 @@ describe("the files of a kept folder", () => {
     );
     write({ id: 5 });
     expect(() => files.requireKnownFormat()).toThrow(
-      `${files.database} is not a database that Understudy made; nothing was touched.`,
+      `${files.database} is not a database of Understudy; nothing was touched.`,
     );
   });
 

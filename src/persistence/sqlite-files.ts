@@ -16,11 +16,11 @@ import { crc32 } from "node:zlib";
 import { freeName } from "./file-lock.ts";
 import { PersistenceError } from "./store.ts";
 
-/** "Undy", in the place where SQLite's header names the application that a file belongs to. */
+/** "Undy", the application id in the header of SQLite's file. */
 export const FORMAT_ID = 0x556e6479;
 export const FORMAT_VERSION = 3;
 
-/** Offsets in the first page, as SQLite documents its file format. */
+/** Offsets in the first page, from SQLite's documentation of its file format. */
 const PAGE_SIZE_AT = 16;
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
@@ -33,7 +33,7 @@ const MAX_NAMED = 10;
 export class SqliteFiles {
   readonly folder: string;
   readonly database: string;
-  /** The copy of the last clean end, or of some time after the last start. */
+  /** The copy from the last clean end, or from a time after the last start. */
   readonly copy: string;
   /**
    * The number of acknowledged commits. Written after each commit, without waiting for the disk, so it is never ahead.
@@ -60,9 +60,7 @@ export class SqliteFiles {
     if (version > FORMAT_VERSION) throw this.newer(version);
     const id = header.readUInt32BE(APPLICATION_ID_AT);
     if (id !== FORMAT_ID && id !== 0)
-      throw new PersistenceError(
-        `${this.database} is not a database that Understudy made; nothing was touched.`,
-      );
+      throw new PersistenceError(`${this.database} is not a database of Understudy; nothing was touched.`);
   }
 
   newer(version: number): PersistenceError {
@@ -71,7 +69,7 @@ export class SqliteFiles {
     );
   }
 
-  /** The holder's name is only for the message; the lock itself is the operating system's. */
+  /** Names the process that uses the folder, for the message; the lock itself belongs to the operating system. */
   inUse(): PersistenceError {
     return new PersistenceError(
       `${this.folder} is in use by ${this.holderInWords()}; stop that server, or choose another folder with --persist.`,
@@ -91,7 +89,7 @@ export class SqliteFiles {
     rmSync(this.holder, { force: true });
   }
 
-  /** SQLite reads a missing part of the last page as zeros; with a log beside the database, it repairs it. */
+  /** Whether a part of the last page is missing, which SQLite reads as zeros. With a log beside the database, SQLite repairs it. */
   isCut(): boolean {
     const header = readHeader(this.database);
     if (header === undefined || fileSize(`${this.database}-wal`) > 0) return false;
@@ -99,12 +97,12 @@ export class SqliteFiles {
     return page > 0 && fileSize(this.database) % (page === 1 ? 65536 : page) !== 0;
   }
 
-  /** Missing or empty although something was saved; SQLite would create a new one. */
+  /** Whether the database is missing or empty although something was saved; SQLite would create a new one. */
   isEmptied(): boolean {
     return fileSize(this.database) === 0 && (existsSync(this.copy) || this.readAcknowledged() !== undefined);
   }
 
-  /** Undefined if that is not known, and Error if the file is damaged. */
+  /** Undefined if unknown; an Error if the file is damaged. */
   readAcknowledged(): Saved | undefined | Error {
     if (fileSize(this.acknowledged) === 0) return undefined;
     try {
@@ -116,20 +114,20 @@ export class SqliteFiles {
     return new Error(`${this.acknowledged} is damaged, so it is unknown whether saves were lost.`);
   }
 
-  /** Keeps the database with damaged rows, and the copy before it; says so. */
+  /** Keeps the database with damaged rows, and its previous copy; returns a warning. */
   keepDamaged(rows: readonly string[]): string {
     const aside = this.copyAside();
     const hasCopy = existsSync(this.copy);
     if (hasCopy) copyFileSync(this.copy, `${aside}.previous`);
     const more = rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : "";
-    return `${this.database} is damaged, so these are not as they were saved: ${rows.slice(0, MAX_NAMED).join(", ")}${more}. They are used as they are; the damaged database was kept as ${aside}${hasCopy ? `, and the copy before it as ${aside}.previous` : ""}.`;
+    return `${this.database} is damaged, so these differ from their saved state: ${rows.slice(0, MAX_NAMED).join(", ")}${more}. They are used nevertheless; the damaged database was kept as ${aside}${hasCopy ? `, and the copy before it as ${aside}.previous` : ""}.`;
   }
 
   /** Describes the lost acknowledged changes, and copies the files; undefined if nothing is lost. */
   reportLoss(acknowledged: Saved | undefined, found: Saved, aside: string | undefined): string | undefined {
     if (acknowledged === undefined || acknowledged.saves <= found.saves) return undefined;
     const kept = aside ?? this.copyAside();
-    // So that the next start does not report it again.
+    // Prevents another report at the next start.
     writeFileSync(
       this.acknowledged,
       JSON.stringify({ saves: found.saves, changes: found.changes, at: acknowledged.at }),
@@ -166,7 +164,7 @@ export class SqliteFiles {
     const words = `${this.database} ${aside === undefined ? "is missing;" : `is damaged (cut short, emptied or overwritten) and was kept as ${aside};`}`;
     const copied = statSync(this.copy, { throwIfNoEntry: false })?.mtime;
     if (copied === undefined) return `${words} there is no earlier copy, so everything starts empty.`;
-    // Renamed, so that the next attempt does not try it again if it is damaged too.
+    // Renames the copy, so that the next attempt does not use it again if it is damaged too.
     renameSync(this.copy, this.database);
     return `${words} the copy of ${copied.toISOString()} is used instead.`;
   }
@@ -181,7 +179,7 @@ export class SqliteFiles {
   }
 }
 
-/** Stored or acknowledged commits, and the number of their changes. */
+/** Number of stored or acknowledged commits, and of their changes. */
 export interface Saved {
   saves: number;
   changes: number;

@@ -60,7 +60,7 @@ describe("the database of --persist DIR", () => {
     edit.close();
     expect(await (await start()).load("a")).toHaveLength(2);
     expect(said).toEqual([
-      expect.stringContaining("not as they were saved: world/x of sandbox a. They are used"),
+      expect.stringContaining("differ from their saved state: world/x of sandbox a. They are used"),
     ]);
     await stop(open[0]!);
     said = [];
@@ -153,7 +153,7 @@ describe("the database of --persist DIR", () => {
     bytes.writeUInt32BE(5, 68);
     writeFileSync(database, bytes);
     await expect(start()).rejects.toThrow(
-      `${database} is not a database that Understudy made; nothing was touched.`,
+      `${database} is not a database of Understudy; nothing was touched.`,
     );
   });
 });

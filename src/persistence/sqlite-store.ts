@@ -26,7 +26,7 @@ export class SqliteStore implements FolderStore {
   private readonly thread: EngineThread;
   private readonly lock: FileLock;
   private readonly mutex = new Mutex();
-  /** The files were removed: the database must be opened again before the next commit. */
+  /** Whether the files were removed; then the database must be opened again before the next commit. */
   private isLost = false;
 
   private constructor(files: SqliteFiles, thread: EngineThread, lock: FileLock) {
@@ -40,7 +40,7 @@ export class SqliteStore implements FolderStore {
   /**
    * Opens the folder's database, or creates one. A damaged one is set aside, and the previous copy used.
    * @param say called with one sentence for each repair
-   * @throws PersistenceError when another server uses the folder, or a newer version wrote it
+   * @throws PersistenceError if another server uses the folder, or a newer version wrote it
    */
   static async open(folder: string, say: (warning: string) => void): Promise<SqliteStore> {
     const files = new SqliteFiles(folder);
@@ -61,7 +61,7 @@ export class SqliteStore implements FolderStore {
     }
     files.noteHolder();
     const store = new SqliteStore(files, thread, lock);
-    // A fallback copy, made at the end of the start.
+    // The fallback copy is made at the end of the start.
     if (!files.hasFreshCopy()) void store.copy().catch((error) => say(copyFailed(files, error)));
     return store;
   }
@@ -141,7 +141,7 @@ async function openWhole(
   if (read instanceof Error) say(read.message);
   const acknowledged = read instanceof Error ? undefined : read;
   let aside: string | undefined;
-  // One attempt, one with the copy, and one with nothing: each of the two may turn out to be damaged.
+  // At most three attempts: the database, its copy, and a new database, since the first two may be damaged.
   for (;;) {
     const isLost = files.isEmptied() && aside === undefined;
     if (!isLost && !files.isCut()) {
@@ -151,7 +151,7 @@ async function openWhole(
         const found = await thread.ask<Saved & { damaged: string[] }>("open", { isFresh });
         if (found.damaged.length > 0) {
           say(files.keepDamaged(found.damaged));
-          await thread.ask("accept");
+          await thread.ask("rewriteRows");
         }
         const loss = files.reportLoss(acknowledged, found, aside);
         if (loss !== undefined) say(loss);
@@ -187,7 +187,7 @@ function copyFailed(files: SqliteFiles, error: unknown): string {
   return `Everything is saved, but the copy ${files.copy} could not be renewed: ${(error as Error).message}.`;
 }
 
-/** Beside this file in the sources; the bundle keeps its chunks in a folder next to it. */
+/** In the sources the file is beside this one; in the bundle, chunks are in another folder. */
 const THREAD = ["./sqlite-thread.js", "../persistence/sqlite-thread.js"]
   .map((place) => fileURLToPath(new URL(place, import.meta.url)))
   .find((path) => existsSync(path));
@@ -197,7 +197,7 @@ interface Asked {
   reject: (error: Error) => void;
 }
 
-/** The thread of the database, as promises; it answers in the order of the requests. */
+/** The database thread as promises, which resolve in the order of the requests. */
 export class EngineThread {
   private readonly worker: Worker;
   private readonly asked = new Map<number, Asked>();
@@ -224,7 +224,7 @@ export class EngineThread {
     return new Promise<T>((resolve, reject) => {
       const number = ++this.number;
       this.asked.set(number, { resolve, reject });
-      // Keeps the process alive until the disk has answered.
+      // Keeps the process alive until the thread has answered.
       this.worker.ref();
       this.worker.postMessage({ number, work, input });
     });

@@ -1,5 +1,5 @@
-// The thread of the database, which is synchronous: a flush must not block requests. Plain JavaScript, since a thread
-// cannot be started from TypeScript on Node 20.
+// The thread of the database, since its calls are synchronous and must not block requests. Plain JavaScript,
+// since Node 20 cannot start a thread from TypeScript.
 
 import { isUtf8 } from "node:buffer";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
@@ -14,7 +14,7 @@ const LAST_CHARACTER = "\u{10FFFF}";
 let db;
 let statements;
 let inode;
-/** A transaction is open. */
+/** Whether a transaction is open. */
 let isOpen = false;
 let changed = false;
 /** Commits of this database, and the changes in them. */
@@ -77,7 +77,7 @@ function open({ isFresh }) {
   return { ...saved, damaged: findDamaged() };
 }
 
-/** After the file was missing; it may be the same again, another one, or still missing. */
+/** For a file that was missing: it may be back, replaced, or still missing. */
 function reopen() {
   if (statSync(file, { throwIfNoEntry: false })?.ino === inode) return;
   db.close();
@@ -104,7 +104,7 @@ function apply({ changes, begins, ends }) {
     isOpen = false;
     changed = true;
     saved = next;
-    noteSaved();
+    recordSaved();
     clearTimeout(idle);
     idle = setTimeout(emptyLog, IDLE_MS);
   } catch (error) {
@@ -122,24 +122,24 @@ function begin() {
 }
 
 /** Its length is constant, so that a killed process leaves either the previous text or this one. */
-function noteSaved() {
+function recordSaved() {
   const known = { ...saved, at: new Date().toISOString() };
   const text = JSON.stringify({ ...known, checksum: crc32(JSON.stringify(known)) });
   try {
     note ??= openSync(acknowledged, "w", 0o600);
     writeSync(note, `${text.padEnd(120)}\n`, 0);
   } catch {
-    // The commit itself is on disk; only its loss would not be noticed.
+    // The commit is on disk; without this, only a later loss would not be noticed.
   }
 }
 
-/** Then a copy of the database file alone is complete. If a reader uses the log, it is emptied later. */
+/** Moves the log into the database file, so that a copy of that file is complete. If a reader uses the log, that happens later. */
 function emptyLog() {
   db.pragma("busy_timeout = 0");
   try {
     db.pragma("wal_checkpoint(TRUNCATE)");
   } catch {
-    // The log stays, and the next commit comes back to it.
+    // The log stays until the next commit.
   }
   db.pragma(`busy_timeout = ${BUSY_MS}`);
 }
@@ -157,8 +157,8 @@ function computeChecksum({ sandbox, section, id, text }) {
 const AS_BYTES = ["sandbox", "section", "id", "text"].map((name) => `CAST(${name} AS BLOB) AS ${name}`);
 
 /**
- * All rows in the order of the file: a search would miss some beside one whose key is damaged. As bytes, since the
- * engine ends the process at a text that is not UTF-8.
+ * All rows in the order of the file, since a search misses rows beside one with a damaged key. As bytes,
+ * since SQLite's binding ends the process at a text that is not UTF-8.
  */
 function* readRows() {
   for (const { checksum, ...values } of db.prepare(`SELECT ${AS_BYTES}, checksum FROM rows`).iterate()) {
@@ -171,7 +171,7 @@ function* readRows() {
   }
 }
 
-/** SQLite itself finds damage to the structure of the file only. */
+/** Finds damaged rows; SQLite itself detects only damage to the structure of the file. */
 function findDamaged() {
   const damaged = [];
   for (const { row, isWhole } of readRows())
@@ -180,7 +180,7 @@ function findDamaged() {
 }
 
 /** Writes all rows again, in the order of their keys and with their checksums. */
-function accept() {
+function rewriteRows() {
   const rows = [...readRows()].map(({ row }) => row);
   db.exec("BEGIN IMMEDIATE; DELETE FROM rows");
   for (const row of rows) applyOne(row);
@@ -192,7 +192,7 @@ function rollBack() {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // SQLite has done so itself.
+    // SQLite has already done so.
   }
 }
 
@@ -202,7 +202,7 @@ function copyTo({ copy }) {
   const draft = `${copy}.draft`;
   rmSync(draft, { force: true });
   try {
-    // Created first with its mode, since it contains keys and secrets.
+    // The file is created first, with its mode, since it contains keys and secrets.
     closeSync(openSync(draft, "w", 0o600));
     db.exec(`VACUUM INTO '${draft.replaceAll("'", "''")}'`);
     const handle = openSync(draft, "r+");
@@ -224,7 +224,7 @@ const WORK = {
   copyTo,
   list: () => statements.list.all().map(({ sandbox }) => sandbox),
   load: ({ sandbox }) => statements.load.all(sandbox),
-  accept,
+  rewriteRows,
   close() {
     clearTimeout(idle);
     db.close();

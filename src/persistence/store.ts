@@ -1,6 +1,6 @@
 /**
- * One stored value of a sandbox as JSON text: `about`, a fault state, a record. sandbox-rows.ts knows the sections and
- * their contents; a store does not.
+ * One stored value of a sandbox as JSON text, such as a record. sandbox-rows.ts defines the sections and
+ * their contents; a store does not interpret them.
  */
 export interface Row {
   section: string;
@@ -8,7 +8,7 @@ export interface Row {
   text: string;
 }
 
-/** A row to store (or, with null, to remove), or a section of a sandbox to remove. */
+/** A row to store (with null: to remove), or a section of a sandbox to remove. */
 export type Change =
   | { sandbox: string; section: string; id: string; text: string | null }
   /** `""` is the whole sandbox. */
@@ -26,7 +26,7 @@ export interface Store {
    * Stores all changes of a sandbox in their order, or none. They are produced in pieces, so that they do not block the
    * event loop. Resolves once they are stored durably.
    * @throws StoreRefusal; no change of the refused sandbox is stored then. A store in a file then stores no change of
-   * any sandbox; other stores may have stored those of other sandboxes. It is safe to repeat the call.
+   * any sandbox; other stores may have stored those of other sandboxes. The call may be repeated.
    */
   commit(pieces: AsyncIterable<readonly Change[]>): Promise<void>;
   /** Releases everything; committed changes stay. */
@@ -42,7 +42,7 @@ export interface FolderStore extends Store {
 }
 
 /**
- * Those of a fleet's store: `unreachable`, no answer in time, so the outcome is unknown;
+ * The last five are of a fleet's store. `unreachable`: no answer in time, so the outcome is unknown;
  * `behind`, its state of the sandbox is not the one before these changes, so the whole state must be sent; `moved`,
  * another node owns the sandbox; `taken`, the name is already in use; `limit`, the fleet has its maximum number of
  * sandboxes.
@@ -72,7 +72,7 @@ export class StoreRefusal extends Error {
 export function toStoreRefusal(error: unknown, place: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
   const { name, code: given, message } = error as NodeJS.ErrnoException;
-  // A browser's errors have a number there.
+  // In a browser's error, `code` is a number.
   const code = typeof given === "number" ? name : (given ?? "");
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "failed";
   return new StoreRefusal(kind, `${WORDS[kind](place)} (${code === "" ? message : code})`);

@@ -28,7 +28,7 @@ describe("verify on the command line", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("PASS");
     expect(stdout).toContain("deleted it again");
-    expect(stdout).toContain("stays; the API has no call that takes it back");
+    expect(stdout).toContain("stays; the API has no call that undoes it");
     const junit = readFileSync(xml, "utf8");
     expect(junit).toMatch(/<testsuites name="understudy verify [^"]+" tests="\d{3}" failures="0" errors="0"/);
     expect(junit).toContain("<skipped");

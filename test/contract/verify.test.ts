@@ -153,7 +153,7 @@ describe("Understudy itself", () => {
       effect: { error: "RATE_LIMIT_EXCEEDED" },
     });
     const report = await verify(api, "ada", { wait: async () => {} });
-    expect(report.stopped).toContain("the rate limit does not open");
+    expect(report.stopped).toContain("the rate limit does not end");
     expect(report.verdict).toBe("fail");
     expect(report.checks.at(-1)!.family).toBe("headers");
     expect(check(report, "usage.retrieve_limits/month").outcome).toBe("not-observable");

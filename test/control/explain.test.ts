@@ -227,7 +227,10 @@ describe("every refusal has its reasons in the journal", () => {
 
   it.each([
     [{}, "no credential was sent: neither api-key nor X-API-Key nor Authorization"],
-    [{ "api-key": "ak_short" }, "api-key holds what is not an API key: one is ak_ and 39 letters and digits"],
+    [
+      { "api-key": "ak_short" },
+      "api-key holds something else than an API key, which is ak_ and 39 letters and digits",
+    ],
     [
       { "x-api-key": KEYS.ada.replace("ada", "eda") },
       "X-API-Key holds an API key that this sandbox does not have",
@@ -255,7 +258,7 @@ describe("every refusal has its reasons in the journal", () => {
     ],
     [
       { authorization: `Bearer ${KEYS.ada}`, "api-key": "ak_short" },
-      "api-key holds what is not an API key: one is ak_ and 39 letters and digits; Authorization is not looked at beside it",
+      "api-key holds something else than an API key, which is ak_ and 39 letters and digits; Authorization is then ignored",
     ],
   ])(
     "a 401 says which credential was found where, and what was wrong: %j [interfaces 11]",

@@ -420,7 +420,7 @@ describe("replay", () => {
     const bundle = await api.bundle();
     requestsOf(bundle)[0]!.request.target = "/_s/nobody/v1/models";
     const { difference } = await replayBundle(bundle);
-    expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "none came" });
+    expect(difference).toMatchObject({ request: 1, what: "answer", replayed: "no answer" });
   });
 
   it("replay points at the first difference and exits 1 [interfaces 2]", async () => {

@@ -214,11 +214,7 @@ describe("answers of a store are validated", () => {
   const put = "INSERT OR REPLACE INTO rows (sandbox, section, id, text) VALUES ('other', ?, ?, ?)";
 
   it.each([
-    [
-      "an unknown collection",
-      ["records/planets", "p1", "{}"],
-      "records/planets is nothing that this server knows",
-    ],
+    ["an unknown collection", ["records/planets", "p1", "{}"], "records/planets is unknown to this server"],
     [
       "an unknown kind of timer",
       ["records/_timers", "x/y", '{"id":"x/y","kind":"x","subject":"y","due":5}'],

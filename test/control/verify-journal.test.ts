@@ -84,11 +84,11 @@ describe("verify sequence", () => {
       ok: false,
       found: 2,
       nearest: [],
-      why: `step 3 of 3 is missing: nothing that it matches came behind ${journal.entries[0].id}`,
+      why: `step 3 of 3 is missing: no entry that it matches exists after ${journal.entries[0].id}`,
     });
     const first = await verify(name, { sequence: [{ ...MOVED, body: { new_parent_id: "dept_hr" } }] });
     expect(first.body.nearest[0].differences).toEqual(['body.new_parent_id is "dept_eng", not "dept_hr"']);
-    expect(first.body.why).toBe("step 1 of 1 is missing: nothing that it matches came");
+    expect(first.body.why).toBe("step 1 of 1 is missing: no entry that it matches exists");
   });
 
   it("strict lets nothing else that any of them matches come in between [interfaces 11]", async () => {
@@ -103,7 +103,7 @@ describe("verify sequence", () => {
     expect(strict.body).toMatchObject({
       ok: false,
       found: 2,
-      why: `step 3 of 3 is missing: nothing that it matches came behind ${journal.entries[2].id}; what came there instead is ${journal.entries[1].id}`,
+      why: `step 3 of 3 is missing: no entry that it matches exists after ${journal.entries[2].id}; the next entry is ${journal.entries[1].id}`,
     });
     expect((await verify(name, { sequence: [MODELS, MOVED], strict: true })).body.ok).toBe(true);
   });

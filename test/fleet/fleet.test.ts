@@ -456,7 +456,7 @@ describe("a fleet [interfaces 15]", () => {
     const refused = await b.control("GET", "/_control/sandboxes/ci");
     expect([refused.status, refused.body.detail]).toEqual([
       503,
-      expect.stringContaining("of-tomorrow is nothing that"),
+      expect.stringContaining("of-tomorrow is unknown to"),
     ]);
     await redis.ask("HDEL", "understudy:{ci}:rows", "of-tomorrow\0x");
     expect((await b.control("GET", "/_control/sandboxes/ci")).status).toBe(200);

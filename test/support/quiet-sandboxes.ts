@@ -24,7 +24,7 @@ export const NO_FAULTS: FaultInjector = {
   outside: undefined,
   revision: 0,
   scenarios: [],
-  inForce: "",
+  activeState: "",
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,
   delivery: () => undefined,

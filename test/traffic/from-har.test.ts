@@ -274,7 +274,7 @@ describe("archives that cannot be used [interfaces 12]", () => {
       [
         archive([{ path: "/other" }]),
         1,
-        /holds no request of this API; its 1 entry is another's, most of them of api\.example\.com/,
+        /has no request of this API; its 1 entry belongs to other APIs, most of them of api\.example\.com/,
       ],
     ];
     for (const [har, wanted, message] of cases) {

@@ -278,7 +278,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
       ["followed by more", ["--har", written(`${text}x`)], /is cut short or broken after 60 entries/],
       ["empty", ["--har", written("")], /is not an HTTP Archive/],
       ["no JSON", ["--har", written("<html>")], /is not an HTTP Archive/],
-      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is not an HTTP Archive: it holds no log/],
+      ["other JSON", ["--har", written({ openapi: "3.1.0" })], /is not an HTTP Archive: it has no log/],
       ["missing", ["--har", "missing.har"], /cannot use missing\.har: there is no such file/],
       ["a folder", ["--har", scratch()], /cannot use \/.*: it is a folder/],
       [
@@ -286,8 +286,12 @@ describe("verify --har on the command line [interfaces 12]", () => {
         ["--har", written(session), "--target", "ftp://example.com"],
         /--target must be an http or https URL/,
       ],
-      ["a key", ["--har", "x.har", "--key", "ak_x"], /--har sends nothing, so --key does not go with it/],
-      ["to write", ["--har", "x.har", "--write"], /so --write does not go with it/],
+      [
+        "a key",
+        ["--har", "x.har", "--key", "ak_x"],
+        /--har sends nothing, so --key cannot be combined with it/,
+      ],
+      ["to write", ["--har", "x.har", "--write"], /so --write cannot be combined with it/],
       ["nothing", [], /verify needs --target and --key, or --har FILE/],
     ];
     const ended = await Promise.all(cases.map(([, args]) => verify(...args)));
@@ -305,7 +309,7 @@ describe("verify --har on the command line [interfaces 12]", () => {
     expect([code, stdout]).toEqual([1, ""]);
     const host = new URL(api.url).host;
     expect(stderr).toMatch(
-      /^understudy: \S+ holds no request of this API; its 60 entries are others', most of them of /,
+      /^understudy: \S+ has no request of this API; its 60 entries belong to other APIs, most of them of /,
     );
     expect(stderr).toContain(host);
     const none = await verify("--har", written({ log: { version: "1.2", entries: [] } }));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * type {@link Sandbox}. Copy it beside your tests; it needs the JDK (11 or newer) and nothing else.
  *
  * <p>The server is the one that UNDERSTUDY_URL names, else one that {@code npx understudy} starts for the run. Inside
- * {@code understudy suite} each test uses the suite's sandbox, in which the scenario is in force.
+ * {@code understudy suite} each test uses the suite's sandbox, in which the scenario is active.
  */
 public final class UnderstudyExtension implements ParameterResolver, AfterEachCallback {
   private static final Namespace SPACE = Namespace.create(UnderstudyExtension.class);
@@ -69,7 +69,7 @@ public final class UnderstudyExtension implements ParameterResolver, AfterEachCa
       this.url = text(state, state.contains("\"origin\":null") ? "base_url" : "origin");
     }
 
-    /** An API key of a user that is in force. */
+    /** An API key of the user that is neither revoked nor expired. */
     public String key(String user) {
       String keys = control("GET", "/state/api_keys?revoked=false&user_id=" + user, null);
       return text(keys, "key");

@@ -1,7 +1,7 @@
 """A sandbox of Understudy per test, for pytest. Copy it beside your tests; the standard library is all it needs.
 
 The server is the one that UNDERSTUDY_URL names, else one that `npx understudy` starts for the run. Inside
-`understudy suite` each test uses the suite's sandbox, in which the scenario is in force.
+`understudy suite` each test uses the suite's sandbox, in which the scenario is active.
 """
 
 import json
@@ -16,7 +16,7 @@ import pytest
 
 
 class Refused(Exception):
-    """What the control API said, in a sentence."""
+    """A refusal of the control API, as a sentence."""
 
 
 def call(method, url, body=None, token=os.environ.get("UNDERSTUDY_TOKEN")):
@@ -34,7 +34,7 @@ def call(method, url, body=None, token=os.environ.get("UNDERSTUDY_TOKEN")):
 
 
 class Sandbox:
-    """`url` is the base URL for your application; the rest acts on the sandbox, as the control API does."""
+    """`url` is the base URL for your application; the methods call the control API of the sandbox."""
 
     def __init__(self, control_url):
         self.control_url = control_url
@@ -55,7 +55,7 @@ class Sandbox:
         return self.control("POST", "/faults", {"match": match, **rule})
 
     def advance(self, by):
-        """Moves the clock and returns what became due and ran."""
+        """Moves the clock and returns the timers that ran."""
         return self.control("POST", "/clock/advance", {"by": by})["ran"]
 
     def assert_received(self, count=1, **match):
@@ -100,7 +100,7 @@ def sandbox(request, understudy):
         yield request.node.understudy
         return
     mark = request.node.get_closest_marker("sandbox")
-    # A port of its own, where this run has started the server; other ports of another one may not be reachable.
+    # A port of its own if this run started the server; a server elsewhere may not have its other ports open.
     options = {"origin": not os.environ.get("UNDERSTUDY_URL"), **(mark.kwargs if mark else {})}
     made = call("POST", understudy + "/_control/sandboxes", options)
     sandbox = Sandbox(f"{understudy}/_control/sandboxes/{made['name']}")
@@ -122,4 +122,4 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "sandbox(**options): what the test's sandbox is made with")
+    config.addinivalue_line("markers", "sandbox(**options): options of the test's sandbox")

@@ -70,7 +70,7 @@ async function findNext({ clock }: SandboxClient, kind: string): Promise<{ to: s
   throw new UsageError(`no ${kind} is pending; ${hint}`);
 }
 
-/** More steps than long retry schedules of many deliveries take. */
+/** At least as many steps as the longest retry schedules of many deliveries take. */
 const MAX_STEPS = 10_000;
 
 async function advanceUntilDelivered(sandbox: SandboxClient): Promise<Result> {

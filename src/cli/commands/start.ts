@@ -15,7 +15,7 @@ export const startCommand: CommandModule<object, StartFlags> = {
       .example("$0 start --persist worlds.json", "Data in one file that you can read and commit") as never;
   },
   async handler(flags) {
-    // The server's parts are only loaded by the command that needs them.
+    // Only this command loads the server.
     const { startServer } = await import("../start-server.ts");
     await startServer(flags);
   },

@@ -131,7 +131,7 @@ async function sendOutOfOrder(sandbox: SandboxClient, sending: Sending): Promise
   }
   const sent = new Map<string, Deliveries[number]>();
   const nextTurn = createPacer(intervalMs);
-  for (const id of shuffled(duplicate ? [...failed, ...failed] : failed)) {
+  for (const id of reorder(duplicate ? [...failed, ...failed] : failed)) {
     await nextTurn();
     const { items } = await sandbox.deliveries.redeliver({ ids: [id], again: true });
     for (const one of items) sent.set(id, one);
@@ -149,8 +149,8 @@ function createPacer(intervalMs: number): () => Promise<void> {
   };
 }
 
-/** Always the same order for a length, and never the original: the last third, then every other one of the rest. */
-function shuffled<T>(items: readonly T[]): T[] {
+/** Returns another order, always the same for a length: the last third, then every second of the others, then the rest. */
+function reorder<T>(items: readonly T[]): T[] {
   const third = Math.ceil(items.length / 3);
   const [rest, last] = [items.slice(0, -third), items.slice(-third)];
   const every = (odd: number) => rest.filter((_, position) => position % 2 === odd);

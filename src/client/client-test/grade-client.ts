@@ -62,7 +62,7 @@ export async function gradeClient(
       if (baseline === undefined) {
         // The stage without rules always runs.
         baseline = staged.run!;
-        stopped = whyUngradable(baseline);
+        stopped = findReasonNotGraded(baseline);
         if (stopped !== null) break;
       }
       const duration_ms = Math.round(performance.now() - began);
@@ -102,7 +102,7 @@ function selectChecks({ only, skip = [] }: GradeClientOptions): ClientCheck[] {
 }
 
 /** Null if the run without failures shows what the client does. */
-function whyUngradable({ requests, end }: ClientRun): string | null {
+function findReasonNotGraded({ requests, end }: ClientRun): string | null {
   if (requests.length > 0)
     return end.how === "failed"
       ? `The client ended with an error even without failures: ${end.detail}. Make it work first; its first requests reached the sandbox.`

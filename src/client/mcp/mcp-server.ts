@@ -24,7 +24,7 @@ export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS];
 /** A longer answer does not help a model; it can narrow its question. */
 const MAX_RESULT_CHARS = 100_000;
 
-/** @throws UnreachableError where no server answers, ControlError where it asks for a token */
+/** @throws UnreachableError if no server answers, ControlError if it asks for a token */
 export async function connectToServer(client: UnderstudyClient): Promise<ToolServer> {
   return { client, api: await ControlApi.of(client.http) };
 }
@@ -80,7 +80,7 @@ function toSchema(fields: ToolFields): JsonSchema & { type: "object" } {
   };
 }
 
-/** Arguments that do not fit are refused here and by the control API, whose messages say what fits. */
+/** Accepts all arguments here: the control API refuses wrong ones, with better messages. */
 const ACCEPTING: jsonSchemaValidator = {
   getValidator<T>() {
     return (data: unknown): JsonSchemaValidatorResult<T> => ({

@@ -10,7 +10,7 @@ import { connectToServer, mcpServer } from "./mcp-server.ts";
 
 /**
  * `understudy mcp`: speaks the protocol over standard input and output until its client leaves.
- * @throws UnreachableError where no server answers
+ * @throws UnreachableError if no server answers
  */
 export async function mcpOverStdio(client: UnderstudyClient, version: string): Promise<void> {
   // Checked at once, rather than at the client's first call.

@@ -11,7 +11,7 @@ export interface ToolServer {
 
 export type ToolFields = Readonly<Record<string, Pick<Field, "schema" | "required">>>;
 
-/** A tool of interfaces 13, before it is known which server answers. */
+/** A tool of interfaces 13, without a server. */
 export interface Tool {
   name: string;
   title: string;
@@ -38,7 +38,7 @@ export function sandboxName({ sandbox = "default" }: Arguments): string {
 }
 
 /**
- * Sends a call of the control API with those arguments, each where the call takes it.
+ * Sends a call of the control API with those arguments, in its path, query or body.
  * @param body unless it consists of arguments
  * @throws ControlError, UnreachableError
  */

@@ -24,7 +24,7 @@ export interface ReplayResult {
   control_calls: number;
   /** Requests that went to an upstream, if any; they are not repeated. */
   passed_on?: number;
-  /** Undefined when every answer was the same. */
+  /** Undefined if every answer was the same. */
   difference?: Difference & { step: string; request?: number };
 }
 
@@ -138,7 +138,7 @@ class Replay {
     const step = `request ${number}, ${request.method} ${request.target}`;
     const recorded = String(answer.status);
     if (entry === undefined)
-      return { step, request: number, what: "answer", recorded, replayed: "none came" };
+      return { step, request: number, what: "answer", recorded, replayed: "no answer" };
     const replayed = recordedAnswer(entry, number, this.secrets);
     const difference = firstDifference(answer, replayed);
     return difference && { step, request: number, ...difference };
@@ -206,7 +206,7 @@ class Replay {
     const next = this.bundle.steps[this.requests + this.controlCalls];
     if (next === undefined) return Number.POSITIVE_INFINITY;
     if ("request" in next) return Date.parse(next.request.at);
-    // A restore shows an earlier instant, not the instant of its own call.
+    // After a restore the clock shows an earlier instant than that of the call.
     const { operation, now } = next.control;
     return GOES_BACK.has(operation) ? Number.POSITIVE_INFINITY : Date.parse(now);
   }

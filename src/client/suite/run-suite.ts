@@ -82,7 +82,7 @@ function sandboxName(run: string, position: number, scenario: string): string {
 interface ScenarioRun {
   server: SuiteServer;
   scenario: Scenario;
-  /** As the user wrote it. */
+  /** The form that the user wrote. */
   file: string;
   command: readonly string[];
   wish: SuiteSandboxOptions;

@@ -51,7 +51,7 @@ export interface ScenarioResult {
   output: string;
   /** Oldest first, sandbox by sandbox; of failed runs only. */
   journal: SuiteRequest[];
-  /** For `understudy replay`; of failed runs only, and where the sandbox can be replayed. */
+  /** For `understudy replay`; of failed runs only, and only if the sandbox can be replayed. */
   bundle?: object;
 }
 
@@ -74,7 +74,7 @@ export function journalLine(entry: SuiteRequest): string {
   return requestLine(entry, request.query && `?${request.query}`) + (test === null ? "" : ` in ${test}`);
 }
 
-/** The same words in every report. */
+/** Used by every report. */
 export function ruleText({ id, hits }: RuleOutcome): string {
   return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
 }
@@ -110,7 +110,7 @@ export class CoverageSum {
   }
 }
 
-/** As terminal and reports say it. */
+/** The text for terminal and reports. */
 export function coverageText({ percent, covered, total }: SuiteCoverage): string {
   return `${covered} of ${total} documented outcomes (${percent} %)`;
 }

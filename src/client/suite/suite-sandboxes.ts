@@ -156,7 +156,7 @@ export class SuiteServer {
   }
 }
 
-/** For a server that does not have the scenario's file. */
+/** Adds the scenario to a server that does not have its file. */
 export function toRules({ rules }: Scenario): RuleDefinition[] {
   return rules.map(({ id, document }) => ({ ...document, id }) as RuleDefinition);
 }

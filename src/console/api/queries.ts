@@ -31,7 +31,7 @@ interface QueryOptions {
   /** Refetches while the sandbox is busy. True by default. */
   live?: boolean;
   enabled?: boolean;
-  /** Polls, where the live stream does not report changes. In milliseconds. */
+  /** The interval of polls, in milliseconds, for what the live stream does not report. */
   everyMs?: number;
 }
 

@@ -5,25 +5,25 @@ import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.
 import { redactHeader, redactJson, redactText } from "../../tools/redact.ts";
 
 const MAX_DIFFERENCES = 100;
-/** Headers that differ between any two answers. */
-const PASSING = /^(date|service-processing-ms|connection|keep-alive|content-length|x-ratelimit-.*)$/;
+/** Headers that always differ between two answers. */
+const ALWAYS_DIFFERENT = /^(date|service-processing-ms|connection|keep-alive|content-length|x-ratelimit-.*)$/;
 
 export const AnswerDifference = ClosedObject({
   what: Type.String({ description: "`status`, `header etag`, `body.data[0].name`" }),
-  before: Type.Unknown({ description: "In the first answer, secrets masked; null where it had none" }),
+  before: Type.Unknown({ description: "In the first answer, secrets masked; null if it had none" }),
   after: Type.Unknown({ description: "In the answer to the repeated request" }),
 });
 type Difference = Static<typeof AnswerDifference>;
 
-/** The compared part of an exchange. */
+/** The part of an exchange that is compared. */
 export type ComparedAnswer = Pick<
   JournalEntry,
   "id" | "status" | "response_headers" | "response_body" | "streamed"
 >;
 
 /**
- * Differences between two answers, without those between any two: the request's id, its duration, and the rest of the
- * rate window.
+ * Differences between two answers, without those that always exist: the request's id, its duration, and the
+ * rest of the rate window.
  */
 export function answerDifferences(first: ComparedAnswer, second: ComparedAnswer): Difference[] {
   const differences: Difference[] = [];
@@ -42,13 +42,13 @@ function compareHeaders(
 ): void {
   for (const name of new Set([...was.keys(), ...is.keys()])) {
     const [before, after] = [was.get(name), is.get(name)];
-    if (PASSING.test(name) || before === after) continue;
+    if (ALWAYS_DIFFERENT.test(name) || before === after) continue;
     const shown = (value: string | undefined) => (value === undefined ? null : redactHeader(name, value));
     differences.push({ what: `header ${name}`, before: shown(before), after: shown(after) });
   }
 }
 
-/** By lower-case name; the answer's own id is replaced by that of the other. */
+/** Headers by lower-case name; the id of this answer is replaced by that of the other. */
 function readHeaders(answer: ComparedAnswer, as: string): Map<string, string> {
   const { response_headers } = answer;
   const headers = new Map<string, string>();

@@ -17,7 +17,7 @@ export const RecordChangesBody = Type.Record(
   Type.Array(ClosedObject({ id: Type.String(), before: Shown, after: Shown })),
   {
     $id: "RecordChanges",
-    description: "By collection, each record that was added, removed or changed; null where there is none",
+    description: "By collection, each record that was added, removed or changed; null if there is none",
     examples: [
       { threads: [{ id: "thread_ada", before: { id: "thread_ada", title: "Plans" }, after: null }] },
     ],

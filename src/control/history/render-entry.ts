@@ -13,7 +13,7 @@ const EntryId = (description: string) => Type.String({ description });
 /** A change of a sandbox's world, and its cause (interfaces 10). */
 export const HistoryEntryBody = ClosedObject(
   {
-    id: EntryId("`h_…`, never given twice in a sandbox"),
+    id: EntryId("`h_…`, never repeated in a sandbox"),
     seq: Type.Integer({
       minimum: 1,
       description: "Its number in the sandbox's timeline, never repeated; the same in journal and history",
@@ -22,17 +22,17 @@ export const HistoryEntryBody = ClosedObject(
     at: Timestamp({ description: "On the sandbox's clock" }),
     kind: Words(HISTORY_KINDS),
     title: Type.String({ description: "What happened, in a sentence" }),
-    subject: Nullable(Type.String({ description: "The id of the record it is about" })),
+    subject: Nullable(Type.String({ description: "The id of the record that it is about" })),
     cause: Nullable(EntryId("The entry that caused it, such as the attempt before a retry")),
-    advanced_by: Nullable(EntryId("The entry of the call whose advance of the clock made it happen now")),
+    advanced_by: Nullable(EntryId("The entry of the call that advanced the clock, if that made it happen")),
     request: Nullable(Type.String({ description: "The request's id in the journal" })),
     journal_position: Type.Integer({
       minimum: 0,
       description:
-        "The journal's newest `sequence` at that time: entries with a greater one were answered later; 0 after a restart",
+        "The journal's newest `sequence` at that time; entries with a greater one were answered later. 0 after a restart",
     }),
     delivered: Nullable(
-      Type.Boolean({ description: "Of a delivery attempt: whether its receiver accepted it with a 2xx" }),
+      Type.Boolean({ description: "For a delivery attempt: whether the receiver accepted it with a 2xx" }),
     ),
     changes: Type.Record(
       Type.String(),

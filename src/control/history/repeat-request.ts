@@ -77,7 +77,7 @@ export async function repeatRequest(
   }
 }
 
-/** The answer of a sandbox on another node is read from the connection, since the journal is on that node. */
+/** Sends a request to a sandbox on another node. The answer is read from the connection, since the journal is on that node. */
 async function sendToRemote(
   { streamed }: JournalEntry,
   target: RemoteSandbox,

@@ -9,7 +9,7 @@ const JournalHarEntry = ClosedObject({
   _id: Type.String(),
   _operation: Nullable(Type.String()),
   _decision: Type.String(),
-  _delivery: Type.Optional(Type.String({ description: "Of an attempt to deliver: the delivery's id" })),
+  _delivery: Type.Optional(Type.String({ description: "For an attempt to deliver: the delivery's id" })),
 });
 
 /** HTTP Archive 1.2, for any viewer; names that begin with `_` are ours. */

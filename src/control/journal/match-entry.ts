@@ -55,14 +55,14 @@ export interface EntryMatch {
   /** An event name or a glob of names: matches delivery attempts, as do the two below (interfaces 14). */
   event?: string | undefined;
   webhook?: string | undefined;
-  /** Which attempt of its delivery. */
+  /** The number of the attempt. */
   attempt?: number | undefined;
 }
 
-/** Others are possible, but an expectation of one is probably a typing error. */
+/** Other methods are possible, but in an expectation they are probably typing errors. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** The words that can match; another one is refused, since it would make `count: 0` always true. */
+/** The words that can match. Others are refused, since with them `count: 0` would always be true. */
 export interface MatchableWords {
   api: Pick<Api, "operations" | "events">;
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */

@@ -28,14 +28,14 @@ export const JournalEntryBody = ClosedObject(
     }),
     sequence: Type.Integer({ minimum: 1, description: "Its position; the event's id in the stream" }),
     kind: Words(["request", "delivery"], {
-      description: "A request that came in, or an attempt to deliver an event",
+      description: "An incoming request, or an attempt to deliver an event",
     }),
     at: Timestamp({ description: "On the sandbox's clock" }),
     operation: Nullable(Type.String({ description: "Null if no operation has the path" })),
     method: Type.String(),
     path: Type.String({ description: "Without sandbox prefix and query" }),
     status: Type.Integer({ description: "0 if the client received none" }),
-    code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
+    code: Nullable(Type.String({ description: "For an error: its code in the catalogue" })),
     duration_ms: Type.Integer({ minimum: 0 }),
     principal: Nullable(Type.String({ description: "The id of the user who called" })),
     api_key: Nullable(Type.String({ description: "The id of the key" })),
@@ -81,7 +81,7 @@ export const JournalEntryBody = ClosedObject(
 );
 export type RenderedEntry = Static<typeof JournalEntryBody>;
 
-/** An entry with its secrets masked. Everything that leaves the journal passes here. */
+/** An entry with its secrets masked. All output of the journal uses this. */
 export function renderEntry(entry: JournalEntry): RenderedEntry {
   const { id, sequence, operation, method, status, code, duration_ms, principal, api_key, decision } = entry;
   return {

@@ -14,7 +14,7 @@ import { JournalEntryBody } from "./render-entry.ts";
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, history, undone } = JournalEntryBody.properties;
 
-/** A request without its messages, as lists show it: a tenth of the bytes. */
+/** A request without its messages, for lists: a tenth of the bytes. */
 export const RequestLine = ClosedObject(
   {
     ...{ id, seq, sequence, at, operation, method, path },
@@ -59,14 +59,15 @@ const AttemptLine = ClosedObject({
 export const LiveBody = ClosedObject(
   {
     begins: Type.Boolean({
-      description: "Earlier messages belong to another run of the server, or were cleared: drop them",
+      description:
+        "Earlier messages belong to another run of the server, or were cleared; the client drops them",
     }),
     requests: Type.Array(RequestLine, { description: "Oldest first" }),
     history: Type.Array(HistoryEntryBody, {
       description: "New entries, and changed ones, for example with `undone`",
     }),
     attempts: Type.Array(AttemptLine, {
-      description: "Of delivery attempts: how long each waited for its answer",
+      description: "For delivery attempts: how long each waited for its answer",
     }),
     dropped: Type.Integer({
       minimum: 0,
@@ -77,9 +78,9 @@ export const LiveBody = ClosedObject(
 );
 export type LiveBody = Static<typeof LiveBody>;
 
-/** Identifies the timeline: an earlier process, or a deleted sandbox of the same name, had another one. */
+/** Identifies the timeline, so that it is not confused with that of an earlier process or of a deleted sandbox of the same name. */
 const tags = new WeakMap<Journal, string>();
-/** Entries in one message, so that a page can show those of a busy sandbox without a stall. */
+/** Maximum number of entries in one message, so that a page with a busy sandbox stays responsive. */
 const MAX_AT_ONCE = 250;
 
 /**
@@ -127,7 +128,7 @@ function isExchange(part: Part): part is JournalEntry {
   return "request_headers" in part;
 }
 
-/** Parts that were added or changed since, in that order; at most `MAX_AT_ONCE`. */
+/** Parts that were added or changed since then, in that order; at most `MAX_AT_ONCE`. */
 function newParts(timeline: Timeline, sent: Sent): Part[] {
   const parts: Part[] = [];
   for (const { exchange, change } of timeline.entries) {

@@ -121,14 +121,14 @@ describe("in which order they came", () => {
     [[M, D], [M, R, D], true, undefined],
     [[M, D], [M, M, D], true, undefined],
     [[M, M, D], [M, M, M, D], true, undefined],
-    [[D, M], [M, D], true, "step 2 of 2 is missing: nothing that it matches came behind req_2"],
-    [[D], [M], true, "step 1 of 1 is missing: nothing that it matches came"],
-    [[M, D, M], [M, D], true, "step 3 of 3 is missing: nothing that it matches came behind req_2"],
+    [[D, M], [M, D], true, "step 2 of 2 is missing: no entry that it matches exists after req_2"],
+    [[D], [M], true, "step 1 of 1 is missing: no entry that it matches exists"],
+    [[M, D, M], [M, D], true, "step 3 of 3 is missing: no entry that it matches exists after req_2"],
     [
       [M, D, M],
       [M, D, D, M],
       true,
-      "step 3 of 3 is missing: nothing that it matches came behind req_2; what came there instead is req_3",
+      "step 3 of 3 is missing: no entry that it matches exists after req_2; the next entry is req_3",
     ],
   ])("strict: %j of %j [interfaces 11]", (steps, operations, strict, why) => {
     const found = sequenced(steps, came(...operations), strict);
@@ -140,7 +140,7 @@ describe("in which order they came", () => {
     expect(sequenced([M, D, M], came(M, D, D, M))).toEqual({ ok: true, found: 3, nearest: [] });
     expect(sequenced([M, D, R], came(M, D, D, M))).toMatchObject({
       ...{ ok: false, found: 2 },
-      why: "step 3 of 3 is missing: nothing that it matches came behind req_2",
+      why: "step 3 of 3 is missing: no entry that it matches exists after req_2",
     });
   });
 

@@ -30,12 +30,14 @@ export const VerificationBody = ClosedObject(
     ok: Type.Boolean(),
     found: Type.Integer({
       minimum: 0,
-      description: "How many were found; of a sequence, how many of its steps in order",
+      description: "How many were found; for a sequence, how many of its steps in order",
     }),
     nearest: Type.Array(NearMissBody, {
       description: "If there are too few: the nearest entries, best first",
     }),
-    why: Type.Optional(Type.String({ description: "Of an unmet sequence: the first step without an entry" })),
+    why: Type.Optional(
+      Type.String({ description: "For a failed sequence: the first step without an entry" }),
+    ),
   },
   { $id: "Verification", examples: [{ ok: true, found: 1, nearest: [] }] },
 );
@@ -46,7 +48,7 @@ export type Verify = (entries: readonly JournalEntry[]) => Verification & { hope
 
 const MAX_MISSES = 5;
 
-/** An entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
+/** Returns an entry's differences from a match; undefined for an entry of the other kind (request or delivery). */
 type Compare = (entry: JournalEntry) => string[] | undefined;
 
 function comparing(match: EntryMatch, known: MatchableWords, prefix: string): Compare {
@@ -85,17 +87,19 @@ export function sequenceVerifier(
   const meets = (entry: JournalEntry, step: number) => steps[step]!(entry)?.length === 0;
   return (entries) => {
     const concerned = entries.filter((entry) => steps.some((_, step) => meets(entry, step)));
-    const run = strict ? strictRun(concerned, steps.length, meets) : looseRun(concerned, steps.length, meets);
+    const run = strict
+      ? findStepsWithoutGap(concerned, steps.length, meets)
+      : findStepsInOrder(concerned, steps.length, meets);
     if (run.length === steps.length) return { ok: true, found: run.length, nearest: [] };
     const last = run.at(-1);
     const later = last === undefined ? entries : entries.filter(({ sequence: at }) => at > last.sequence);
     const { misses } = compared(later, steps[run.length]!);
-    const after = last === undefined ? "came" : `came behind ${last.id}`;
+    const after = last === undefined ? "exists" : `exists after ${last.id}`;
     const between = strict
       ? concerned.find(({ sequence: at }) => last !== undefined && at > last.sequence)
       : undefined;
-    const instead = between === undefined ? "" : `; what came there instead is ${between.id}`;
-    const why = `step ${run.length + 1} of ${steps.length} is missing: nothing that it matches ${after}${instead}`;
+    const instead = between === undefined ? "" : `; the next entry is ${between.id}`;
+    const why = `step ${run.length + 1} of ${steps.length} is missing: no entry that it matches ${after}${instead}`;
     return { ok: false, found: run.length, nearest: findNearest(misses), why };
   };
 }
@@ -103,14 +107,14 @@ export function sequenceVerifier(
 type Meets = (entry: JournalEntry, step: number) => boolean;
 
 /** The earliest entry for each step, in order, up to the first step without one. */
-function looseRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+function findStepsInOrder(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
   const run: JournalEntry[] = [];
   for (const entry of entries) if (run.length < steps && meets(entry, run.length)) run.push(entry);
   return run;
 }
 
 /** The longest of the runs without a gap. */
-function strictRun(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
+function findStepsWithoutGap(entries: readonly JournalEntry[], steps: number, meets: Meets): JournalEntry[] {
   let longest: JournalEntry[] = [];
   for (let from = 0; from < entries.length && longest.length < steps; from++) {
     const next = entries.slice(from, from + steps);
@@ -138,7 +142,7 @@ function compared(entries: readonly JournalEntry[], compare: Compare): { found: 
   return { found, misses };
 }
 
-/** Nearest first; of equals the newest, which is the one just tried. */
+/** Nearest first; among equals the newest, which is most likely the one just tried. */
 function findNearest(misses: Miss[]): NearMiss[] {
   misses.sort(
     (a, b) => distance(a.differences) - distance(b.differences) || b.entry.sequence - a.entry.sequence,
@@ -146,7 +150,7 @@ function findNearest(misses: Miss[]): NearMiss[] {
   return misses.slice(0, MAX_MISSES).map(nearMiss);
 }
 
-/** Another operation is farther away than the right one with a wrong body. */
+/** Counts differences; another operation weighs more than a wrong body. */
 function distance(differences: readonly string[]): number {
   return differences.reduce((sum, text) => sum + (/^(operation|path|event) is/.test(text) ? 3 : 1), 0);
 }

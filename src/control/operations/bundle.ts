@@ -7,7 +7,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "bundle.make",
     route: "POST S/bundle",
-    summary: "Export what happened to the sandbox as one file for `understudy replay`",
+    summary: "Export the sandbox's requests and changes as one file for `understudy replay`",
     description:
       "Contains the fixture, seed, clock, settings and scenarios, and in order the requests, the control calls that changed something, and the answers. Credentials are replaced by placeholders, so masking loses nothing.",
     reads: true,
@@ -22,7 +22,7 @@ export const BUNDLE_OPERATIONS: readonly ControlOperation[] = [
           "start it with `understudy start`",
         );
       }
-      // Waits for deliveries in progress, so that each is complete; one that takes too long is left out.
+      // Waits for deliveries in progress, so that each is complete; leaves out one that takes too long.
       await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
       const { makeBundle } = await import("../../tools/bundle/make-bundle.ts");
       try {

@@ -14,10 +14,10 @@ const timer = {
 };
 export const RanTimerBody = ClosedObject(
   { at: Timestamp({ description: "When it became due" }), ...timer },
-  { $id: "RanTimer", description: "Something that became due and ran" },
+  { $id: "RanTimer", description: "A timer that became due and ran" },
 );
 const Ran = Type.Array(RanTimerBody, {
-  description: "Timers that became due on the way, in due order, listed once they have finished",
+  description: "Timers that became due meanwhile, in due order, once they have finished",
 });
 
 export const ClockChangeBody = ClosedObject(
@@ -37,7 +37,9 @@ export const AdvanceInput = ClosedObject(
         }),
       ),
     ),
-    to: Type.Optional(Type.String({ title: "an ISO 8601 timestamp", description: "An instant to go to" })),
+    to: Type.Optional(
+      Type.String({ title: "an ISO 8601 timestamp", description: "The instant to advance to" }),
+    ),
     next: Type.Optional(
       Type.Unsafe<true>({ const: true, description: "To the next pending timer; does not move without one" }),
     ),
@@ -60,7 +62,7 @@ export const AdvancedBody = ClosedObject(
 
 export const PendingBody = ClosedObject(
   { due_at: Timestamp(), ...timer },
-  { $id: "PendingTimer", description: "Something that will become due" },
+  { $id: "PendingTimer", description: "A pending timer" },
 );
 
 export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
@@ -147,7 +149,7 @@ function readTarget({ by, to }: Static<typeof AdvanceInput>): AdvanceTarget {
   return (now) => now + duration;
 }
 
-/** Converts the world's refusals of an instant in the past, or beyond the calendar, to a 422 for the field. */
+/** Converts a refusal of an instant in the past, or beyond the calendar, to a 422 for the field. */
 async function forwardOnly(
   world: World,
   asked: { field: string; value: unknown },

@@ -13,11 +13,11 @@ import { type ControlOperation, operation, sandboxParams, toList } from "../oper
 import { Problem, quoted, unknownWord, unprocessable, WHERE } from "../problem.ts";
 
 const MAX_LISTED = 10_000;
-/** Attempts that one call begins. */
+/** Maximum number of attempts that one call begins. */
 const MAX_REDELIVERED = 1000;
 
 const Status = Words(["success", "failed", "pending"], {
-  description: "`failed` for good, or `pending` a retry",
+  description: "`pending`: a retry is due; `failed`: no more retries",
 });
 
 export const DeliveryQuery = ClosedObject({
@@ -56,7 +56,7 @@ export const RedeliverInput = ClosedObject(
 );
 
 /** @throws Problem 422 */
-export function chosenIn(
+export function listChosen(
   tx: Transaction,
   api: Pick<Api, "events">,
   { ids, all_failed, since, webhook, again }: Static<typeof RedeliverInput>,
@@ -182,7 +182,7 @@ export const DELIVERY_OPERATIONS: readonly ControlOperation[] = [
     success: { status: 200, schema: ListOf(ListedDelivery) },
     async handle({ body, sandbox: { api, world }, signal }) {
       const { chosen, attempts } = world.transact((tx) => {
-        const chosen = chosenIn(tx, api, body);
+        const chosen = listChosen(tx, api, body);
         const attempts = chosen.map(({ delivery_id, webhook_id }) => {
           const id = tx.newId("redelivery_");
           const again = body.again === true ? { again: true } : {};

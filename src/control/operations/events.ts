@@ -40,7 +40,7 @@ type Trigger = Static<typeof TriggerInput>;
 export const TriggeredBody = ClosedObject(
   {
     deliveries: Type.Array(ClosedObject({ ...DeliveryBody.properties, webhook_id: Type.String() }), {
-      description: "One for each webhook that receives it, as it is after its first attempt",
+      description: "One for each webhook that receives it, after its first attempt",
     }),
   },
   {
@@ -88,7 +88,7 @@ export const EVENT_OPERATIONS: readonly ControlOperation[] = [
       return {
         deliveries: ids.flatMap((id) => {
           const delivery = present.get(deliveries, id);
-          // A webhook that was disabled or deleted meanwhile gets no first attempt, and has no such delivery.
+          // A webhook that was disabled or deleted meanwhile has no such delivery.
           return delivery ? [{ ...renderDelivery(delivery, present), webhook_id: delivery.webhook_id }] : [];
         }),
       };
@@ -117,7 +117,7 @@ function createEvent(
         })
       : eventData(event, subject, tx);
   requireKnownFields(event, trigger.data ?? {});
-  return { event: event.name, organization_id, data: merged(data, trigger.data ?? {}) };
+  return { event: event.name, organization_id, data: mergeFields(data, trigger.data ?? {}) };
 }
 
 function requireEvent(name: string, api: Api): AnyEvent {
@@ -177,8 +177,8 @@ function requireKnownFields({ name: event, data: fields }: AnyEvent, data: Recor
   }
 }
 
-/** Objects merge, everything else replaces. The names were checked, so none of them is `__proto__`. */
-function merged(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+/** Merges objects; replaces everything else. The names were checked, so none is `__proto__`. */
+function mergeFields(base: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
   const result = { ...base };
   for (const [name, value] of Object.entries(over)) {
     const below = result[name];

@@ -25,7 +25,7 @@ export const ExplainInput = ClosedObject(
     ),
     method: OptionalText("In any case", { minLength: 1 }),
     path: OptionalText("Without host and sandbox prefix; a query may follow", { minLength: 1 }),
-    principal: OptionalText("A user id: calls with the first key of theirs that may be used"),
+    principal: OptionalText("A user id; the request has the user's first usable key"),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     query: Type.Optional(Type.Record(Type.String(), Scalar)),
     body: Type.Optional(Type.Unknown({ description: "Sent as JSON" })),
@@ -66,15 +66,14 @@ export const ExplanationBody = ClosedObject(
     operation: Nullable(Type.String({ description: "Null if no operation has the path" })),
     decision: Nullable(
       Type.String({
-        description:
-          "The step or rule that would decide, as in `X-Sandbox-Decision`; null if it cannot be known",
+        description: "The step or rule that would decide, as in `X-Sandbox-Decision`; null if unknown",
       }),
     ),
     status: Nullable(Type.Integer({ description: "0 if the client would receive none" })),
-    code: Nullable(Type.String({ description: "Of an error: its code in the catalogue" })),
+    code: Nullable(Type.String({ description: "For an error: its code in the catalogue" })),
     principal: Nullable(Type.String({ description: "The id of the user who would call" })),
     steps: Type.Array(StepWordBody, {
-      description: "All steps, in the order in which a request passes them",
+      description: "All steps of a request, in their order",
     }),
     rules: Type.Array(RuleWordBody, {
       description: "All active rules, in the order in which they are evaluated",
@@ -164,11 +163,11 @@ function readLine(asked: Asked, operations: readonly AnyOperation[]) {
     const is = "is not an operation of the emulated API";
     throw unknownWord("operation", id, { is, known: ids, where: WHERE.operations });
   }
-  return { method: found.method, ...filled(found, params) };
+  return { method: found.method, ...fillPath(found, params) };
 }
 
 /** Its path with the given parameters. @throws Problem 422 */
-function filled({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
+function fillPath({ id, path }: AnyOperation, params: Readonly<Record<string, string | number | boolean>>) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   for (const [name, value] of Object.entries(params)) {
     if (names.includes(name)) continue;

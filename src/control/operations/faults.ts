@@ -83,7 +83,7 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
   operation({
     id: "faults.clear",
     route: "DELETE S/faults",
-    summary: "Disarm all inline rules; scenarios stay as they are",
+    summary: "Disarm all inline rules; scenarios are unchanged",
     kind: "scenario",
     describeChange: () => ({ title: "All inline rules were disarmed." }),
     success: { status: 204 },

@@ -28,12 +28,12 @@ export const RewoundBody = ClosedObject(
   {
     ...SandboxBody.properties,
     restarted_uploads: Type.Array(Type.String(), {
-      description: "Half-finished uploads whose bytes are gone; they start again",
+      description: "Half-finished uploads that must start again, since their bytes are gone",
     }),
   },
   {
     $id: "Rewound",
-    description: "The sandbox as it was then",
+    description: "The sandbox after the rewind",
     examples: [{ ...(getExamples(SandboxBody)[0] as object), restarted_uploads: [] }],
   },
 );
@@ -88,7 +88,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       const to = body?.to ?? "before";
       const entry = requireEntry(sandbox, id);
       const states = requireStates(entry, "rewound to");
-      const restarted_uploads = restarted(sandbox, sandbox.rewind(states[to]));
+      const restarted_uploads = listRestartedUploads(sandbox, sandbox.rewind(states[to]));
       sandbox.recorder.recordRewind(change!, to === "before" ? states.start : states.end);
       return { ...renderSandbox(sandbox, site), restarted_uploads };
     },
@@ -116,7 +116,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
       let restarted_uploads: string[] = [];
       const made = await createOrDiscard({ server, site }, () => {
         const { fork, gone } = server.sandboxes.fork(sandbox, name, states[body.to ?? "before"]);
-        restarted_uploads = restarted(fork, gone);
+        restarted_uploads = listRestartedUploads(fork, gone);
         return fork;
       });
       return new Reply(201, { ...made, restarted_uploads });
@@ -143,7 +143,7 @@ export const TRAVEL_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** Uploads that still need bytes which were released. */
-function restarted({ world }: Sandbox, gone: readonly string[]): string[] {
+/** Lists uploads that need bytes which were released. */
+function listRestartedUploads({ world }: Sandbox, gone: readonly string[]): string[] {
   return gone.length === 0 ? [] : world.transact((tx) => restartUploads(tx, gone));
 }

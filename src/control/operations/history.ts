@@ -18,7 +18,7 @@ const Text = (description: string) => Type.Optional(Type.String({ minLength: 1, 
 
 export const HistoryQuery = ClosedObject({
   kind: Type.Optional(Words(HISTORY_KINDS, { description: "What did it" })),
-  subject: Text("The id of the record it is about"),
+  subject: Text("The id of the record that it is about"),
   cause: Text("The id of the entry that caused it, also through an advance of the clock"),
   ...NEWEST,
 });

@@ -34,7 +34,7 @@ const Within = Type.Optional(
     Type.Unsafe<string | number>({
       type: ["string", "number"],
       title: "a duration such as 5s",
-      description: "How long to wait, in wall-clock time, until it holds; `2m` at most",
+      description: "How long to wait until it is met, on the wall clock; at most `2m`",
     }),
   ),
 );
@@ -43,7 +43,7 @@ const CountExpectation = ClosedObject({ match: Match, count: Count, within: With
 const SequenceExpectation = ClosedObject({
   sequence: Type.Array(Match, { minItems: 1, maxItems: 100, description: "In this order" }),
   strict: Type.Optional(
-    Type.Boolean({ description: "Nothing else that any of them matches may come in between" }),
+    Type.Boolean({ description: "No other entry that one of the steps matches may be between them" }),
   ),
   within: Within,
 });
@@ -114,11 +114,11 @@ function requireWhole({ dropped }: Journal): void {
   throw conflict(
     "journal-incomplete",
     `The journal has lost ${pluralize(dropped, "entry", "entries")} to its bound, so nothing can be verified`,
-    "raise the setting journal_limit, or DELETE the journal before what is to be verified",
+    "raise the setting journal_limit, or DELETE the journal before the requests that you verify",
   );
 }
 
-/** Lost entries may have had any user, webhook and path. */
+/** After entries were lost, any user, webhook and path is possible. */
 function knownWords({ api, world, journal }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { api, present: undefined };
   const present = world.read();

@@ -7,7 +7,7 @@ import { ReceiverReportBody } from "../../tools/grader/report-body.ts";
 import { type ControlCall, type ControlOperation, operation } from "../operation.ts";
 import { Problem } from "../problem.ts";
 
-/** Longer waits than any client keeps a call open. */
+/** Longer than any client keeps a call open. */
 const MAX_SECONDS = 600;
 const Seconds = (description: string) => Type.Number({ minimum: 0, maximum: MAX_SECONDS, description });
 
@@ -40,7 +40,7 @@ export const ReceiverTestInput = ClosedObject(
     event: Type.Optional(
       typed(
         "EventName",
-        Type.String({ description: "The event of deliveries in checks for which any event will do" }),
+        Type.String({ description: "The event of deliveries in checks that work with any event" }),
       ),
     ),
     data: Type.Optional(
@@ -49,10 +49,10 @@ export const ReceiverTestInput = ClosedObject(
           "Values for fields of data, in every event that has them, such as a `user_id` that the receiver knows",
       }),
     ),
-    timeout_seconds: Type.Optional(Seconds("For each request; by default as deliveries, 30")),
+    timeout_seconds: Type.Optional(Seconds("Timeout of each request; by default 30, as for deliveries")),
     patience_seconds: Type.Optional(
       Seconds(
-        "How long a side effect may follow its answer, and the receiver may take to be up; by default 3",
+        "How long after its answer a side effect may come, and how long the receiver may take to start; by default 3",
       ),
     ),
     memory_seconds: Type.Optional(Seconds("After how long the first delivery is sent again; by default 12")),

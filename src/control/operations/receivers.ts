@@ -37,7 +37,7 @@ export const ReceiverInput = ClosedObject(
     leased: Type.Optional(
       Type.Boolean({
         description:
-          "Whether it is deleted, with the webhooks whose `receiver_id` names it, 5 s after its last client disconnected",
+          "Whether it is deleted 5 s after its last client disconnected, together with the webhooks whose `receiver_id` names it",
       }),
     ),
   },
@@ -223,7 +223,7 @@ export const RECEIVER_OPERATIONS: readonly ControlOperation[] = [
   }),
 ];
 
-/** A secret is never shown again; only whether the receiver has one of its own. */
+/** Shows whether the receiver has its own secret, but never the secret. */
 function renderReceiver(
   { sandbox, site }: Pick<ControlContext, "sandbox" | "site">,
   receiver: Receiver,

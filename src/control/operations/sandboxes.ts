@@ -26,12 +26,12 @@ export const FixtureInput = typed(
   Type.Unsafe<string | object>({
     type: ["string", "object"],
     title: "the name of a fixture or an inline one",
-    description: "The name of a fixture, or a fixture itself; files are read by the command line alone",
+    description: "The name of a fixture, or a fixture itself; only the command line reads files",
   }),
 );
 
 /**
- * interfaces 4: a fixture comes by name or as a value. A caller may not be allowed to read the server's disk, so only the
+ * interfaces 4: a fixture comes by name or as a value. Callers must not read the server's disk, so only the
  * command line and the configuration name files.
  * @throws Problem 422
  */

@@ -6,7 +6,7 @@ import { Router } from "./router.ts";
 
 /** The emulated API as a value: what a server, or one sandbox, answers. */
 export interface Api {
-  /** In the order of documents and lists. */
+  /** In the order in which documents and lists show them. */
   readonly resources: readonly Resource[];
   readonly operations: readonly AnyOperation[];
   /** All events that are sent to receivers: those that webhooks can subscribe to, and the test of 4.21. */

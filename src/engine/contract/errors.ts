@@ -256,7 +256,7 @@ export type DetailSource =
   /** The current time, as a timestamp. */
   | "now";
 
-/** By name. A list names parts of the request; `parameter` is the last parameter of its path (G27). */
+/** The sources of details, by name of the detail. A list names parts of the request; `parameter` is the last parameter of its path (G27). */
 export type Details = readonly string[] | Readonly<Record<string, DetailSource>> | "parameter";
 
 /** The same, with the source of each spelled out. */

@@ -42,7 +42,7 @@ export interface EventDeclaration<
   data: readonly F[];
   /** Values that the change gives its subject. */
   implies?: Readonly<Partial<Record<F, string | boolean>>>;
-  /** Its subject has just been created; subjects of other events exist already. */
+  /** Whether the event is about a new subject. */
   fresh?: true;
 }
 

@@ -79,7 +79,7 @@ export interface DateSpan {
 }
 
 /**
- * The span that `start_date` and `end_date` ask for, open where one is missing (G28).
+ * The span that `start_date` and `end_date` ask for, open if one is missing (G28).
  * @throws ApiError INVALID_INPUT for `start_date` when it lies after the end
  */
 export function dateSpan<N extends string = "start_date" | "end_date">(

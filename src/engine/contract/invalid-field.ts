@@ -36,7 +36,7 @@ function toMessage({ keyword, params, message }: ErrorObject, value: unknown): s
   return message ?? "is invalid";
 }
 
-/** A format of ajv, as a message says it. */
+/** The name of an ajv format in messages. */
 export function formatInWords(format: string, value: unknown): string {
   if (format === "email") return "an e-mail address such as ada@example.test";
   if (format === "uri") return "an absolute URL such as https://app.example.test";

@@ -57,7 +57,7 @@ export interface Input<P = unknown, Q = unknown, B = unknown> {
  */
 export interface Call<P = unknown, Q = unknown, B = unknown> extends Input<P, Q, B> {
   files: Readonly<Record<string, ReceivedFile>>;
-  /** Absent only where the operation declares `credentials: false`. */
+  /** Absent only if the operation declares `credentials: false`. */
   principal: Principal;
   world: Transaction;
   /** The `Api` of its sandbox, which this file cannot name. */
@@ -87,7 +87,7 @@ export type BodySpec<B extends TSchema = TSchema> =
       kind: "json";
       schema: B;
       optional?: boolean;
-      /** Largest size in bytes, where the API has another bound than usual. */
+      /** Maximum size in bytes, if it differs from the usual one. */
       limit?: number;
       /** The schema documents it; the handler validates, because it can say more than a schema. */
       validated?: "by handler";
@@ -107,7 +107,7 @@ export interface FileSpec {
 
 export interface Success<S extends TSchema = TSchema> {
   status: number;
-  /** JSON of this schema; absent where there is no body or it is not JSON. */
+  /** JSON of this schema; absent if there is no body or it is not JSON. */
   schema?: S;
   /**
    * Schemas by the values of a path parameter, if it selects one of several. `schema` is then any of them; `otherwise`
@@ -136,10 +136,10 @@ export interface Declaration<
 > {
   /** interfaces 9; also the OpenAPI operationId and the start of its tests' titles. */
   id: string;
-  /** The section, or the gap where the specification shows no endpoint. */
+  /** The section, or the gap if the specification shows no endpoint. */
   section: string;
   method: Method;
-  /** With `{parameters}` in braces, from the version prefix on. */
+  /** The path from the version prefix on, with `{parameters}` in braces. */
   path: string;
   summary: string;
   description?: string;
@@ -179,7 +179,7 @@ export interface Operation<
   credentials?: boolean;
   /** For a credential in the body (G01): identifies the caller once the body is validated. */
   identify?: (call: Call<Static<P>, Static<Q>, Static<B>>) => Identity;
-  /** Whether spending limits are checked before it (G04: 4.19 alone). */
+  /** Whether spending limits are checked before it (G04: only 4.19). */
   billable?: boolean;
   /**
    * A code with several reasons is listed once for each, the likeliest first. Codes of credentials, rate, validation
@@ -210,7 +210,7 @@ export interface Operation<
     query: Record<string, unknown>;
     unknown: readonly string[];
   };
-  /** A refusal in another form than the envelopes; undefined: as the envelope says. */
+  /** Renders a refusal in another form than the envelopes; undefined: in the envelope. */
   renderError?: (
     error: RenderedError,
     context: ErrorContext,

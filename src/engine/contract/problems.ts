@@ -108,7 +108,7 @@ export const PROBLEM_TYPE = "urn:understudy:problem:";
 
 const Whole = () => Type.Integer({ minimum: 0 });
 
-/** One thing that is wrong in a fixture, scenario or rule. */
+/** One problem of a fixture, scenario or rule. */
 const Place = ClosedObject({
   file: Type.String(),
   line: Type.Integer({ minimum: 0, description: "From 1; 0 if the document has no text" }),

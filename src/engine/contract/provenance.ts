@@ -72,7 +72,7 @@ export function assumedPlace(operation: Declared, pointer: string, fact: Fact = 
 }
 
 export interface AssumedPart {
-  /** Such as `status` or `/color`. */
+  /** The name or pointer of the part, such as `status` or `/color`. */
   part: string;
   assumption: string;
 }

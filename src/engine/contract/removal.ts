@@ -3,7 +3,7 @@ import type { Transaction } from "../state/transaction.ts";
 import { type Referral, referencesIn, visitReferences } from "./references.ts";
 
 /** The records of one collection that are to be removed. */
-interface Gone {
+interface RemovedRecords {
   collection: AnyCollection;
   ids: ReadonlySet<string>;
 }
@@ -14,7 +14,7 @@ interface Gone {
  * caller emits events and writes log entries.
  */
 export function removeWithDependents(tx: Transaction, collection: AnyCollection, id: string): void {
-  const levels: Gone[] = [{ collection, ids: new Set([id]) }];
+  const levels: RemovedRecords[] = [{ collection, ids: new Set([id]) }];
   for (let level = levels.shift(); level !== undefined; level = levels.shift()) {
     for (const each of level.ids) tx.remove(level.collection, each);
     for (const dependent of tx.collections()) {
@@ -26,7 +26,7 @@ export function removeWithDependents(tx: Transaction, collection: AnyCollection,
 }
 
 /** Removes map entries; returns the ids of the records that must be removed as a whole. */
-function dropDependents(tx: Transaction, dependent: AnyCollection, gone: Gone): Set<string> {
+function dropDependents(tx: Transaction, dependent: AnyCollection, gone: RemovedRecords): Set<string> {
   const ids = new Set<string>();
   for (const record of listHolders(tx, dependent, gone)) {
     const referrals = referralsTo(dependent, record, gone);
@@ -40,7 +40,11 @@ function dropDependents(tx: Transaction, dependent: AnyCollection, gone: Gone): 
   return ids;
 }
 
-function referralsTo({ schema }: AnyCollection, record: StoredRecord, { collection, ids }: Gone): Referral[] {
+function referralsTo(
+  { schema }: AnyCollection,
+  record: StoredRecord,
+  { collection, ids }: RemovedRecords,
+): Referral[] {
   const found: Referral[] = [];
   visitReferences(schema, record, (referral) => {
     const { reference, id } = referral;
@@ -50,7 +54,11 @@ function referralsTo({ schema }: AnyCollection, record: StoredRecord, { collecti
 }
 
 /** All records that may name one of those: from the index of the field, if the collection has one. */
-function listHolders(tx: Transaction, dependent: AnyCollection, gone: Gone): Iterable<StoredRecord> {
+function listHolders(
+  tx: Transaction,
+  dependent: AnyCollection,
+  gone: RemovedRecords,
+): Iterable<StoredRecord> {
   const fields = fieldsNaming(dependent, gone.collection.name);
   const [field] = fields;
   if (fields.length !== 1 || field === undefined) return tx.all(dependent);

@@ -59,8 +59,8 @@ export interface FixtureReader {
     report: (path: readonly (string | number)[], message: string) => void,
   ) => void;
   /**
-   * By key: the fields, other than its id, of a record that a number stands for. Called once for all records of the
-   * list, with the lists that exist by then.
+   * By key of the fixture: creates the fields, except the id, of records that a number asks for. Called once
+   * for all records of the list, with the lists that exist by then.
    */
   numbered?: Readonly<Record<string, (lists: NumberedLists) => (position: number) => object>>;
   seed: (fixture: FixtureData, base: BaseBuilder) => void;
@@ -116,7 +116,7 @@ export interface StateActor {
  * a real change. Errors are thrown as `ApiError` with `details.field`.
  */
 export interface StateRules<R extends StoredRecord> {
-  /** The record's public form, where converting `Instant()` fields is not enough. */
+  /** The record's public form, if converting `Instant()` fields is not enough. */
   toPublic?: (record: R, world: WorldReader) => object;
   /** The inverse, for the given fields only. */
   fromPublic?: (fields: Record<string, unknown>, world: WorldReader) => Partial<R>;

@@ -39,18 +39,18 @@ export type WriteOutcome = "written" | "gap" | "excess" | "gone";
 
 /** Bytes of uploads that are not files yet, on disk. A blob exists from its first byte on. */
 export interface ByteStore {
-  /** Bytes held. */
+  /** Number of stored bytes. */
   size(blob: string): number;
-  /** Checksum of the bytes held, in the notation of Google Cloud Storage. */
+  /** Checksum of the stored bytes, in the notation of Google Cloud Storage. */
   crc32c(blob: string): string;
-  /** The digest of the bytes held, in base64. */
+  /** The digest of the stored bytes, in base64. */
   digest(blob: string, algorithm: FileDigest): Promise<string>;
   /** @throws ApiError PAYLOAD_TOO_LARGE when this number of bytes would not fit */
   requireRoom(bytes: number): void;
   /**
    * Writes a stream of bytes that belong at `start`, up to `end` at most. Bytes that are stored already are skipped; a
    * start beyond them is a gap and writes nothing; a stream longer than `end` is an excess and leaves the blob as it
-   * was. Writers of one blob take turns. Bytes that arrived before the stream broke off are stored.
+   * was. Writes of one blob run one after the other. Bytes that arrived before the stream broke off are stored.
    * @throws ApiError PAYLOAD_TOO_LARGE when the sandbox's share of the disk is full
    */
   write(

@@ -3,7 +3,7 @@ import type { Transaction } from "../state/transaction.ts";
 import type { FactoryContext } from "./factory.ts";
 import type { Settings } from "./settings.ts";
 
-/** A state call creates its record within its transaction; the record begins at the sandbox's now. */
+/** A state call creates its record within its transaction; the record begins at the sandbox's current time. */
 export class StateContext implements FactoryContext {
   readonly past = false;
   readonly now: number;

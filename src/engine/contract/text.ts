@@ -42,19 +42,19 @@ export function lostEntries(count: number, which?: string): string {
 }
 
 /** Characters that control a terminal, or reverse its text. */
-const STEERING = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
-/** The same but for line ends and tabs. */
-const STEERING_IN_LINES =
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** The same without line ends and tabs. */
+const CONTROLS_IN_LINES =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /** Makes a name, a header or a line of a file safe for a terminal: its author must not control the terminal. */
 export function printable(text: string): string {
-  return text.replaceAll(STEERING, escaped);
+  return text.replaceAll(CONTROLS, escaped);
 }
 
 /** The same for a text of several lines. Colours are removed too, since they can hide text. */
 export function printableLines(text: string): string {
-  return text.replaceAll(STEERING_IN_LINES, escaped);
+  return text.replaceAll(CONTROLS_IN_LINES, escaped);
 }
 
 /** JSON on one line, or indented. Control characters that JSON allows are escaped too; parsing gives the same value. */
@@ -69,7 +69,7 @@ function escaped(character: string): string {
 /** Whether a header that takes one value was sent several times, which HTTP joins with commas. */
 export const wasRepeated = (value: string): boolean => value.includes(",");
 
-/** Windows-1252 from 0x80 on, where it departs from Latin-1. Node 20 decodes these as Latin-1 (nodejs/node#56542). */
+/** Windows-1252 from 0x80 on, as far as it differs from Latin-1. Node 20 decodes these as Latin-1 (nodejs/node#56542). */
 const WESTERN = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 /** Completes what a `TextDecoder` of Windows-1252 has decoded. */

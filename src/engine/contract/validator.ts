@@ -22,7 +22,7 @@ let ajv: Ajv2020 | undefined;
 const compiled = new WeakMap<object, ValidateFunction>();
 const provided = new WeakMap<object, () => ValidateFunction>();
 
-/** Gives a schema a validator that is made elsewhere, on first use: schemas of one document share their parts. */
+/** Sets the validator of a schema, which is created on first use: schemas of one document share their parts. */
 export function provideValidator(schema: object, make: () => ValidateFunction): void {
   provided.set(schema, make);
 }

@@ -15,7 +15,7 @@ const MAX_ERRORS = 200;
 export function checkDocument(document: UserDocument, validate: ValidateFunction): DocumentProblem[] {
   if (validate(document.value) === true) return [];
   const problems = new Map<string, DocumentProblem>();
-  for (const error of diagnose(document.value, validate).filter(isTelling).slice(0, MAX_ERRORS)) {
+  for (const error of diagnose(document.value, validate).filter(isInformative).slice(0, MAX_ERRORS)) {
     const problem = problemAt(document, describeError(error, document.value));
     problems.set(`${problem.line}:${problem.column}:${problem.message}`, problem);
   }
@@ -26,7 +26,7 @@ export function checkDocument(document: UserDocument, validate: ValidateFunction
 const SUMMARIES = ["if", "anyOf", "oneOf"];
 
 // The problems of a key's name are summed up by `propertyNames`.
-function isTelling({ keyword, propertyName }: ErrorObject): boolean {
+function isInformative({ keyword, propertyName }: ErrorObject): boolean {
   return !SUMMARIES.includes(keyword) && propertyName === undefined;
 }
 
@@ -58,8 +58,8 @@ const thoroughValidators = new WeakMap<object, ValidateFunction | null>();
 /**
  * Every error of a value that a validator refused, in a form fit for messages: with the schema and the data at
  * fault, and with `anyOf` and `oneOf` reduced to the branch that was most likely meant. The schema is compiled a
- * second time for it, once, so that the validator itself may stay lean and stop at the first error. Of unions that
- * are not met, only the first MAX_ERRORS are reported.
+ * second time for it, once, so that the validator itself may stay lean and stop at the first error. Only the
+ * first MAX_ERRORS unions that fit no branch are reported.
  */
 export function diagnose(value: unknown, validate: ValidateFunction): readonly ErrorObject[] {
   const thorough = thoroughValidator(validate.schema);

@@ -26,7 +26,7 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   return first + third > second + fourth ? "utf-16be" : "utf-16le";
 }
 
-/** Whether it is UTF-8 without control characters other than zero; they are halves of Greek, Russian or Arabic. */
+/** Whether it is UTF-8 without control characters other than zero: others are halves of UTF-16 characters, for example Greek ones. */
 function isPlain(bytes: Uint8Array): boolean {
   if (bytes.some((byte) => (byte > 0 && byte < 8) || (byte > 13 && byte < 32))) return false;
   try {
@@ -93,7 +93,7 @@ function withoutCutCharacter(bytes: Uint8Array, end: number, encoding: TextEncod
   return new TextEncoder().encode(whole).length;
 }
 
-/** In Western European text most letters beyond ASCII are alone between ASCII ones. */
+/** In Western European text, most non-ASCII letters stand between ASCII ones. */
 function isWestern(bytes: Uint8Array): boolean {
   let [alone, all] = [0, 0];
   for (const [at, byte] of bytes.entries()) {

@@ -1,6 +1,6 @@
 import { printable } from "../contract/text.ts";
 
-/** One thing that is wrong in a document. `line` and `column` count from 1; `line` 0 means the value came without a text. */
+/** One problem of a document. `line` and `column` count from 1; `line` 0 means that the value has no text. */
 export interface DocumentProblem {
   file: string;
   line: number;
@@ -56,7 +56,7 @@ export class DocumentError extends Error {
     return this.problems.map(formatProblem).join("\n");
   }
 
-  /** As `format`, each problem followed by a frame of the lines around it; for terminals. */
+  /** Like `format`, with a frame of the surrounding lines after each problem; for terminals. */
   formatWithFrames(): string {
     const lines = this.#text?.split("\n") ?? [];
     return this.problems

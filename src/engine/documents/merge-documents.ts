@@ -109,7 +109,7 @@ export function layeredDocument(layers: readonly [UserDocument, ...UserDocument[
   };
 }
 
-/** @throws DocumentError when there are problems; frames are shown where one text holds them all */
+/** @throws DocumentError if there are problems; frames are shown if all problems are in one text */
 export function refuse(document: LayeredDocument, problems: readonly DocumentProblem[]): void {
   if (problems.length === 0) return;
   const file = problems[0]!.file;

@@ -142,7 +142,7 @@ export function problemAt(document: UserDocument, details: ProblemDetails): Docu
   return hint === undefined ? problem : { ...problem, hint };
 }
 
-/** @throws DocumentError when there are problems; its frames show the document's text. */
+/** @throws DocumentError if there are problems; its frames show the document's text. */
 export function throwProblems(document: UserDocument, problems: readonly DocumentProblem[]): void {
   if (problems.length > 0) throw new DocumentError(problems, document.text);
 }

@@ -174,7 +174,7 @@ function listed(words: readonly string[], last: "and" | "or"): string {
   return `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
 }
 
-/** One branch of an `anyOf` or `oneOf` with its errors; none: it fits. */
+/** One branch of an `anyOf` or `oneOf` with its errors; no errors: it fits. */
 export interface Branch {
   schema: unknown;
   errors: readonly ErrorObject[];

@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** A value that begins with `#` is a comment, which hides the end of its map or list in braces. */
 const HIDDEN_END = /[{[][^\n}\]#]{0,200}[ \t]#\S/;
-/** Characters that are searched for one; a hostile text must not take long. */
+/** Maximum number of characters that are searched, since a hostile text must not take long. */
 const SEARCHED = 65_536;
 
 export function syntaxMessage(code: string, message: string, text: string): string {
@@ -34,7 +34,7 @@ function inWords(code: string, message: string, text: string): string {
   return WORDS[code] ?? lowerFirst(message);
 }
 
-/** By a part of the parser's message about a character that is missing. */
+/** Advice by a part of the parser's message about a missing character. */
 const MISSING: readonly (readonly [RegExp, string])[] = [
   [/Missing , /, "a comma is missing before this entry"],
   [/Missing closing "/, 'a text that begins with " is never closed'],

@@ -48,10 +48,10 @@ export const OWN_FILE_LIMITS: DocumentLimits = {
   maxValues: 4_000_000,
 };
 
-/** Keys that reach an object's prototype when a value is merged or copied; no document may carry them. */
+/** Keys that reach an object's prototype when a value is merged or copied; documents must not contain them. */
 export const DANGEROUS_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** A fault in a text, placed by the offset of its first character. */
+/** A syntax problem, with the offset of its first character. */
 export interface SyntaxProblem {
   offset: number;
   message: string;

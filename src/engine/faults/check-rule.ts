@@ -202,7 +202,7 @@ export function nearestPath(path: string, operations: readonly AnyOperation[]): 
   );
 }
 
-/** A template with the parts of a path where it has parameters, so that only what is fixed can differ. */
+/** A template with its parameters replaced by the parts of a path, so that only its fixed parts can differ. */
 function filledIn(template: string, path: string): string {
   const parts = path.split("/");
   return template

@@ -111,7 +111,7 @@ export class RequestFaults {
 
   /**
    * interfaces 3: the first rule of the scenario that matches applies to this one request, whatever its schedule and lease
-   * are; the rules in force are not evaluated.
+   * are; the active rules are not evaluated.
    * @throws RefusedOverride
    */
   private byScenario(

@@ -8,8 +8,8 @@ import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { codeForStatus } from "./effects/error.ts";
 
 /**
- * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits for
- * the body only where the details need ids from it.
+ * Makes the effect of a plan on this request. `answer` replaces the plan's own, as an entry of a sequence does. Waits
+ * for the body only if the details need ids from it.
  */
 export function toEffect(
   plan: EffectPlan,
@@ -27,7 +27,7 @@ export function toEffect(
   return onWire(toAnswer(resolved, facts, spending));
 }
 
-/** A bare 4xx is what the operation answers with that status. */
+/** A bare 4xx means the operation's first code with that status. */
 function resolveCode(answer: AnswerPlan, { operation }: FaultFacts): AnswerPlan {
   if (answer.kind === "code" || answer.body !== undefined || answer.status < 400 || answer.status >= 500)
     return answer;

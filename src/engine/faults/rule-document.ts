@@ -181,7 +181,7 @@ export function scenarioSchemaText({ operations, events }: Pick<Api, "operations
     event: events.map(({ name }) => name),
     error: Object.keys(CATALOGUE),
   };
-  // `x-type` is for the library's types alone.
+  // `x-type` is only for the library's types.
   const plain = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
   const schema = withExamples(JSON.parse(plain) as Json, words);
   return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;

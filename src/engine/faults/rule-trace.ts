@@ -46,7 +46,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     return this.requests.after(facts);
   }
 
-  /** Every rule in force, in order of precedence; call it when the dry run is over. */
+  /** Every active rule, in order of precedence; to be called after the dry run. */
   report(): RuleReport[] {
     return this.rules.map((armed) => {
       const { triggers, why } = this.outcomes.get(armed) ?? {

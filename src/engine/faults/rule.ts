@@ -75,7 +75,7 @@ export function readRule(document: RuleDocument, id: string, all: readonly AnyOp
   };
 }
 
-/** interfaces 6: where the operation never answers the code, the rule passes, unless it is forced. */
+/** interfaces 6: if the operation never answers the code, the rule does not apply, unless it is forced. */
 export function answers(operation: AnyOperation, answer: AnswerPlan | undefined): boolean {
   if (answer?.kind !== "code" || answer.forced || operation === UNDECLARED_OPERATION) return true;
   return documentedCodes(operation).has(answer.code);
@@ -107,14 +107,14 @@ interface Progress {
   counted: Record<string, number>;
   /** Milliseconds since 1970 on the sandbox's clock at which its lease ends. */
   due: number | undefined;
-  /** The lease has ended by time. */
+  /** Whether the lease has ended by time. */
   expired: boolean;
 }
 
 /** The schedule's decision on one call. */
 export interface Decision {
   triggers: boolean;
-  /** For a sequence: what its entry answers. */
+  /** For a sequence: the answer of its entry. */
   entry: AnswerPlan | undefined;
   /** For the journal. */
   why: string;

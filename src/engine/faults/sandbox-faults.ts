@@ -23,7 +23,7 @@ export class RuleExists extends Error {
 }
 
 export interface FaultParts extends RequestFaultParts {
-  /** Active in every sandbox, after all other rules, and cannot be switched off. */
+  /** Rules that are active in every sandbox, after all others, and cannot be switched off. */
   base: readonly Rule[];
 }
 
@@ -69,11 +69,11 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     return [...this.active.keys()];
   }
 
-  get inForce(): string {
+  get activeState(): string {
     return [...this.scenarios, ...this.inlineRules.map(({ key }) => key)].join("\n");
   }
 
-  /** All rules in force, in order of precedence: inline rules before those of scenarios (interfaces 3). */
+  /** All active rules, in order of precedence: inline rules before those of scenarios (interfaces 3). */
   get rules(): readonly ArmedRule[] {
     return [...this.inlineRules, ...[...this.active.values()].flat(), ...this.base];
   }
@@ -95,7 +95,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     const before = this.active;
     this.replace({
       active: new Map(
-        scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.fitted(rules), name)]),
+        scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.readForSandbox(rules), name)]),
       ),
     });
     if (first) this.first = this.scenarios;
@@ -106,7 +106,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   renew({ name, rules }: Scenario): void {
     const before = this.active.get(name);
     if (before === undefined) return;
-    const renewed = this.fitted(rules).map(
+    const renewed = this.readForSandbox(rules).map(
       (rule) => before.find((old) => isSameRule(old.rule, rule)) ?? new ArmedRule(rule, name),
     );
     this.replace({ active: new Map([...this.active, [name, renewed]]) });
@@ -148,7 +148,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   followApi(): void {
     const refit = (armed: readonly ArmedRule[]) =>
-      armed.map(({ rule, source, progress }) => new ArmedRule(fit(rule, this.sandbox.api), source, progress));
+      armed.map(
+        ({ rule, source, progress }) => new ArmedRule(readFor(rule, this.sandbox.api), source, progress),
+      );
     this.inlineRules = refit(this.inlineRules);
     this.active = new Map([...this.active].map(([name, armed]) => [name, refit(armed)]));
     this.base = refit(this.base);
@@ -188,7 +190,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.first = first.filter((name) => scenarios.has(name));
     this.inlineRules = arm(rules, INLINE, progress);
     this.active = new Map(
-      found.map((name) => [name, arm(this.fitted(scenarios.lastGood(name).rules), name, progress)]),
+      found.map((name) => [name, arm(this.readForSandbox(scenarios.lastGood(name).rules), name, progress)]),
     );
     this.base = arm(base, BASE, progress);
     this.leases.settle(this.rules);
@@ -279,10 +281,10 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     else this.parts.scenarios.release(this);
   }
 
-  /** Scenarios are read for the server's operations. */
-  private fitted(rules: readonly Rule[]): readonly Rule[] {
+  /** Rules of scenarios refer to the server's operations; a sandbox with its own needs them read again. */
+  private readForSandbox(rules: readonly Rule[]): readonly Rule[] {
     const { own, api } = this.sandbox;
-    return own.length === 0 ? rules : rules.map((rule) => fit(rule, api));
+    return own.length === 0 ? rules : rules.map((rule) => readFor(rule, api));
   }
 
   private freeId(): string {
@@ -302,8 +304,8 @@ function arm(rules: readonly Rule[], source: string, progress: FaultState["progr
   return rules.map((rule) => new ArmedRule(rule, source, progress[`${source}/${rule.id}`]));
 }
 
-/** The rule for the operations of an API. */
-function fit({ document, id }: Rule, { operations }: Api): Rule {
+/** Returns the rule, read for the operations of an API. */
+function readFor({ document, id }: Rule, { operations }: Api): Rule {
   return readRule(document, id, operations);
 }
 

@@ -41,9 +41,9 @@ export interface ScenarioNames {
 
 /** A sandbox in which scenarios are active. */
 export interface ScenarioUser {
-  /** The names of those that are. */
+  /** The names of its active scenarios. */
   readonly scenarios: readonly string[];
-  /** One of them was edited. */
+  /** Called when one of them was edited. */
   renew(scenario: Scenario): void;
 }
 
@@ -55,7 +55,7 @@ export interface ScenarioSource {
   lastGood(name: string): Scenario;
   has(name: string): boolean;
   readonly recentNames: ScenarioNames;
-  /** Reports edits of what is active in `user` now, until `release`; call it again when that changes. */
+  /** Reports edits of the scenarios that are active in `user`, until `release`; call it again when they change. */
   use(user: ScenarioUser): void;
   release(user: ScenarioUser): void;
 }
@@ -65,7 +65,7 @@ export const MAX_SCENARIO_BYTES = 2 * 1024 * 1024;
 
 export interface ScenarioText {
   text: string;
-  /** As messages show it. */
+  /** The form for messages. */
   shown: string;
   /** The real path. */
   file: string;

@@ -7,7 +7,7 @@ import { type DeclarationSource, isDeclaration, ownResource } from "./own-resour
 
 /** A file of own operations, or another source of them. */
 export interface OwnSource {
-  /** As messages show it. */
+  /** The form for messages. */
   source: string;
   /** The digest of its bytes, for bundles. */
   sha256?: string;

@@ -72,7 +72,7 @@ export interface DeclarationSource {
   source: string;
   /** The digest of its bytes. */
   sha256?: string;
-  /** The file of each declaration, where there are several. */
+  /** The file of each declaration, if there are several. */
   files?: ReadonlyMap<unknown, string>;
 }
 

@@ -41,7 +41,7 @@ export interface EngineParts {
 /** A port: the real service behind the sandbox. */
 export interface Upstream {
   readonly url: string;
-  /** @throws ClientGone; UpstreamFailure if no answer came */
+  /** @throws ClientGone; UpstreamFailure if there was no answer */
   send(
     request: Pick<PlainRequest, "method" | "rawHeaders" | "body" | "signal"> & { target: string },
   ): Promise<UpstreamAnswer>;
@@ -51,7 +51,7 @@ export interface UpstreamAnswer {
   status: number;
   /** Name, value, name, value … as they came. */
   headers: readonly string[];
-  /** As it comes in, never decompressed; throws if it breaks off. */
+  /** The body as it arrives, never decompressed; throws if it breaks off. */
   body: AsyncIterable<Uint8Array>;
 }
 
@@ -91,7 +91,7 @@ export interface ReceivedForm {
 }
 
 /**
- * A port: receives a multipart body, with fields in memory and files where the host stores them. After a failure
+ * A port: receives a multipart body, with fields in memory and files in the host's storage. After a failure
  * nothing is left behind.
  * @throws ApiError 415, 413, 422; ClientGone
  */

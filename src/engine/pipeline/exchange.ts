@@ -172,7 +172,7 @@ export class ReceivedCall implements Call {
   readonly api: Api;
   readonly settings: Settings;
   readonly request: RequestInfo;
-  /** Absent only where the operation declares `credentials: false`. */
+  /** Absent only if the operation declares `credentials: false`. */
   principal: Call["principal"];
   /** The transaction of the step under way; the pipeline sets it before a handler reads it. */
   world: Transaction = undefined as unknown as Transaction;

@@ -50,7 +50,7 @@ function holdsBeyond(text: string): boolean {
   return false;
 }
 
-/** Past the closing quote. */
+/** Returns the position after the closing quote. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);

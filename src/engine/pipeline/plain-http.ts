@@ -30,7 +30,7 @@ export interface Site {
   readonly url: string;
   /** The only sandbox that this port serves; undefined for the server's own port. */
   readonly only: string | undefined;
-  /** Base URL of a sandbox. @param prefixed also where its name is not needed */
+  /** Base URL of a sandbox. @param prefixed with the sandbox's name even if it is not needed */
   baseUrl(sandbox: string, prefixed?: boolean): string;
   /** The sandbox's own origin; null if it has none. */
   findOrigin(sandbox: string): string | null;

@@ -3,7 +3,7 @@ import { ApiError } from "../contract/errors.ts";
 import type { PlainRequest } from "./plain-http.ts";
 
 const MAX_JSON_DEPTH = 100;
-/** Keys and list entries of a request to the emulated API; a million of them would hold the server for a second. */
+/** Keys and list entries of a request to the emulated API; a million would block the server for a second. */
 const MAX_JSON_VALUES = 100_000;
 
 type Received = Pick<PlainRequest, "headers" | "body">;

@@ -6,7 +6,7 @@ import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Answer, PlainAnswer, PlainRequest } from "./plain-http.ts";
 
-/** Section 9: the date form of a version; the emulated API's, not the product's. */
+/** The version of the emulated API, not of the product, as a date (section 9). */
 export const SERVICE_API_VERSION = "2026-03-01";
 
 /** G30: what a page in a browser may read. */
@@ -62,7 +62,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
   ];
   if (decision === "ok") headers.push("X-Sandbox-Decision", "ok");
   if (rate !== undefined) addRateHeaders(headers, rate, exchange);
-  // After the rate, as recordings have it.
+  // After the rate headers, the order that test/determinism/recording.json has.
   if (decision !== "ok") headers.push("X-Sandbox-Decision", decision);
   if (organization !== undefined) headers.push("service-organization", organization);
   const { origin } = request.headers;
@@ -88,7 +88,7 @@ function toPassedAnswer({ decision, request, sandbox }: Exchange, answer: Answer
   return { ...addBody([], answer), headers };
 }
 
-/** With the headers that describe the body. */
+/** Adds the headers that describe the body. */
 export function addBody(headers: string[], { status, content_type, body, stream }: Answer): PlainAnswer {
   if (content_type !== undefined) headers.push("Content-Type", withCharset(content_type));
   const length = body === undefined ? 0 : typeof body === "string" ? utf8Length(body) : body.length;
@@ -189,7 +189,7 @@ export function unknownSandboxAnswer(name: string, known: readonly string[] | un
   });
 }
 
-/** interfaces 16, where each test has its sandbox: without this answer, one test's requests would change another's world. */
+/** interfaces 16: each test has its own sandbox; without this answer, one test's requests would change another's world. */
 export function noSandboxAnswer(known: readonly string[] | undefined): PlainAnswer {
   return refuseAddress(421, "no-sandbox", {
     error: "no sandbox named",
@@ -198,7 +198,7 @@ export function noSandboxAnswer(known: readonly string[] | undefined): PlainAnsw
   });
 }
 
-/** interfaces 16: at the port of one sandbox, another was named. */
+/** interfaces 16: for a request to the port of one sandbox that names another. */
 export function misdirectedAnswer(only: string): PlainAnswer {
   return refuseAddress(421, "misdirected", {
     error: "misdirected request",

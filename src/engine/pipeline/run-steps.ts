@@ -1,6 +1,6 @@
 /** One step of a request or control call. */
 export interface Step<X> {
-  /** What `X-Sandbox-Decision` and `explain` call it. */
+  /** Its name in `X-Sandbox-Decision` and `explain`. */
   readonly name: string;
   /** Reads and completes the exchange; throws to refuse it. */
   readonly run: (exchange: X) => void | Promise<void>;

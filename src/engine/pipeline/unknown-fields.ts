@@ -3,7 +3,7 @@ import { fieldName, pointerTo } from "../contract/invalid-field.ts";
 import { toValidator } from "../contract/validator.ts";
 
 export interface UnknownField {
-  /** With its path, as in `inputs[0].note`. */
+  /** The path of the field, as in `inputs[0].note`. */
   field: string;
   /** The same as a JSON pointer. */
   pointer: string;

@@ -1,8 +1,8 @@
 import { EMPTY_BYTES, fromUtf8, toLatin1, toUtf8 } from "../bytes.ts";
 
-/** Larger bodies are not re-serialised: explaining a mismatch must stay cheap whatever anyone sends. */
+/** Larger bodies are not serialised again, so that explaining a mismatch is cheap for every body. */
 const MAX_EXAMINED_BYTES = 256 * 1024;
-/** There are forty forms of a joined timestamp. */
+/** Separate, since there are forty forms of a joined timestamp. */
 const MAX_JOINED_BYTES = 32 * 1024;
 
 const BYTE_ORDER_MARK = "\uFEFF";

@@ -10,7 +10,7 @@ export interface SignatureVerdict extends Explanation {
 }
 
 export interface SignatureInput {
-  /** Undefined when the secret is unknown, for example when the payload names no known webhook. */
+  /** Undefined if the secret is unknown, for example when the payload names no known webhook. */
   secret: string | undefined;
   /** An array when the header was sent more than once. */
   header: string | readonly string[] | undefined;

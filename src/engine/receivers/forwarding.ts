@@ -83,7 +83,7 @@ const CONNECTION_HEADER =
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const FORBIDDEN_IN_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** The first header that cannot be sent; undefined when all can. */
+/** The first header that cannot be sent; undefined if all can. */
 export function findUnsendableHeader({ headers = {} }: ForwardedAnswer): string | undefined {
   return Object.keys(headers).find((name) => {
     const values = [headers[name]!].flat();
@@ -247,7 +247,7 @@ function toServerSentEvent(event: ForwardedEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** As a gateway answers. */
+/** The answer of a gateway. */
 function noFollower(): ReceiverResponse {
   return jsonResponse(503, { error: "no client follows this receiver, so the delivery cannot be forwarded" });
 }
@@ -263,7 +263,7 @@ function toResponse({
   return { status, headers: { ...withoutConnection(headers), Connection: "keep-alive" }, body };
 }
 
-/** In the sender's spelling, which a receiver may depend on. */
+/** Names are spelled as the sender wrote them, since a receiver may depend on that. */
 function collectHeaders(rawHeaders: readonly string[]): ForwardedDelivery["headers"] {
   const spellings = new Map<string, string>();
   const headers: ForwardedDelivery["headers"] = {};

@@ -43,7 +43,7 @@ export function answerTo<A extends ReceiverAnswer>(answers: readonly A[], n: num
   return answers[Math.min(n, answers.length - 1)] ?? 200;
 }
 
-/** The first delay that cannot be read, as its position; undefined when all can. */
+/** The first delay that cannot be read, as its position; undefined if all can. */
 export function unreadableDelay(answers: readonly ReceiverAnswer[]): number | undefined {
   const position = answers.findIndex(
     (answer) =>
@@ -63,7 +63,7 @@ export interface ReceiverRequest {
   method: string;
   /** Without the query. */
   path: string;
-  /** Names in lower case, values of a repeated name joined where HTTP allows it. */
+  /** Names in lower case, values of a repeated name joined if HTTP allows it. */
   headers: Readonly<Record<string, string | string[]>>;
   /** Name, value, name, value … as sent. */
   rawHeaders: readonly string[];
@@ -84,7 +84,7 @@ export type ReceiverResponse =
   | "hang"
   | "reset";
 
-/** Keeps the connection: a sender reuses one only where the answer says that it may. */
+/** Keeps the connection: a sender reuses one only if the answer allows it. */
 export function jsonResponse(status: number, value: unknown): ReceiverResponse {
   if (status === 204 || status === 304)
     return { status, headers: { Connection: "keep-alive" }, body: EMPTY_BYTES };

@@ -83,7 +83,7 @@ export const authConfigsFixture: FixtureReader = {
           makeAuthConfig(
             {
               id: `authcfg_${organization_id.slice("org_".length)}_${position + 1}`,
-              // Neighbours differ in their toolkit.
+              // Consecutive records differ in their toolkit.
               toolkit: TOOLKITS[position % TOOLKITS.length]!,
               ...record.given(entry, base),
               organization_id,

@@ -94,7 +94,7 @@ export interface Injection {
 
 /** The decision of the sandbox's faults on one request. */
 export interface Verdict {
-  /** A rule serves the path, but not this caller. */
+  /** Whether a rule serves the path, but not for this caller. */
   readonly asksForCaller?: boolean;
   readonly injection: Injection | undefined;
   /** For the journal: the rule that was triggered and its draw, else the nearest rule and why it did not. */
@@ -137,13 +137,13 @@ export interface FaultInjector {
   readonly outside: AnyOperation | undefined;
   /** Grows with every change of `state`: other active rules, or their progress. */
   readonly revision: number;
-  /** Names of the scenarios in force (interfaces 4). */
+  /** Names of the active scenarios (interfaces 4). */
   readonly scenarios: readonly string[];
   /** Active scenarios and inline rules: shows whether any was switched. */
-  readonly inForce: string;
+  readonly activeState: string;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
-  /** For the sender of webhooks; undefined when no rule applies to this attempt. */
+  /** For the sender of webhooks; undefined if no rule applies to this attempt. */
   delivery(facts: DeliveryFacts): DeliveryFault | undefined;
   /**
    * Activates exactly these scenarios; with `first`, a reset activates them again.
@@ -152,7 +152,7 @@ export interface FaultInjector {
   setScenarios(names: readonly string[], first?: boolean): void;
   /** Resets to the initial state: the first scenarios, no inline rule, no hit, no draw (interfaces 4). */
   reset(): void;
-  /** The sandbox's operations have changed. */
+  /** To be called after the sandbox's operations have changed. */
   followApi(): void;
   /** Called before a restore replaces the world; the returned function is called after it. Leases continue. */
   suspendLeases(): () => void;
@@ -162,7 +162,7 @@ export interface FaultInjector {
   close(): void;
 }
 
-/** A scenario was named that neither ships with Understudy nor is in the user's folder. */
+/** The named scenario is neither shipped nor in the user's folder. */
 export class UnknownScenario extends Error {
   override readonly name = "UnknownScenario";
   readonly scenario: string;

@@ -12,7 +12,7 @@ export type HistoryKind = (typeof HISTORY_KINDS)[number];
 /** An action that changes a world. */
 export interface Change {
   readonly kind: HistoryKind;
-  /** One sentence. */
+  /** The sentence that describes it. */
   readonly title: string;
   /** The id of its record; undefined: found among the records that it writes. */
   readonly subject: string | undefined;
@@ -29,7 +29,7 @@ export interface Change {
   entry?: HistoryEntry | undefined;
 }
 
-/** The cause of a commit; its `change` is read only where the commit has changed something. */
+/** The cause of a commit; its `change` is read only if the commit has changed something. */
 export interface ChangeSource {
   readonly change: Change;
 }
@@ -83,7 +83,7 @@ export interface BeforeAfter {
   /** Versions around the writes of the change itself: timers that an advance ran have their own entries. */
   from: number;
   to: number;
-  /** Undefined where a restore replaced everything. */
+  /** Undefined if a restore replaced everything. */
   written: readonly WrittenRecord[] | undefined;
   /** Positions of the newest entries at the moments of `before` and `after`. */
   start: number;
@@ -124,7 +124,7 @@ type EntryContext = Pick<
 /** The change part of a timeline's entry: what happened, why, and the world before and after (interfaces 10). */
 export class HistoryEntry {
   readonly entry: EntryHead;
-  /** `h_…`; never given twice in a sandbox. */
+  /** `h_…`; never repeated in a sandbox. */
   readonly id: string;
   /** Position in the history; grows by one. */
   readonly sequence: number;
@@ -133,11 +133,11 @@ export class HistoryEntry {
   readonly at: number;
   /** Position of the entry whose state it continues from; 0 for the initial state. */
   readonly parent: number;
-  /** Position of the newest entry of the journal when it was made; 0 if another server made it. */
+  /** Position of the journal's newest entry at the time of the change; 0 if another server made it. */
   readonly journal: number;
   /** Id of the entry that led to it. */
   readonly cause: string | null;
-  /** Id of the entry whose advance made it happen now. */
+  /** Id of the entry of the advance that made it happen. */
   readonly advanced_by: string | null;
   /** For an attempt to deliver: whether its receiver accepted it. */
   readonly delivered: boolean | null;
@@ -206,25 +206,25 @@ export class HistoryEntry {
     return `${this.heading.slice(0, -1)}; it was done, but answered ${this.refusal}.`;
   }
 
-  /** By collection; counted on first use. */
+  /** The number of changed records by collection; counted on first use. */
   get changes(): Readonly<Record<string, ChangeCounts>> {
     this.counts ??= this.states === undefined ? {} : countChanges(this.states);
     return this.counts;
   }
 
-  /** Its request was answered; if the client saw a refusal although the change was made, the title says so. */
+  /** To be called with the answer of its request; if the client saw a refusal although the change was made, the title says so. */
   answered({ status, code }: { status: number; code: string | null }): void {
     if (status === 0) this.refusal = "by a broken connection";
     else if (status >= 400) this.refusal = code === null ? String(status) : `${status} ${code}`;
   }
 
-  /** The change has ended, and its title is complete now. */
+  /** To be called at the end of the change, when its title is complete. */
   complete({ title, subject }: Change): void {
     this.subject = subject ?? this.subject;
     this.heading = title;
   }
 
-  /** The same change has written more. */
+  /** Adds further writes of the same change. */
   extend(after: StateRef, written: readonly WrittenRecord[]): void {
     const states = this.states!;
     states.to = after.version;
@@ -247,7 +247,7 @@ export class HistoryEntry {
   }
 }
 
-/** By public collection; those without a change are left out. */
+/** The changes by public collection, without collections that did not change. */
 function countChanges({ versions, from, to, written }: BeforeAfter): Record<string, ChangeCounts> {
   if (from === to) return {};
   const counts: Record<string, ChangeCounts> = {};

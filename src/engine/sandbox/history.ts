@@ -97,7 +97,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     return entry.change;
   }
 
-  /** The same change has written more records. @param after the state that it led to */
+  /** Adds further records of the same change. @param after the state that it led to */
   extend(entry: HistoryEntry, after: StateRef, written: readonly WrittenRecord[]): void {
     this.stateBytes += written.length * WRITTEN_BYTES;
     entry.extend(after, written);
@@ -117,7 +117,7 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     }
   }
 
-  /** An entry has changed. */
+  /** To be called after an entry has changed. */
   touch(entry: HistoryEntry): void {
     entry.revision = this.timeline.touch();
     this.notify();
@@ -252,7 +252,7 @@ function stateBytes({ written }: RecordedStates): number {
   return STATES_BYTES + (written?.length ?? 0) * WRITTEN_BYTES;
 }
 
-/** Each reset has its own, so that no id is used twice. */
+/** Each reset has another prefix, so that no id is used twice. */
 function prefixFor(resets: number): string {
   return resets === 0 ? "h_" : `h_${resets}_`;
 }

@@ -8,7 +8,7 @@ export interface AnsweredRequest {
   readonly number: number | undefined;
   /** Milliseconds since 1970 on the sandbox's clock. */
   readonly at: number;
-  /** The same at the moment of the state change; undefined where there was none. */
+  /** The sandbox's clock at the state change; undefined if there was none. */
   readonly committed_at: number | undefined;
   readonly operation: string | null;
   readonly method: string;
@@ -54,7 +54,7 @@ export interface JournaledAttempt {
   kind: "first" | "retry" | "redelivery";
   /** Scheme and host, before the entry's path. */
   origin: string;
-  /** Why there was no answer; undefined where there was one. */
+  /** Why there was no answer; undefined if there was one. */
   error: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface JournalEntry extends AnsweredRequest {
   readonly entry: EntryHead;
   /** Position in the journal, by the order of the answers; grows by one. */
   readonly sequence: number;
-  /** Id of its entry in the history, where it changed something. */
+  /** Id of its entry in the history, if it changed something. */
   readonly history: string | null;
   /** The timeline's revision when it was added. */
   readonly revision: number;

@@ -7,7 +7,7 @@ const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
 /**
  * The requests and deliveries of a timeline, in the order of their answers, within bounds (interfaces 4). Listeners
- * receive each new entry, and undefined when the journal was cleared or closed.
+ * receive each new entry, and undefined if the journal was cleared or closed.
  */
 export class Journal extends TimelinePart<"exchange", JournalEntry> {
   /** How often it was cleared: positions before and after a clearing belong to different journals. */
@@ -20,7 +20,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     this.counter = counter;
   }
 
-  /** @param change its entry in the history, where it has changed something */
+  /** @param change its entry in the history, if it has changed something */
   add(answered: AnsweredRequest, change?: HistoryEntry): JournalEntry {
     // A delivery is sent by the sandbox, and so is not a request to it.
     if (answered.delivery === undefined) this.counter?.count(answered.operation, answered.status);
@@ -44,7 +44,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     return exchange;
   }
 
-  /** A streamed answer has ended; `sent` is undefined when the client left before. */
+  /** To be called at the end of a streamed answer; `sent` is undefined if the client left before. */
   complete(
     exchange: JournalEntry,
     sent: { bytes: number; sha256: string; body: Uint8Array | undefined } | undefined,

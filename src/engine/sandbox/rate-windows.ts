@@ -7,7 +7,7 @@ export interface RateWindow {
   readonly tokens: number;
 }
 
-/** By the id of the key; an immutable value, which past states share. */
+/** Windows by id of the key; immutable, so past states share it. */
 export type RateWindowTable = SortedTree<string, RateWindow>;
 const EMPTY: RateWindowTable = SortedTree.empty((a, _a, b) => (a < b ? -1 : a > b ? 1 : 0));
 

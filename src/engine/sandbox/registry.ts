@@ -8,7 +8,7 @@ export const SANDBOX_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export interface RegistryParts extends SandboxParts {
   defaults: SandboxParts["defaults"] & { fixture: string | object };
-  /** The sandbox is gone for good. */
+  /** Called once the sandbox is deleted. */
   onDelete: (sandbox: Sandbox) => void;
 }
 
@@ -47,7 +47,7 @@ export class SandboxRegistry {
     return this.sandboxes.values();
   }
 
-  /** The outcomes of all sandboxes, deleted ones included. */
+  /** The outcomes of all sandboxes, including deleted ones. */
   outcomes(): OutcomeCounts {
     const all = new OutcomeCounts();
     all.addAll(this.past);
@@ -57,7 +57,7 @@ export class SandboxRegistry {
 
   /**
    * The caller has checked that the name is well-formed and free.
-   * @throws DocumentError when the fixture is unknown or wrong, or a scenario is
+   * @throws DocumentError if the fixture is unknown or wrong, or a scenario is
    */
   create(options: NewSandbox): Sandbox {
     const { fixtures, defaults } = this.parts;

@@ -55,14 +55,14 @@ export interface SavedState {
 
 /** The source of fixtures; the same fixture and seed give the same root, by reference. */
 export interface FixtureSource {
-  /** @throws DocumentError when the fixture is unknown or wrong */
+  /** @throws DocumentError if the fixture is unknown or wrong */
   load(fixture: string | object): LoadedFixture;
 }
 
 export interface LoadedFixture {
   readonly name: string;
   /**
-   * With settings: running work has their duration (G11, G14). Without: the base that saved records are compared with.
+   * With settings, running work has the duration that they define (G11, G14). Without: the base that saved records are compared with.
    */
   root(seed: number, settings?: Settings): Root;
   /** A lower bound of the number of its records, without building them. */

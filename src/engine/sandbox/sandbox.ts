@@ -117,7 +117,7 @@ export class Sandbox {
 
   /**
    * Restores the initial state; settings and snapshots stay, the clock keeps its mode.
-   * @throws DocumentError when the fixture is unknown or wrong; nothing has changed then
+   * @throws DocumentError if the fixture is unknown or wrong; nothing has changed then
    */
   reset(change: SandboxReset = {}): void {
     const source = change.fixture === undefined ? this.source : this.parts.fixtures.load(change.fixture);
@@ -258,7 +258,7 @@ export class Sandbox {
     this.restore(value);
   }
 
-  /** Goes back to its saved state, because later changes could not be saved; a moving clock continues. */
+  /** Restores the saved state, because later changes could not be saved; a running clock continues. */
   rollbackTo({ about, source, value, faults, snapshots, history }: SavedSandbox): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start } = about;

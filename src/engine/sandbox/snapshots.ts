@@ -20,15 +20,15 @@ export type UploadsDocument = Static<typeof UploadsDocument>;
  */
 export interface BlobStore {
   capture(sandbox: object): unknown;
-  /** Weak references to the same; the same object until something changes. */
+  /** Weak references to these bytes; the same object until something changes. */
   peek(sandbox: object): unknown;
   /** Captures the remaining bytes of earlier references; `gone` are the uploads that have lost bytes since. */
   tryRecover(seen: unknown): { captured: unknown; gone: string[] };
-  /** Adds a holder of captured bytes, which must release them too. */
+  /** Adds a user of captured bytes, which must release them too. */
   hold(captured: unknown): void;
   restore(sandbox: object, captured: unknown): void;
   release(captured: unknown): void;
-  /** The bytes on disk of these; shared bytes count once. */
+  /** The bytes on disk; shared bytes count once. */
   countBytes(captured: Iterable<unknown>): number;
   /** Plain JSON, for the download of a snapshot, and back. */
   encode(captured: unknown): Promise<unknown>;

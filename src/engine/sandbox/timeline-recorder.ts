@@ -61,12 +61,12 @@ export class TimelineRecorder {
     else this.recordTimer({ from, after, written }, timer, change);
   };
 
-  /** A request has changed only the bytes of half-finished uploads. */
+  /** For a request that has changed only the bytes of half-finished uploads. */
   recordBytes({ change }: ChangeSource): void {
     if (this.history.limit > 0 && change.entry === undefined) change.entry = this.add(change, UNKNOWN);
   }
 
-  /** A change has ended, and its title is complete now; it may have written no record. */
+  /** To be called at the end of a change, when its title is complete; it may have written no record. */
   complete(change: Change): void {
     if (this.history.limit === 0) return;
     const entry = this.ensureEntry(change);
@@ -85,7 +85,7 @@ export class TimelineRecorder {
     this.history.touch(entry);
   }
 
-  /** The sandbox was rewound to the state after the entry at the position `parent`. */
+  /** To be called after a rewind to the state after the entry at the position `parent`. */
   recordRewind(change: Change, parent: number): void {
     if (this.history.limit === 0) return;
     const before = change.began!.state;

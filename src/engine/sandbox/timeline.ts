@@ -30,13 +30,13 @@ export class Timeline {
     return this.log;
   }
 
-  /** A part was added to an entry, or has changed. @returns the timeline's revision now */
+  /** To be called after a part was added to an entry, or has changed. @returns the timeline's revision now */
   touch(): number {
     this.revision += 1;
     return this.revision;
   }
 
-  /** An entry that is older than others gets a part. */
+  /** Adds a part to an entry that is not the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;
     if (entry !== this.log.at(-1)) this.oldest.exchange = 0;
@@ -52,7 +52,7 @@ export class Timeline {
   drop(entry: TimelineEntry, part: Part): void {
     entry[part] = undefined;
     if (entry.exchange === undefined && entry.change === undefined) this.empty += 1;
-    // Half of the log at once, so that the cost of an entry does not depend on the length of the log.
+    // Removes half of the log at once, so that the cost of an entry does not depend on the length of the log.
     if (this.empty > 64 && this.empty * 2 > this.log.length) this.compact();
   }
 
@@ -92,7 +92,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     return this.timeline.entries.flatMap((entry) => (entry[this.part] as E | undefined) ?? []);
   }
 
-  /** Those after a position that are not dropped. */
+  /** Entries after a position that are still stored. */
   since(sequence: number): readonly E[] {
     return sequence >= this.lastSequence ? [] : this.entries().filter((entry) => entry.sequence > sequence);
   }
@@ -109,7 +109,7 @@ export abstract class TimelinePart<P extends Part, E extends NonNullable<Timelin
     return () => this.listeners.delete(listener);
   }
 
-  /** The sandbox is gone; listeners are called a last time. */
+  /** To be called when the sandbox is deleted; calls the listeners a last time. */
   close(): void {
     this.isClosed = true;
     this.announce(undefined);

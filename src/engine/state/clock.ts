@@ -1,7 +1,7 @@
 import { platform } from "../platform.ts";
 
 /**
- * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's now.
+ * The sandbox's clock as a value: a function from the wall clock (milliseconds since 1970) to the sandbox's current time.
  * `pinned` stops it while an advance runs what became due (G24: an attempt made by an advance has its due time).
  */
 export interface Clock {
@@ -25,8 +25,8 @@ export const FIRST_INSTANT = -62_135_596_800_000;
 export const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * The wall clock, but it never goes back when the machine's time is set: no record is older than the one before it.
- * After such a step the clock continues from where it was.
+ * The wall clock, except that it never goes back when the machine's time is set, so that no record is older
+ * than the one before it. After such a step the clock continues from its last instant.
  */
 export function forwardClock(read: () => number): () => number {
   let ahead = 0;

@@ -42,7 +42,7 @@ export interface CollectionSpec<
   timer?: TimerKind;
   /** Not available to state calls: timers, upload sessions, used tokens. */
   internal?: boolean;
-  /** Internal, but counted as a record of the sandbox where records are limited: clients can make any number of them. */
+  /** Internal, but counted against a limit of records: clients can make any number of them. */
   counted?: boolean;
   /** Its records are pending work: the change that stores one is the cause of that work (interfaces 10). */
   work?: boolean;

@@ -21,7 +21,7 @@ export interface Difference<K, V> {
 /**
  * A persistent, weight-balanced search tree. It knows the size of every subtree, so `slice` and `rank` take O(log n),
  * as `get` does. No library offers a persistent ordered map with ranks, which offsets, totals and
- * date ranges of the API's lists need; docs/decisions/0002-immutable-state.md says what was measured.
+ * date ranges of the API's lists need; docs/decisions/0002-immutable-state.md has the measurements.
  */
 export class SortedTree<K, V> {
   private readonly root: Tree<K, V>;
@@ -45,7 +45,7 @@ export class SortedTree<K, V> {
     return countNodes(this.root);
   }
 
-  /** The stored value of the entry that compares equal. */
+  /** The stored value of the equal entry. */
   get(key: K, value?: V): V | undefined {
     let node = this.root;
     while (node !== undefined) {
@@ -79,7 +79,7 @@ export class SortedTree<K, V> {
     return new SortedTree(this.compare, this.replaced(this.root, entries, 0, entries.length));
   }
 
-  /** The same tree (by reference) when nothing compares equal. */
+  /** Returns the tree itself if there is no equal entry. */
   delete(key: K, value?: V): SortedTree<K, V> {
     const root = remove(this.compare, this.root, { key, value: value as V });
     return root === this.root ? this : new SortedTree(this.compare, root);
@@ -92,7 +92,7 @@ export class SortedTree<K, V> {
     return values;
   }
 
-  /** In order, one by one. */
+  /** Visits the values in order. */
   *entries(): IterableIterator<[K, V]> {
     yield* walk(this.root);
   }
@@ -115,7 +115,7 @@ export class SortedTree<K, V> {
         old.pop();
         now.pop();
       } else if (a?.whole !== undefined && a.whole.size >= countNodes(b?.whole)) {
-        // The larger first: both sides reach a shared subtree when they are down to its size.
+        // The larger one first, so that both sides reach a shared subtree at the same time.
         open(old, a.whole);
       } else if (b?.whole !== undefined) {
         open(now, b.whole);
@@ -223,7 +223,7 @@ function remove<K, V>(compare: Compare<K, V>, node: Tree<K, V>, entry: Entry<K, 
   return right === node.right ? node : balance(node, node.left, right);
 }
 
-/** One tree of two, of which the first comes before the second. */
+/** Joins two trees; all of the first comes before the second. */
 function glue<K, V>(left: Tree<K, V>, right: Tree<K, V>): Tree<K, V> {
   if (left === undefined || right === undefined) return left ?? right;
   let first = right;

@@ -25,8 +25,8 @@ export interface RecordChange<R> {
 
 /**
  * One collection's records and indexes as a value: every change returns a new table that shares the
- * rest. Content may be given as a thunk: a fixture's big collections are only made when first read,
- * once for all sandboxes that share the table.
+ * rest. The content may be a function, so that large collections of a fixture are created when they are
+ * first read, once for all sandboxes that share the table.
  */
 export class Table<R extends StoredRecord> {
   readonly collection: Collection<R>;
@@ -160,7 +160,7 @@ function withoutId<R>(lists: GroupTree, { groups, order }: Index<R>, record: R, 
   return next;
 }
 
-/** Whether an index lists the new record where it lists the old one. */
+/** Whether an index has the new record at the position of the old one. */
 function isSamePlace<R>({ groups, order }: Index<R>, before: R, after: R): boolean {
   if (order(before) !== order(after)) return false;
   const was = groups(before);

@@ -44,7 +44,7 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return this.list;
   }
 
-  /** With another table in place of the one of its name. */
+  /** Replaces the table of that name. */
   replaced(table: AnyTable): Tables {
     const position = this.positions.get(table.collection.name);
     if (position === undefined) throw new Error(`there is no table ${table.collection.name}`);
@@ -58,8 +58,8 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
   }
 
   /**
-   * With a table for each of these collections: a new one is empty, and one that was declared again has the records of
-   * its predecessor. Other tables stay, since their collection may be declared again.
+   * Adds a table for each of these collections. A new one is empty; a collection that was declared again
+   * keeps its records. Other tables stay, since their collection may be declared again.
    */
   completed(collections: readonly AnyCollection[]): Tables {
     const missing = collections.filter((collection) => this.get(collection.name)?.collection !== collection);

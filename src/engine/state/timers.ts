@@ -9,7 +9,7 @@ export interface Timer {
   kind: TimerKind;
   /** The id of the record that the timer is about, as `clock advance` reports it. */
   subject: string;
-  /** Where the subject is not unique, for example the one of two stores that it is in. */
+  /** If the subject is not unique: what distinguishes it, for example one of two stores. */
   key?: string;
 }
 

@@ -14,7 +14,7 @@ export interface EmittedEvent {
   data: Record<string, unknown>;
 }
 
-/** A record on either side of a change; undefined where there was or is none. */
+/** A record on either side of a change; undefined if there was or is none. */
 export interface WrittenRecord {
   readonly collection: AnyCollection;
   readonly id: string;
@@ -38,7 +38,7 @@ const RANK_DIGITS = 6;
  * sandboxes loaded at any time; `iso` and `relative` are the border.
  */
 export class Transaction {
-  /** The sandbox's now, relative to `origin`. */
+  /** The sandbox's current time, relative to `origin`. */
   readonly now: number;
   readonly seed: number;
   /** Milliseconds since 1970 at which this sandbox's relative instants are zero. */

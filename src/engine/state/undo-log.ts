@@ -7,12 +7,12 @@ const STEPS_BETWEEN_CHECKPOINTS = 64;
 /** A step with more writes gets a checkpoint of its own. */
 const MAX_WRITTEN = 256;
 
-/** The way from one version of a world to the next. */
+/** The changes from one version of a world to the next. */
 interface Step {
   /** In the order of the writes; undone from the last to the first. */
   written: readonly WrittenRecord[];
   readonly draws: number;
-  /** The version before the step, where it is a checkpoint. */
+  /** The version before the step, if it is a checkpoint. */
   root: Root | undefined;
 }
 
@@ -56,7 +56,7 @@ export class UndoLog {
     return version >= this.oldest;
   }
 
-  /** Undefined where the version was released. */
+  /** Undefined if the version was released. */
   at(version: number): Root | undefined {
     if (!this.has(version)) return undefined;
     let end = version - this.oldest;
@@ -87,7 +87,7 @@ export class UndoLog {
     return this.oldest + this.steps.length;
   }
 
-  /** After a restore, which replaces the world without writes, the version before it becomes a checkpoint. */
+  /** For a restore, which replaces the world without writes: makes the version before it a checkpoint. */
   private moveTo(root: Root): void {
     if (this.newest !== undefined && this.newest !== root)
       this.steps.push({ written: [], draws: this.newest.draws, root: this.newest });

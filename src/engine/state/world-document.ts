@@ -34,8 +34,8 @@ export class WorldDocumentError extends Error {
 }
 
 /**
- * The value as JSON. With a base, tables are written as their difference from it, and those that are the
- * base's own are left out unread: a lazily made collection that was never read costs nothing to save.
+ * The value as JSON. With a base, tables are written as their difference from it, and those tables that are
+ * equal to the base's are left out unread, so a collection that was never created costs nothing to save.
  */
 export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;

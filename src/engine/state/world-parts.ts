@@ -16,7 +16,7 @@ export type TimerEffect = Exclude<ReturnType<TimerHandler>, void>;
 
 /** The part of a world that its listeners use. */
 export interface ObservedWorld {
-  /** It has ended, or its sandbox has another world now. */
+  /** Whether the world has ended, or its sandbox has another one. */
   readonly isClosed: boolean;
   readonly clock: Clock;
   read(): Transaction;
@@ -26,7 +26,7 @@ export interface ObservedWorld {
 }
 
 export interface WorldParts {
-  /** The collections that the world has; asked again after a restore. */
+  /** Lists the collections of the world; called again after a restore. */
   collections?: () => readonly AnyCollection[];
   /** Called before each change looks at the clock; a replay moves it then. Must not throw. */
   beforeChange?: () => void;
@@ -49,7 +49,7 @@ export interface Commit {
   readonly after: Root;
   /** In the order of the writes; a record may be in it more than once. */
   readonly written: readonly WrittenRecord[];
-  /** The source that the caller gave, or, where a timer ran, the source of the advance; undefined if none was given. */
+  /** The source that the caller gave, or, if a timer ran, the source of the advance; undefined if none was given. */
   readonly by: unknown;
   /** The timer that made the change. */
   readonly timer: Timer | undefined;

@@ -46,13 +46,13 @@ export class World implements ObservedWorld {
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
   isClosed = false;
-  /** Only the clock has changed since this world was made from its fixture. */
+  /** Whether only the clock has changed since this world was created from its fixture. */
   untouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
   changedAt = 0;
-  /** In an advance: the clock's instant before its latest step, in milliseconds since 1970; else Infinity. */
+  /** During an advance: the clock's instant before the latest step, in milliseconds since 1970; else Infinity. */
   steppedFrom = Number.POSITIVE_INFINITY;
-  /** Grows with every restore: work that began before one must not write its outcome into the restored world. */
+  /** Grows with every restore, so that work that began before does not write its outcome into the restored world. */
   generation = 0;
 
   constructor(options: WorldOptions) {
@@ -66,7 +66,7 @@ export class World implements ObservedWorld {
     this.arm();
   }
 
-  /** The sandbox's now in milliseconds since 1970. */
+  /** The sandbox's current time, in milliseconds since 1970. */
   epochNow(): number {
     return readClock(this.clock, this.wallClock());
   }
@@ -98,12 +98,12 @@ export class World implements ObservedWorld {
     }
   }
 
-  /** A change of the world's own setup, not of a request: the world stays unchanged. */
+  /** Changes the setup of the world, without a request; the world still counts as untouched. */
   arrange(change: (tx: Transaction) => void): void {
     this.transactNow(change, { by: this.by, timer: undefined });
   }
 
-  /** The collections have changed: new ones get a table. */
+  /** To be called after the collections have changed: adds a table for each new one. */
   followCollections(): void {
     this.root = this.completed(this.root);
   }
@@ -122,7 +122,7 @@ export class World implements ObservedWorld {
   /**
    * Moves the clock forward to `target`. It stops at every due instant on the way, and waits for the work that starts
    * there. Calls queue behind each other. A restore or the end of the world ends it early.
-   * @throws RangeError when the target is before the sandbox's now, or after the year 9999
+   * @throws RangeError if the target is before the sandbox's current time, or after the year 9999
    */
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
     const { by } = this;
@@ -131,7 +131,7 @@ export class World implements ObservedWorld {
 
   /**
    * Replaces the clock. A later now runs the timers that became due, see `advance`.
-   * @throws RangeError when `now` is before the sandbox's now
+   * @throws RangeError if `now` is before the sandbox's current time
    */
   setClock(mode: ClockMode, now?: number, rate?: number): Promise<RanTimer[]> {
     const { by } = this;
@@ -285,7 +285,7 @@ export class World implements ObservedWorld {
         return { timer, effect };
       }
     } catch (error) {
-      // A timer that stays would be due again at once, and forever.
+      // Otherwise the timer would be due again at once, and forever.
       this.transactNow((tx) => tx.remove(timers, timer.id), { by, timer });
       this.parts.onTimerError?.(error, timer);
     }

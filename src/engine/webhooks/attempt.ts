@@ -9,7 +9,7 @@ import { deliveryHeaders, sign } from "./sign.ts";
 
 /** The request of an attempt. */
 export interface AttemptPlan {
-  /** Which attempt of its delivery it is, from 1. */
+  /** The number of the attempt, from 1. */
   number: number;
   url: string;
   secret: string;
@@ -17,7 +17,7 @@ export interface AttemptPlan {
   body: string;
 }
 
-/** The request and the answer; where a fault replaced the receiver, the request that would have been sent. */
+/** The request and the answer; if a fault replaced the receiver, the request that would have been sent. */
 export interface AttemptExchange {
   request_headers: Readonly<Record<string, string>>;
   response_headers: Readonly<Record<string, string | string[]>>;
@@ -103,11 +103,11 @@ const ATTEMPTS: Record<Outgoing["kind"], string> = {
 
 /** The attempt's entry in the history (interfaces 10). */
 export function toChange(row: Outgoing, plan: AttemptPlan, { response_code, error }: AttemptOutcome): Change {
-  const came =
+  const result =
     response_code === 0
       ? `got no answer${error === undefined ? "" : `: ${error}`}`
       : `was answered ${response_code}`;
-  const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${came}.`;
+  const title = `${ATTEMPTS[row.kind]} to deliver ${plan.event} to ${row.webhook_id} ${result}.`;
   return {
     kind: "delivery",
     title,

@@ -5,7 +5,7 @@ export interface Job {
   row: Outgoing;
   /** Ends the request when the attempt is cancelled. */
   controller: AbortController;
-  /** True when the attempt was made and recorded, false when it was cancelled. */
+  /** True if the attempt was made and recorded, false if it was cancelled. */
   done: Promise<boolean>;
   end: (made: boolean) => void;
 }
@@ -13,7 +13,7 @@ export interface Job {
 /** Attempts of a kind under way at once per webhook. First attempts go one by one, so that none overtakes another. */
 const AT_ONCE: Readonly<Record<AttemptKind, number>> = { first: 1, retry: 4, redelivery: 4 };
 
-/** One webhook's attempts, waiting and under way. */
+/** The waiting and running attempts of one webhook. */
 export class DeliveryQueue {
   private readonly waiting: Readonly<Record<AttemptKind, Set<Job>>> = {
     first: new Set(),
@@ -37,8 +37,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * The job whose turn it is; it stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
-   * one instant go in their order, so that what a 410 cancels does not depend on timing.
+   * The next job, which stays in the queue. In an advance (`oneByOne`) retries of one webhook that are due at
+   * one instant go in their order, so that the effect of a 410 does not depend on timing.
    */
   next(oneByOne: boolean): Job | undefined {
     for (const kind of ["redelivery", "first", "retry"] as const) {
@@ -67,8 +67,8 @@ export const MAX_SENDING_PER_SANDBOX = 128;
 const MAX_SENDING = 512;
 
 /**
- * Bounds how many requests are under way at once. If all places are taken, callers are called back in their order when
- * one is free.
+ * Bounds how many requests are under way at once. If all places are taken, it calls callers back in their
+ * order when one is free.
  */
 export class Semaphore {
   private free: number;

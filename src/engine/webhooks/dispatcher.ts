@@ -112,7 +112,7 @@ export class Dispatcher {
     this.pump(row.webhook_id);
   }
 
-  /** One that has not begun ends here; one under way ends when its request does. */
+  /** An attempt that has not begun ends now; a running one ends with its request. */
   private cancel(job: Job): void {
     if (!this.queues.get(job.row.webhook_id)?.remove(job)) return;
     this.jobs.delete(job.row.id);
@@ -156,7 +156,7 @@ export class Dispatcher {
     if (this.queues.get(webhook_id)?.isEmpty) this.queues.delete(webhook_id);
   }
 
-  /** A place is free: the longest waiting queue continues, or stays first if its own limit is reached. */
+  /** Called when a place is free: continues the longest waiting queue, which stays first if its own limit is reached. */
   private readonly resume = (): void => {
     for (const webhook_id of this.starved) {
       this.pump(webhook_id);
@@ -186,7 +186,7 @@ export class Dispatcher {
       made = this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
       if (made) this.parts.onAttempt({ row, plan, outcome, exchange });
     } catch (error) {
-      // If the row stayed in the queue, waiting for it would never end.
+      // If the row stayed in the queue, callers would wait for it forever.
       this.write(job, (tx) => rules.discard(tx, row));
       throw error;
     } finally {

@@ -69,7 +69,7 @@ export const outgoing = collection<Outgoing>({
 export function queueAttempt(tx: Transaction, attempt: Omit<Outgoing, "position" | "cancelled">): void {
   const queue = tx.index(outgoing, "by_webhook", attempt.webhook_id);
   const [last] = queue.page(queue.size - 1, 1);
-  // The new fields first: where they follow a spread, Node 20 makes a hidden class for each row.
+  // The new fields come first, since after a spread Node 20 creates a hidden class for each row.
   tx.put(outgoing, { position: (last?.position ?? 0) + 1, cancelled: false, ...attempt });
 }
 

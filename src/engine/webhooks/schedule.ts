@@ -20,7 +20,7 @@ export interface SettledAttempt {
   status: "success" | "failed";
   /** 410: the webhook becomes inactive, and all its pending retries are cancelled. */
   disablesWebhook: boolean;
-  /** Milliseconds since the epoch, or null when the schedule makes no further attempt. */
+  /** Milliseconds since the epoch, or null if the schedule makes no further attempt. */
   nextRetry: number | null;
 }
 
@@ -48,7 +48,7 @@ export function nextRetry({
   return delay === undefined ? null : endedAt + delay;
 }
 
-/** The result of one scheduled attempt: the delivery's status, whether it disables the webhook, the next retry. */
+/** The result of one scheduled attempt: status of the delivery, whether it disables the webhook, and the next retry. */
 export function settleAttempt(attempt: ScheduledAttempt & { responseCode: number }): SettledAttempt {
   const outcome = classify(attempt.responseCode);
   return {

@@ -6,10 +6,10 @@ import { toResponse } from "./fetch-answer.ts";
 import { FetchRequest } from "./fetch-request.ts";
 import { breakAnswer } from "./fetch-wire.ts";
 
-/** The address of every sandbox in a process. No network has it (RFC 6761), so that no request can leave by mistake. */
+/** The address of every sandbox in a process. It exists in no network (RFC 6761), so that no request leaves by mistake. */
 export const IN_PROCESS_ORIGIN = "http://understudy.test";
 
-/** Each resolves with undefined where the caller has left. */
+/** Each resolves with undefined if the caller has left. */
 export interface FetchRoutes {
   /** The emulated API. */
   api(request: PlainRequest): Promise<PlainAnswer | undefined>;
@@ -24,7 +24,7 @@ export type SandboxFetch = (request: Request, base?: string) => Promise<Response
 
 /**
  * Answers requests of the Fetch standard without a socket (interfaces 17). Rejects as `fetch` does: with a TypeError
- * where a fault breaks the connection, and with the signal's reason where the caller aborts.
+ * if a fault breaks the connection, and with the signal's reason if the caller aborts.
  */
 export function createFetch(routes: FetchRoutes): SandboxFetch {
   const answer = async (request: Request, base: string): Promise<Response> => {
@@ -41,7 +41,7 @@ export function createFetch(routes: FetchRoutes): SandboxFetch {
   return (request, base = "") => Promise.race([aborted(request.signal), answer(request, base)]);
 }
 
-/** Rejects when the caller aborts. A request may go on then, as one does on a server whose client has left. */
+/** Rejects when the caller aborts. The request may continue, as on a server whose client has disconnected. */
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

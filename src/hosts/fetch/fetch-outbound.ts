@@ -3,7 +3,7 @@ import type { OutboundAnswer, OutboundClient } from "../../engine/contract/servi
 
 /**
  * Sends requests to receivers by a function such as the global `fetch`. Never rejects.
- * @param fetch rejects where the connection breaks
+ * @param fetch rejects if the connection breaks
  */
 export function createFetchOutbound(fetch: (request: Request) => Promise<Response>): OutboundClient {
   return {

@@ -3,7 +3,7 @@ import type { PlainAnswer } from "../../engine/pipeline/plain-http.ts";
 import type { Wire } from "../../engine/sandbox/fault-injector.ts";
 import { toPairs } from "./fetch-answer.ts";
 
-/** Stands for status line and headers, which a fault may cut like any bytes. */
+/** Represents status line and headers, which a fault may truncate like other bytes. */
 const HEAD = toUtf8("HTTP");
 
 /**
@@ -84,7 +84,7 @@ class FetchWire implements Wire {
   }
 }
 
-/** A stream that gives every piece before it fails; the standard's own drops those that were not read yet. */
+/** A stream that delivers every piece before it fails; a standard stream drops pieces that were not read. */
 class PieceStream {
   readonly readable: ReadableStream<Uint8Array>;
   private readonly pieces: Uint8Array[] = [];

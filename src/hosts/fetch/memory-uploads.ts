@@ -15,7 +15,7 @@ type Captured = ReadonlyMap<string, Blob>;
 
 /** Stores pieces of uploads by name, such as an IndexedDB. */
 export interface PieceStore {
-  /** With the next rows. */
+  /** Stored with the next rows. */
   put(name: string, piece: Uint8Array): void;
   get(name: string): Promise<Uint8Array | undefined>;
   removeAllBut(names: ReadonlySet<string>): void;
@@ -54,7 +54,7 @@ export class MemoryUploads implements StorableUploads {
     return blobs === undefined || blobs.size === 0 ? undefined : blobs;
   }
 
-  /** The bytes are still there as long as anything refers to them. */
+  /** The bytes exist as long as something refers to them. */
   tryRecover(seen: unknown): { captured: unknown; gone: string[] } {
     return { captured: seen, gone: [] };
   }
@@ -84,7 +84,7 @@ export class MemoryUploads implements StorableUploads {
     return new Map(uploads.map(([id, text]) => [id, extended(NO_BYTES, fromBase64(text))]));
   }
 
-  /** Stores the bytes of uploads there from now on. */
+  /** Stores the bytes of uploads in `pieces` from now on. */
   keepIn(pieces: PieceStore): void {
     this.pieces = pieces;
   }
@@ -196,7 +196,7 @@ class MemoryBytes implements ByteStore, FormSpace {
     this.forms -= bytes;
   }
 
-  /** Writers of one blob take turns. */
+  /** Writes of one blob run one after the other. */
   write(
     blob: string,
     chunks: AsyncIterable<Uint8Array>,

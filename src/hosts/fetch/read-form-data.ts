@@ -62,7 +62,7 @@ async function parse(body: AsyncIterable<Uint8Array>, type: string): Promise<For
   try {
     return await new Response(bytes, { headers: { "content-type": type } }).formData();
   } catch {
-    // Browsers say nothing about the reason.
+    // Browsers do not report the reason.
     const isWhole = /--\s*$/.test(toLatin1(bytes.subarray(-8)));
     const reason = isWhole ? "Malformed part header" : "Unexpected end of form";
     throw invalidInput("body", null, `the multipart form cannot be read: ${reason}`);

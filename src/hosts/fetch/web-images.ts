@@ -29,7 +29,7 @@ declare const createImageBitmap: (image: Blob) => Promise<Size & { close(): void
 
 const WHITE: Colour = [255, 255, 255];
 
-/** As on Node. */
+/** The same values as on Node. */
 const TINT_SHARE = 0.12;
 const GRIDS = [1, 8];
 

@@ -32,7 +32,7 @@ providePlatform({
   randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   nextTurn: () =>
     new Promise((resolve) => {
-      // A page that is being left has no later turn.
+      // A page that is being left gets no later turn.
       if (page?.visibilityState === "hidden") return resolve();
       waiting.push(resolve);
       turns.port2.postMessage(undefined);

@@ -17,7 +17,7 @@ export class Connections {
   constructor(server: Server) {
     this.server = server;
     server.on(toConnectionEvent(server), (socket: Socket) => {
-      // Its handshake was under way when the server closed.
+      // The handshake of this connection was under way when the server closed.
       if (this.isClosing) return void socket.destroy();
       this.open.set(socket, undefined);
       socket.once("close", () => this.open.delete(socket));
@@ -35,7 +35,7 @@ export class Connections {
     return count;
   }
 
-  /** Closes those that came to a port, each after the answer that is under way. */
+  /** Closes the connections of a port, each after its current answer. */
   closeAtPort(port: number): void {
     for (const [socket, response] of this.open) {
       if (socket.localPort !== port) continue;
@@ -45,8 +45,8 @@ export class Connections {
   }
 
   /**
-   * Stops accepting, ends what would never end by itself (`endStreams`), lets open requests finish, and resolves when
-   * the last connection is closed, and the server's other ports are.
+   * Stops accepting, ends streams (`endStreams`), lets open requests finish, and resolves when all
+   * connections and ports are closed.
    */
   async close(endStreams: () => void, others: readonly Promise<void>[]): Promise<void> {
     // A connection that was busy when the server closed is kept alive after its response.

@@ -23,7 +23,7 @@ export interface DurabilityHook {
   /** Called before anything changes; `settled` takes what it returns. */
   mark(): number;
   /**
-   * Undefined if all is stored already.
+   * Undefined if everything is already stored.
    * @param sandbox undefined for a control call that names none
    * @param reads whether the call changed nothing
    * @throws StoreRefusal if a change after the mark was undone instead

@@ -12,7 +12,7 @@ import {
 
 const WHITE = "#ffffff";
 
-/** How much of the tint a mirrored border shows. */
+/** The share of the tint in a mirrored border. */
 const TINT_SHARE = 0.12;
 
 /** A transparent area gets the average of the whole picture, under the averages of 8 x 8 areas. */

@@ -13,7 +13,7 @@ export function toConnectionEvent(server: Server): "connection" | "secureConnect
 /** The TCP connections of TLS connections, which cannot be reset. */
 const tcpSockets = new WeakMap<Socket, Socket>();
 
-/** Remembers them for a server with TLS, by the client's port. */
+/** Stores them for a server with TLS, by the client's port. */
 export function followSockets(server: Server): void {
   const shaking = new Map<string, Socket>();
   const toKey = ({ remoteAddress, remotePort, localPort }: Socket) =>

@@ -1,12 +1,12 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import type { Certificate } from "./server.ts";
 
-/* A certificate in DER (X.690, RFC 5280): Node reads them and makes none (docs/decisions/0006). */
+/* A certificate in DER (X.690, RFC 5280), since Node cannot create certificates (docs/decisions/0006). */
 
 const SEQUENCE = 0x30;
 const SET = 0x31;
 const OCTETS = 0x04;
-/** `[n]` of X.690; 0xa0 where it contains another value. */
+/** `[n]` of X.690; 0xa0 if it contains another value. */
 const CONTEXT = 0x80;
 const EXPLICIT = 0xa0;
 
@@ -51,7 +51,7 @@ export function makeCertificate(from: Date, until: Date): Certificate {
   ];
   const extensions = [
     extension(BASIC_CONSTRAINTS, der(SEQUENCE), true),
-    // digitalSignature alone.
+    // Only digitalSignature.
     extension(KEY_USAGE, Buffer.from([0x03, 0x02, 0x07, 0x80]), true),
     extension(EXTENDED_KEY_USAGE, der(SEQUENCE, oid(SERVER_AUTHENTICATION))),
     extension(ALTERNATIVE_NAMES, der(SEQUENCE, ...names)),

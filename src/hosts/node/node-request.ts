@@ -61,7 +61,7 @@ export function originForm(target: string): string {
 }
 
 /**
- * The body as it comes in, no faster than it is read. A reader that stops early leaves the connection open, so that the
+ * The body as it arrives, no faster than it is read. A reader that stops early leaves the connection open, so that the
  * client can read the refusal. @throws ClientGone if the client leaves before the end, or is cut off
  */
 async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array> {

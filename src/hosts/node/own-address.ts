@@ -78,7 +78,7 @@ export class OwnAddress {
       if (!this.server.listening || !RECEIVER.test(url.pathname)) return undefined;
       const { host: address, port } = this.within;
       const named = origins.has(Number(url.port)) ? Number(url.port) : this.bound.port;
-      // A proxy may speak another protocol than its own port does.
+      // A proxy may use another protocol than the server's own port.
       if (Number(url.port) === named && url.protocol !== `${this.scheme}:`) return undefined;
       const family = isIPv6(address) ? (6 as const) : (4 as const);
       return isOwn(url, named) ? { address, family, port } : undefined;

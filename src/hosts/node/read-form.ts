@@ -299,7 +299,7 @@ function unreadableForm(reason: string): ApiError {
   return invalidInput("body", null, `the multipart form cannot be read: ${reason}`);
 }
 
-/** Form fields are text; whole numbers become numbers where the schema asks for them. */
+/** Form fields are text; whole numbers become numbers if the schema asks for them. */
 function typedFields(schema: TObject, fields: Record<string, string>): Record<string, unknown> {
   const properties = schema.properties as Record<string, { type?: string }>;
   return Object.fromEntries(

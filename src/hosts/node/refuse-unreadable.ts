@@ -33,7 +33,7 @@ export function refuseRequest(response: ServerResponse, status: number, reason: 
   response.writeHead(status, headers).end(body);
 }
 
-/** It belongs to no sandbox, so the timestamp is the machine's time; it has a trace id too (G29). */
+/** The request belongs to no sandbox, so the timestamp is the machine's time; the answer has a trace id too (G29). */
 function refusal(status: number, reason: string) {
   const trace_id = `req_${randomBytes(8).toString("hex")}`;
   const body = JSON.stringify({

@@ -5,14 +5,14 @@ import { NoPortError } from "../../engine/pipeline/plain-http.ts";
 import type { Connections } from "./close-server.ts";
 
 /**
- * Ports that serve one sandbox each (interfaces 16). They pass their connections on to the server, which asks by the
- * port whom a request is for.
+ * Ports that serve one sandbox each (interfaces 16). They pass their connections to the server, which finds
+ * the sandbox by the port.
  */
 export class SandboxOrigins {
   private readonly server: Server;
   private readonly connections: Connections;
   private readonly doors = new Map<string, SocketServer>();
-  /** By port, as long as a connection to it is open. */
+  /** Sandboxes by port, while a connection to the port is open. */
   private readonly names = new Map<number, string>();
   private isClosed = false;
 

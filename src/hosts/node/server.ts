@@ -63,7 +63,7 @@ export function createNodeServer({ Req, Res }: NodeClasses, certificate?: Certif
   if (certificate !== undefined) followSockets(server);
   lingerOnClose(server);
   server.on("clientError", answerUnreadable);
-  // By default Node closes the connection without an answer.
+  // Needed, since Node closes the connection without an answer by default.
   server.on("connect", (_request, socket: Socket) => refuseSocket(socket, 405, "CONNECT"));
   server.on("checkContinue", (request, response) => {
     continueOnRead(request, response);

@@ -7,7 +7,7 @@ import type { SandboxOrigins } from "./sandbox-origins.ts";
 export interface SiteOptions {
   /** The base of all URLs that are handed out at the server's own port, without a slash at its end. */
   publicUrl?: string | undefined;
-  /** Addresses and CIDR ranges of proxies, whose `Forwarded` and `X-Forwarded-*` are believed. */
+  /** Addresses and CIDR ranges of proxies, whose `Forwarded` and `X-Forwarded-*` are trusted. */
   trustProxy?: readonly string[] | undefined;
 }
 
@@ -95,7 +95,7 @@ class RequestSite implements Site {
   get named(): string | undefined {
     if (this.only !== undefined) return this.only;
     const { host = this.request.headers.host } = this.sites.readForwarded(this.request);
-    // Few hosts are so long, and each request asks.
+    // Cached for the usual length, since each request needs it.
     if (host === undefined || host.length < 11) return undefined;
     const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
     return `${named}.localhost` === this.sites.own.name ? undefined : named;
@@ -124,7 +124,7 @@ class RequestSite implements Site {
     const { own, origins } = this.sites;
     const port = origins.findPort(sandbox);
     if (port === undefined) return null;
-    // A server that other machines reach is called by names that only its callers know.
+    // Other machines may call the server by names that it does not know.
     const { hostname } = new URL(own.isEverywhere ? this.url : own.url);
     return `${own.scheme}://${hostname}:${port}`;
   }

@@ -25,7 +25,7 @@ const Answer = Type.Object({
   body: Type.Optional(Body),
   /** For a streamed answer that was too long to keep. */
   digest: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
-  /** It had not ended, or the client left: only status and headers are compared. */
+  /** The answer had not ended, or the client had left: only status and headers are compared. */
   open: Type.Optional(Type.Boolean()),
 });
 export type BundleAnswer = Static<typeof Answer>;
@@ -39,13 +39,13 @@ const RequestStep = Type.Object({
     number: Type.Optional(Type.Integer({ minimum: 0 })),
     /** On the sandbox's clock. */
     at: Instant,
-    /** The same clock when the change was made, where that was later. */
+    /** The sandbox's clock at the change, if that was later. */
     committed: Type.Optional(Instant),
     method: Type.String(),
-    /** Path and query, with the sandbox's prefix; `default` needs none. */
+    /** Path and query, with the sandbox's prefix, except for `default`. */
     target: Type.String(),
     headers: Headers,
-    /** The base of the URLs that its answer hands out. */
+    /** The base of the URLs in its answer. */
     base_url: Type.Optional(Type.String()),
     body: Type.Optional(Body),
   }),
@@ -61,9 +61,9 @@ const ControlStep = Type.Object({
     /** JSON as a text, references replace secrets. */
     body: Type.Optional(Type.String()),
     status: Type.Integer(),
-    /** The sandbox's clock afterwards. */
+    /** The sandbox's clock after the call. */
     now: Instant,
-    /** The same clock at the last change until then. */
+    /** The sandbox's clock at the last change before that. */
     changed: Instant,
     /** Whether the call has an entry in the history: a replayed rewind finds its entry by the id. */
     history: Type.Optional(Type.Boolean()),
@@ -80,7 +80,7 @@ export const Bundle = Type.Object(
     sandbox: Type.String(),
     fixture: Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),
     seed: Type.Integer(),
-    /** Secrets are drawn from it. */
+    /** Part of the seed of secrets. */
     resets: Type.Integer({ minimum: 0 }),
     clock: Type.Object({
       mode: Type.Unsafe<"real" | "frozen" | "scaled">({ type: "string", enum: ["real", "frozen", "scaled"] }),
@@ -131,8 +131,7 @@ export const Bundle = Type.Object(
 export type Bundle = Static<typeof Bundle>;
 
 /**
- * A bundle from its file's text.
- * @throws DocumentError when it is not a bundle, or one of a newer Understudy
+ * Parses the text of a bundle's file. @throws DocumentError if it is not a bundle, or was written by a newer Understudy
  */
 export function readBundle(text: string, file: string): Bundle {
   const refuse = (field: string, message: string) => {
@@ -145,16 +144,16 @@ export function readBundle(text: string, file: string): Bundle {
     return refuse("", `this is not JSON: ${(error as Error).message}`) as never;
   }
   const { format, version } = (value ?? {}) as { format?: unknown; version?: unknown };
-  if (format !== BUNDLE_FORMAT) refuse("format", "this is not a bundle; make one with POST S/bundle");
+  if (format !== BUNDLE_FORMAT) refuse("format", "this is not a bundle; create one with POST S/bundle");
   if (typeof version === "number" && version > BUNDLE_VERSION) {
     refuse(
       "version",
-      `this bundle has version ${version}, made by a newer Understudy; this one reads up to ${BUNDLE_VERSION}`,
+      `this bundle has version ${version}, written by a newer Understudy; this one reads up to ${BUNDLE_VERSION}`,
     );
   }
   const validate = toValidator(Bundle);
   if (!validate(value)) {
-    // The deepest is of the kind of step that was meant.
+    // The deepest error belongs to the kind of step that was meant.
     const [error] = validate.errors!.toSorted((a, b) => b.instancePath.length - a.instancePath.length);
     const { instancePath, message, keyword } = error!;
     const needs = keyword === "format" ? "must be an instant such as 2026-03-15T12:00:00.000Z" : message;

@@ -33,7 +33,7 @@ export function makeBundle(
   }: { version: string; scenarios: ScenarioLibrary; delay: Faults["delay"] },
 ): Bundle {
   const { first, calls } = recording;
-  // A request that was refused for an invalid scenario file changed nothing, and a replay does not have that file.
+  // Leaves out requests that were refused for an invalid scenario file: they changed nothing, and a replay does not have the file.
   const entries = completeJournal(sandbox, recording).filter((entry) => !isRefusedForFile(entry, library));
   const secrets = new SecretPlaceholders();
   for (const root of rootsWithKeys(sandbox, recording)) {
@@ -105,7 +105,7 @@ function unexplained(calls: readonly RecordedCall[], restores: number): string |
   return undefined;
 }
 
-/** The states that can contain keys of recorded requests. */
+/** The states of the world that may contain API keys of recorded requests. */
 function rootsWithKeys({ world, snapshots }: Sandbox, { first }: Recording): Root[] {
   const saved = [...snapshots.values()].map((value) => value.world.root);
   return [first.fixture.root(first.seed), ...saved, world.root];
@@ -177,10 +177,10 @@ function listSteps(
   };
   for (const [i, entry] of entries.entries()) {
     addCallsBefore(entry.sequence);
-    // The id says how many requests had come before, unless it was drawn from another seed.
+    // The id shows the number of earlier requests, unless it was drawn from another seed.
     const { id, number } = entry;
     const drawn = number !== undefined && drawRequestId(idSeed, number) === id;
-    // First the request, which can only carry secrets of earlier answers; then its answer.
+    // The request comes first, since it can only contain secrets of earlier answers.
     const request = { ...(drawn && { number }), ...describeRequest(entry, sandbox, secrets) };
     steps.push({ request, answer: recordedAnswer(entry, i + 1, secrets) });
   }
@@ -221,7 +221,7 @@ function controlStep(
   secrets: SecretPlaceholders,
 ): ControlStep {
   const { operation, method, path, body, status } = call;
-  // Not earlier: secrets of earlier answers are named after those answers.
+  // At the end, since secrets of earlier answers are named after these answers.
   secrets.registerGiven(JSON.stringify(body ?? null));
   return {
     control: {

@@ -10,7 +10,7 @@ const NOT_COMPARED = new Set(["date", "service-processing-ms", "connection", "ke
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The answer of a journal entry, with placeholders for secrets; a replay compares its own with it. */
+/** The answer of a journal entry, with placeholders for secrets; a replay compares its own answer with it. */
 export function recordedAnswer(
   entry: JournalEntry,
   number: number,
@@ -61,7 +61,7 @@ export interface Difference {
   replayed: string;
 }
 
-/** The first difference between two answers; undefined when they are the same, byte for byte. */
+/** The first difference between two answers; undefined if they are equal, byte for byte. */
 export function firstDifference(recorded: BundleAnswer, replayed: BundleAnswer): Difference | undefined {
   if (recorded.status !== replayed.status) {
     return { what: "status", recorded: String(recorded.status), replayed: String(replayed.status) };
@@ -104,7 +104,11 @@ function bodyDifference(recorded: BundleAnswer, replayed: BundleAnswer): Differe
   while (at < before.length && before[at] === after[at]) at += 1;
   const isLatin1 = recorded.body !== undefined && "latin1" in recorded.body;
   const offset = isLatin1 ? at : utf8Length(before.slice(0, at));
-  return { what: `body at byte ${offset}`, recorded: around(before, at), replayed: around(after, at) };
+  return {
+    what: `body at byte ${offset}`,
+    recorded: showContext(before, at),
+    replayed: showContext(after, at),
+  };
 }
 
 function getText(body: BundleBody | undefined): string {
@@ -116,7 +120,7 @@ const BEFORE = 40;
 const AFTER = 60;
 
 /** The difference with its context, on one line. */
-function around(text: string, at: number): string {
+function showContext(text: string, at: number): string {
   const start = Math.max(0, at - BEFORE);
   const end = Math.min(text.length, at + AFTER);
   const shown = JSON.stringify(text.slice(start, end)).slice(1, -1);

@@ -18,7 +18,7 @@ export interface InitialSandbox {
   begin: number;
   settings: Settings;
   scenarios: readonly string[];
-  /** The journal's position then. */
+  /** The journal's position at that time. */
   position: number;
 }
 
@@ -33,11 +33,11 @@ export interface ChangingCall {
 }
 
 export interface RecordedCall {
-  /** The journal's position when the call had been answered. */
+  /** The journal's position after the call's answer. */
   after: number;
-  /** Milliseconds since 1970 on the sandbox's clock, likewise. */
+  /** The sandbox's clock after the call's answer, in milliseconds since 1970. */
   now: number;
-  /** The same at the last change, which may be this call's. */
+  /** The sandbox's clock at the last change, in milliseconds since 1970. */
   changed: number;
   /** Whether the call has an entry in the history. */
   history: boolean;
@@ -54,25 +54,25 @@ export interface AttemptEnd {
 export interface Recording {
   first: InitialSandbox;
   calls: RecordedCall[];
-  /** By delivery, in the order in which they ended: restores and deletions do not undo a call to a receiver. */
+  /** By delivery, in the order of their ends. Restores and deletions do not remove any, since they do not undo a call to a receiver. */
   attempts: Map<string, AttemptEnd[]>;
   attempted: number;
   bytes: number;
-  /** Why this sandbox cannot be replayed, in words; undefined while it can. */
+  /** The reason why this sandbox cannot be replayed; undefined if it can. */
   unfit: string | undefined;
-  /** Restores that no control call has accounted for yet. */
+  /** Number of restores whose control call has not been recorded yet. */
   restores: number;
   /** Position of the newest control call in the history. */
   lastControl: number;
 }
 
-/** Bundles are not meant for sandboxes with more control calls. */
+/** A sandbox with more control calls cannot be put into a bundle. */
 const MAX_CALLS = 10_000;
 const MAX_ATTEMPTS = 10_000;
 /** Limit for all their bodies as JSON. */
 const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
 /**
- * Calls that begin a recording, are about another sandbox or no world, or only matter after a restore of the snapshot.
+ * Calls that begin a recording, do not change the sandbox's world, or matter only if the snapshot is restored.
  */
 const NOT_REPEATED = new Set([
   "coverage.clear",
@@ -110,7 +110,7 @@ export class Recordings {
     });
   };
 
-  /** Marks a sandbox as not replayable; `why` is in words. */
+  /** Marks a sandbox as not replayable; `why` completes the sentence `... cannot be replayed: `. */
   spoil(sandbox: Sandbox, why: string): void {
     const recording = this.recordings.get(sandbox);
     if (recording !== undefined) recording.unfit ??= why;
@@ -141,7 +141,7 @@ export class Recordings {
     });
   };
 
-  /** A receiver was closed without a call; a replay closes it by a call. */
+  /** Records that a receiver was closed without a call; a replay closes it by a call. */
   onLeaseEnd(sandbox: Sandbox, receiver_id: string): void {
     const path = `/receivers/${receiver_id}`;
     this.onCall(sandbox, {
@@ -196,7 +196,7 @@ export class Recordings {
   }
 }
 
-/** Fixtures and state calls create deliveries too; only real attempts increase the number of attempts by one. */
+/** Deliveries of fixtures and state calls are not attempts: only a real attempt increases the number of attempts by one. */
 function newAttempt(was: Delivery | undefined, is: Delivery | undefined) {
   if (is === undefined || is.attempts !== (was?.attempts ?? 0) + 1) return undefined;
   const last = is.attempt_log.at(-1);

@@ -7,13 +7,13 @@ import type { OutboundRequest, OutboundResult } from "../../hosts/node/outbound/
 import type { RecordedAttempt } from "./bundle.ts";
 
 export interface RecordedRequest extends WireRequest {
-  /** Which entry of the journal is the request's, where others may come meanwhile. */
+  /** Recognizes the request's entry in the journal, if other requests may come meanwhile. */
   isIts?: (entry: JournalEntry) => boolean;
 }
 
 /** A fault may delay an answer by minutes; a later answer counts as lost. */
 const PATIENCE_MS = 10 * 60_000;
-/** How long a connection may stay open after the journal has the answer; a fault may never close it. */
+/** How long to wait for the end of a connection once the journal has the answer, since a fault may never close it. */
 const LINGER_MS = 500;
 
 /**
@@ -71,8 +71,8 @@ function after(milliseconds: number): Promise<undefined> {
 }
 
 /**
- * Plays the receivers of a bundle: each attempt of a delivery is answered as it was then, and no receiver is called.
- * `otherwise` answers anything else.
+ * Replaces the receivers of a bundle: each attempt gets its recorded answer, and no receiver is called.
+ * `otherwise` answers all other requests.
  */
 export function recordedOutbound(
   deliveries: Readonly<Record<string, readonly RecordedAttempt[]>>,

@@ -15,17 +15,17 @@ const OPEN = "⟦";
 const CLOSE = "⟧";
 const REFERENCE = /⟦([a-z_]+):?([^⟧]*)⟧/g;
 
-/** Forms of secrets that users choose themselves, and the letter that each is named with. */
+/** Forms of secrets that users choose themselves, and the letter for each in placeholders. */
 const GIVEN = [
   ["k", API_KEY],
   ["w", WEBHOOK_SECRET],
 ] as const;
 const JWT = /\beyJ[\w-]{4,}\.[\w-]+\.[\w-]+/g;
 const NAMED = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*"((?:[^"\\\\]|\\\\.)+)"`, "gi");
-/** A list or an object under such a name. */
+/** A list or an object under the name of a secret. */
 const NAMED_MANY = new RegExp(`"${SECRET_NAMES}"\\s*:\\s*(?=[[{])`, "gi");
 const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[[\]{}]/g;
-/** A parameter of a query, or of a form, which begins with one. */
+/** A parameter of a query or of a form. */
 const PARAMETER = /(^|[?&])([^=&?\s]{1,240})=([^&⟦\s]+)(?![^&\s])/g;
 const URL_TEXT = /https?:\/\/[^\s"\\]+/g;
 /** All generated secrets consist of these characters. */
@@ -55,7 +55,7 @@ export class SecretPlaceholders {
 
   /** Registers the secrets of an answer, which later requests may contain. */
   registerIssued(answer: number, text: string): void {
-    for (const secret of issuedSecrets(text)) {
+    for (const secret of findIssuedSecrets(text)) {
       if (this.names.has(secret)) continue;
       const count = this.issued.get(answer) ?? 0;
       this.issued.set(answer, count + 1);
@@ -73,7 +73,7 @@ export class SecretPlaceholders {
     }
   }
 
-  /** Known secrets by name; the rest of the text as it is. */
+  /** Replaces known secrets by their names. */
   replaceKnown(text: string): string {
     return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {
       const trimmed = word.replace(/[.~-]+$/, "");
@@ -85,7 +85,7 @@ export class SecretPlaceholders {
 
   /** Redacts a client's body: text that only looks like a secret is replaced too. */
   redact(text: string): string {
-    return withinNamed(this.replaceKnown(text))
+    return replaceNamedTexts(this.replaceKnown(text))
       .replace(API_KEY, (_, secret: string) => `ak_${unknown(secret)}`)
       .replace(WEBHOOK_SECRET, (_, secret: string) => `whsec_${unknown(secret)}`)
       .replace(JWT, unknown)
@@ -117,8 +117,8 @@ export class SecretPlaceholders {
   }
 }
 
-/** Replaces the texts in lists and objects under a secret's name; their own keys stay. */
-function withinNamed(text: string): string {
+/** Replaces the texts in lists and objects under a secret's name, except their keys. */
+function replaceNamedTexts(text: string): string {
   let masked = "";
   let end = 0;
   for (const { 0: name, index } of text.matchAll(NAMED_MANY)) {
@@ -142,7 +142,7 @@ function withinNamed(text: string): string {
 }
 
 /** The secrets that an answer hands out, in the order of the text. */
-function issuedSecrets(text: string): string[] {
+function findIssuedSecrets(text: string): string[] {
   const found: { at: number; secret: string }[] = [];
   for (const pattern of [API_KEY, WEBHOOK_SECRET, JWT]) {
     for (const match of text.matchAll(pattern)) found.push({ at: match.index, secret: match[0] });
@@ -156,7 +156,7 @@ function issuedSecrets(text: string): string[] {
       if (/\d/.test(token[0])) found.push({ at: url.index + token.index, secret: token[0] });
     }
   }
-  // The match that begins first contains the others.
+  // The match that begins first contains the other ones.
   found.sort((a, b) => a.at - b.at || b.secret.length - a.secret.length);
   return [...new Set(found.map(({ secret }) => secret))];
 }

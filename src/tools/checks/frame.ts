@@ -31,7 +31,7 @@ interface RunSteps<C, Finding, Report> {
   /** The finding for a check that is left out because the run was stopped. */
   skip: (check: C, reason: string) => Finding;
   report: (check: C, finding: Finding, durationMs: number) => Report;
-  /** Why the run cannot go on after this check; null when it can. */
+  /** Why the run cannot go on after this check; null if it can. */
   reasonToStop: (check: C) => Promise<string | null> | string | null;
 }
 

@@ -25,7 +25,7 @@ export interface CheckDescription {
   severity: Severity;
   /** One sentence: what goes wrong in production when the check fails. */
   why: string;
-  /** The fix where a delivery was accepted, or processed, and should not have been. */
+  /** The fix if a delivery was accepted, or processed, and should not have been. */
   advice: string;
   /** Further kinds of answers that this advice fits; for all others, the advice follows from the answer. */
   adviceAppliesTo?: readonly FailureKind[];
@@ -101,7 +101,7 @@ export async function checkNotAccepted(session: Session, attempt: Attempt, label
   return failed(`${label}: the receiver ${describe(attempt)}, where 2xx is expected`, attempt);
 }
 
-/** Sends all deliveries at once where the receiver has room; passes when every one is answered 2xx. */
+/** Sends all deliveries at once; passes if every one is answered 2xx. */
 export async function expectAccepted(session: Session, cases: readonly Case[]): Promise<Finding> {
   const prepared = prepareCases(session, cases);
   const attempts = await deliverAll(session, prepared);

@@ -75,5 +75,5 @@ export function withoutProbe(session: Session, start: string, attempt: Attempt |
 
 /** Advice for missing side effects, which may only be late. */
 export function adviseIfLate(session: Session): string {
-  return `If it only comes later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
+  return `If it happens later than ${formatSeconds(session.waitedMs ?? session.options.patienceMs)} after the answer, raise ${session.options.names.patience}.`;
 }

@@ -3,7 +3,7 @@ import { type SendLimits, sendRaw } from "./network.ts";
 
 export interface ProbeReading {
   count: number;
-  /** One entry per side effect; null when the probe only counts. */
+  /** One entry per side effect; null if the probe only counts. */
   ids: string[] | null;
 }
 
@@ -31,7 +31,7 @@ export interface Effects {
   settled: ProbeReading;
 }
 
-/** Deliveries accepted since the reading `from`, whose side effects may still come. */
+/** Deliveries accepted since the reading `from`, whose side effects may still happen. */
 export interface PendingEffects {
   from: ProbeReading | null;
   pending: ReadonlySet<string>;

@@ -246,7 +246,7 @@ function openSession(
   });
 }
 
-/** Nothing is sent. @throws ReceiverTestUsageError where `gradeReceiver` would */
+/** Nothing is sent. @throws ReceiverTestUsageError if `gradeReceiver` would */
 export function requireGradable(url: string, options: GradeReceiverOptions): void {
   chosenChecks(options);
   openSession(url, options, { names: OPTION_NAMES.library }).options.outbound.close();

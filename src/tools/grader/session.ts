@@ -95,7 +95,7 @@ export class Session {
    * Sends a delivery. A genuine, unchanged one uses an idle connection if the receiver keeps one open. If
    * the connection breaks, the delivery is sent again over a new one, since an idle connection may close at
    * any time.
-   * @throws WebhookGone when a genuine delivery is answered 410.
+   * @throws WebhookGone if a genuine delivery is answered 410.
    */
   async deliver(delivery: TestDelivery, transport?: Transport): Promise<Attempt> {
     const genuine = this.isGenuine(delivery);

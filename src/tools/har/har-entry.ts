@@ -47,7 +47,7 @@ function showBody(bytes: Uint8Array | string, type: string): unknown {
   }
 }
 
-/** Undefined for what cannot be decoded; a body that was cut off is decoded as far as it came. */
+/** Undefined if it cannot be decoded. A truncated body is decoded as far as possible. */
 export function decompress(bytes: Buffer, coding: string, maxOutputLength: number): Buffer | undefined {
   const options = { maxOutputLength, finishFlush: zlib.Z_SYNC_FLUSH };
   try {
@@ -84,7 +84,7 @@ const common = {
   bodySize: Type.Integer(),
 };
 
-/** An entry of an HTTP Archive 1.2; who archives may add fields of its own, which begin with `_`. */
+/** An entry of an HTTP Archive 1.2; programs may add fields that begin with `_`. */
 export const HAR_ENTRY = {
   startedDateTime: Timestamp(),
   time: Type.Number(),
@@ -115,7 +115,7 @@ export const HAR_ENTRY = {
 const HarEntry = ClosedObject(HAR_ENTRY);
 export type HarEntry = Static<typeof HarEntry>;
 
-/** A body as it was sent, or as much of it as was kept. */
+/** A body as it was sent, or the recorded part of it. */
 export interface ArchivedBody {
   bytes: Uint8Array | string | undefined;
   /** Size of the whole body. */
@@ -125,25 +125,25 @@ export interface ArchivedBody {
 export interface ArchivedExchange {
   /** Milliseconds since 1970. */
   at: number;
-  /** Milliseconds until the request was sent, from there to the answer's head, and from there to its end. */
+  /** Milliseconds until the request was sent, until the head of the answer, and until its end, each from the one before. */
   send: number;
   wait: number;
   receive: number;
   method: string;
   /** Absolute, without query. */
   url: string;
-  /** Without its question mark; "" where there is none. */
+  /** Without its question mark; "" if there is none. */
   query: string;
   /** Name, value, name, value … as sent. */
   requestHeaders: readonly string[];
   requestBody: ArchivedBody;
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   status: number;
   responseHeaders: readonly string[];
   responseBody: ArchivedBody;
 }
 
-/** The one way into an archive: secrets end here, as in the journal. Bytes that are not text stay outside. */
+/** Creates all entries of archives. Masks secrets, as in the journal, and leaves out bodies that are not text. */
 export function harEntry(exchange: ArchivedExchange): HarEntry {
   const { at, send, wait, receive, method, status } = exchange;
   const query = redactQuery(exchange.query);

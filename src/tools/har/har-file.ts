@@ -36,8 +36,8 @@ const PIECE_BYTES = 1024 * 1024;
 const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads an HTTP Archive of any length and calls `onEntry` with one entry after the other, in the file's order;
- * no more than one is held at a time.
+ * Reads an HTTP Archive of any length and calls `onEntry` with one entry after the other, in the file's
+ * order; only one is in memory at a time.
  * @throws InputError; the system's error for a file that cannot be read
  */
 export async function readHar(file: string, onEntry: (entry: HarValue) => void): Promise<HarFacts> {
@@ -61,11 +61,11 @@ class Reading {
     keepStack: false,
     stringBufferSize: 64 * 1024,
   });
-  /** Whether anything says that this is an archive. */
+  /** Whether something shows that this is an archive. */
   private known = false;
   private read = 0;
   private lastEnd = 0;
-  /** By the first piece. */
+  /** Detected in the first piece. */
   private encoding: TextEncoding | undefined;
   private decoder: InstanceType<typeof TextDecoder> | undefined;
   /** An error of `onEntry`, not of the text. */
@@ -103,7 +103,7 @@ class Reading {
   end(): HarFacts {
     if (!this.parser.isEnded) this.parse(() => this.parser.end());
     if (this.known) return this.facts;
-    throw new InputError(`${this.file} is not an HTTP Archive: it holds no log with entries`);
+    throw new InputError(`${this.file} is not an HTTP Archive: it has no log with entries`);
   }
 
   private decode(piece: Buffer): string {
@@ -136,8 +136,8 @@ class Reading {
 const TAIL = "\n]}}\n";
 
 /**
- * An HTTP Archive that grows by one entry at a time and can be read at any moment: an entry and the end of the
- * document are one write, over the previous end.
+ * An HTTP Archive that grows by one entry at a time and is complete at any moment: one write replaces the
+ * end of the document by an entry and a new end.
  */
 export class HarFile {
   private readonly descriptor: number;
@@ -146,10 +146,10 @@ export class HarFile {
   /** Entries so far. */
   count = 0;
 
-  /** @throws the system's error; EEXIST for a file that is there, unless it may be replaced */
+  /** @throws the system's error; EEXIST if the file exists and may not be replaced */
   constructor(file: string, { version, replace }: { version: string; replace: boolean }) {
     this.descriptor = openSync(file, replace ? "w" : "wx", 0o600);
-    // A file that is replaced keeps its mode otherwise.
+    // Needed for a file that is replaced, which keeps its mode.
     fchmodSync(this.descriptor, 0o600);
     const creator = JSON.stringify({ name: "Understudy", version });
     const head = `{"log":{"version":"1.2","creator":${creator},"pages":[],"entries":[`;

@@ -7,16 +7,16 @@ import { InputError } from "./har-file.ts";
 const MAX_UNPACKED_BYTES = 1024 ** 3;
 
 /**
- * Unpacks a recording into a temporary folder: Playwright writes a ZIP, with a file for each body beside `har.har`,
- * where the path that it is given ends with `.zip`.
- * @throws InputError for one that cannot be unpacked; the system's error for a file that cannot be read
+ * Unpacks a recording into a temporary folder: Playwright writes a ZIP, with a file for each body beside
+ * `har.har`, if the path ends with `.zip`.
+ * @throws InputError if it cannot be unpacked; the system's error if the file cannot be read
  */
 export function unpackHar(file: string): { har: string; remove: () => void } {
   const zip = readFileSync(file);
   const folder = mkdtempSync(join(tmpdir(), "understudy-har-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    // A name only: an archive must not choose a file elsewhere.
+    // Only a file name: an archive must not name files of other folders.
     const files = unpack(zip).filter(({ name }) => /^[\w-][\w.-]*$/.test(name));
     for (const { name, bytes } of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
     const har = files.find(({ name }) => name.endsWith(".har"));
@@ -31,7 +31,7 @@ export function unpackHar(file: string): { har: string; remove: () => void } {
   }
 }
 
-/** Offsets as PKWARE's APPNOTE 4.3 has them. */
+/** Offsets are those of PKWARE's APPNOTE 4.3. */
 function unpack(zip: Buffer): { name: string; bytes: Buffer }[] {
   const short = (at: number) => zip.readUInt16LE(at);
   const long = (at: number) => zip.readUInt32LE(at);

@@ -20,7 +20,7 @@ import { createAddressPolicy } from "../../hosts/node/outbound/address-policy.ts
 import { createOutbound, type Outbound } from "../../hosts/node/outbound/outbound.ts";
 import { answerReceiverRequest } from "../../hosts/node/receiver-requests.ts";
 
-/** A delivery as `understudy listen` saw it. */
+/** A delivery that `understudy listen` received. */
 export interface ListenedDelivery {
   /** ISO 8601, wall clock: a listener has no sandbox. */
   at: string;
@@ -32,14 +32,14 @@ export interface ListenedDelivery {
   delivery_id: string | undefined;
   /** The number of the request with this delivery id, from 1. */
   attempt: number;
-  /** Undefined where no secret was given. */
+  /** Undefined if no secret was given. */
   signature: SignatureVerdict | undefined;
   answer: string;
 }
 
 const MAX_SHOWN_BYTES = 4096;
 
-/** A few lines for the terminal; where the signature does not match, why, and the bytes that should be signed. */
+/** Formats a delivery for the terminal. If the signature does not match, shows the reason and the bytes that should be signed. */
 export function formatDelivery(delivery: ListenedDelivery): string {
   const { at, method, path, event, delivery_id, attempt, signature, answer, body, headers } = delivery;
   const what =
@@ -69,7 +69,7 @@ function shown(body: Buffer): string {
   return body.length > MAX_SHOWN_BYTES ? `${text} … (${body.length} bytes)` : text;
 }
 
-/** Sixteen bytes a line, in hex and as text, so that a line break or a byte-order mark can be seen. */
+/** Shows sixteen bytes per line, in hex and as text, so that line breaks and byte-order marks are visible. */
 function hexDump(body: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at < Math.min(body.length, MAX_SHOWN_BYTES); at += 16) {
@@ -87,11 +87,11 @@ export interface ListenerOptions {
   port: number;
   /** Default 127.0.0.1. */
   host?: string;
-  /** In turn, the last one repeats; default [200]. */
+  /** The answers in order; the last one repeats. Default [200]. */
   answers?: readonly SimulatedAnswer[];
-  /** Checks signatures; without it they are not checked. */
+  /** With it, signatures are checked. */
   secret?: string | undefined;
-  /** For each request that has arrived in full. */
+  /** Called for each request that has arrived completely. */
   onDelivery: (delivery: ListenedDelivery) => void;
 }
 
@@ -102,12 +102,12 @@ export interface Listener {
 }
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Delivery ids remembered; the next attempt of an evicted one counts as its first. */
+/** Maximum number of remembered delivery ids. The next attempt of an evicted one counts as its first. */
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
  * A webhook receiver in its own process, for `understudy listen`: answers as configured, checks each signature
- * and explains a mismatch. Rejects when the port is taken.
+ * and explains a mismatch. Rejects if the port is taken.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const { port, host = "127.0.0.1", answers = [200] } = options;
@@ -192,13 +192,13 @@ export class LocalReceiver {
   private readonly outbound: Outbound = createOutbound({ policy: createAddressPolicy({ mode: "local" }) });
   private readonly attempts = new AttemptCounter();
 
-  /** @param timeoutMs the sender's; the answer is given up a little earlier, so that the reason still gets back */
+  /** @param timeoutMs the sender's timeout; this ends a little earlier, so that the reason still reaches the sender */
   constructor(url: string, timeoutMs: number) {
     this.url = new URL(url);
     this.timeoutMs = timeoutMs - Math.min(500, timeoutMs / 4);
   }
 
-  /** Calls it as the service would. Gives the answer for the server, and the delivery for the terminal. */
+  /** Calls it as the service would. Returns the answer for the server, and the delivery for the terminal. */
   async call({ method, headers, body_base64 }: ForwardedDelivery): Promise<{
     answer: ForwardedAnswer;
     heard: ListenedDelivery;

@@ -53,14 +53,14 @@ interface Call {
 /** `$ref` names one that operations share. */
 type Answer = Content & { $ref?: string; "x-error-codes"?: string[] };
 
-/** Any operation can answer these; the head of the page says so once. */
+/** Codes of every operation, which only the head of the page lists. */
 const COMMON_CODES = new Set([
   "INVALID_JSON",
   "PAYLOAD_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",
   "INTERNAL_ERROR",
 ]);
-/** Nearly every operation answers these; the section of one that does not says so. */
+/** Codes of nearly every operation; only the exceptions are shown. */
 const USUAL_CODES = ["AUTHENTICATION_REQUIRED", "INVALID_INPUT", "RATE_LIMIT_EXCEEDED"];
 
 /** The OpenAPI document of the emulated API as the page docs/api.md: a section per operation, then the records. */

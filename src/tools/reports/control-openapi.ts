@@ -21,10 +21,10 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: declarations of every shape
 type Call = Declaration<any, any, any, any, ProblemKind>;
 
-/** Headers of every answer, whichever call gave it. */
+/** Headers of every answer. */
 const HEADERS: Json = {
-  "Cache-Control": { description: "Answers are of the moment", schema: { const: "no-store" } },
-  "X-Content-Type-Options": { description: "Bodies are what they say", schema: { const: "nosniff" } },
+  "Cache-Control": { description: "Answers must not be cached", schema: { const: "no-store" } },
+  "X-Content-Type-Options": { description: "Bodies have the declared type", schema: { const: "nosniff" } },
 };
 
 /** The OpenAPI document of the control API. */

@@ -40,8 +40,8 @@ body { max-width: none; }
 `;
 
 /**
- * The heat map as one page that needs neither network nor scripts. With the address of a sandbox in the console, each
- * operation leads there, as long as that server runs.
+ * The heat map as one HTML page without scripts. With the address of a sandbox in the console, each
+ * operation links to it.
  */
 export function coverageHtml(matrix: CoverageMatrix, title: string, consoleUrl?: string): string {
   const columns = listColumns(matrix);
@@ -108,7 +108,7 @@ function cellHtml(
   // Each cell has its own label, since the headers of a large map are out of sight.
   const title = `${operation}: ${key}`;
   if (hits === 0) return html`<td class="never" title="${title}" data-head="${key}">0</td>`;
-  // By order of magnitude, so that an error with one hit is visible beside ten thousand polls.
+  // On a logarithmic scale, so that an error with one hit is visible beside ten thousand polls.
   const heat = 0.25 + 0.5 * (Math.log1p(hits) / Math.log1p(most));
   return html`<td class="hit" style="--heat: ${heat.toFixed(2)}" title="${title}" data-head="${key}">${hits}</td>`;
 }

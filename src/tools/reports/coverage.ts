@@ -28,14 +28,14 @@ const CoveredOperation = ClosedObject({
   method: Words(METHODS),
   path: Type.String(),
   percent: Percent,
-  outcomes: Type.Array(CoveredOutcome, { description: "Those that are documented" }),
+  outcomes: Type.Array(CoveredOutcome, { description: "The number of documented outcomes" }),
   other: Type.Array(ClosedObject({ outcome: Type.String(), hits: Count }), {
-    description: "Outcomes that are not documented: bare 5xx of faults, and `0` for no answer at all",
+    description: "Undocumented outcomes: bare 5xx of faults, and `0` for no answer",
   }),
 });
 export type CoveredOperation = Static<typeof CoveredOperation>;
 
-/** Operations by their documented outcomes, with hits (interfaces 4). */
+/** Hits of each documented outcome of each operation (interfaces 4). */
 export const CoverageMatrix = ClosedObject(
   {
     ...{ percent: Percent, covered: Count, total: Count },
@@ -51,7 +51,7 @@ export const CoverageMatrix = ClosedObject(
 );
 export type CoverageMatrix = Static<typeof CoverageMatrix>;
 
-/** A pure function of the declarations and of what one sandbox has answered. */
+/** Computed from the declarations and the answers of one sandbox. */
 export function coverageMatrix(operations: readonly AnyOperation[], counts: OutcomeCounts): CoverageMatrix {
   const rows = operations.map((operation) => coveredOperation(operation, counts));
   const own = rows.filter((row) => row.own !== undefined);
@@ -90,7 +90,7 @@ function coveredOperation(operation: AnyOperation, counts: OutcomeCounts): Cover
   };
 }
 
-/** Rounded down, so that only full coverage is called 100. */
+/** Rounded down, so that only full coverage is 100. */
 function percentage(part: number, whole: number): number {
   return whole === 0 ? 100 : Math.floor((part / whole) * 1000) / 10;
 }

@@ -7,10 +7,10 @@ export const CataloguedEvent = ClosedObject(
     name: Type.String(),
     section: Type.String(),
     summary: Type.String(),
-    fields: Type.Array(Type.String(), { description: "Of its data, in the order in which they are sent" }),
+    fields: Type.Array(Type.String(), { description: "Of its data, in the order of sending" }),
     schema: Type.Unsafe<Record<string, unknown>>({
       type: "object",
-      description: "JSON Schema of what is sent",
+      description: "JSON Schema of the payload",
     }),
     sample: Type.Unsafe<Record<string, unknown>>({ type: "object", description: "Always the same one" }),
   },
@@ -30,7 +30,7 @@ export const CataloguedEvent = ClosedObject(
 );
 export type CataloguedEvent = Static<typeof CataloguedEvent>;
 
-/** The payload of each event (interfaces 14), as section 6.2 has it. */
+/** The payload of each event (interfaces 14, section 6.2). */
 export function eventCatalogue(events: readonly AnyEvent[]): CataloguedEvent[] {
   return events.map((event) => ({
     name: event.name,
@@ -67,7 +67,7 @@ interface Field {
   items?: Field;
 }
 
-/** How one language spells the types of JSON. */
+/** The names of JSON's types in one language. */
 interface Language {
   types: Readonly<Record<string, string>>;
   any: string;

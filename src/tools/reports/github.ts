@@ -3,14 +3,14 @@ import { relative, resolve } from "node:path";
 import { type Html, html } from "./html.ts";
 import type { JunitCase, JunitProblem, JunitReport } from "./junit.ts";
 
-/** GitHub shows that many errors of a step; the summary has all. */
+/** GitHub shows at most this many errors of a step; the summary has all. */
 const MAX_ANNOTATIONS = 10;
 /** GitHub refuses a summary of more than 1 MiB, and one step may write several. */
 const MAX_SUMMARY_CHARACTERS = 200_000;
 
 type Failed = JunitCase & { problem: JunitProblem };
 
-/** The cases that failed as workflow commands of GitHub Actions, which shows them at the run and beside the file. */
+/** The failed cases as workflow commands of GitHub Actions, which shows them in the run and in the file. */
 export function toAnnotations(report: JunitReport, workspace = process.cwd()): string[] {
   return listFailed(report)
     .slice(0, MAX_ANNOTATIONS)
@@ -22,7 +22,7 @@ export function toAnnotations(report: JunitReport, workspace = process.cwd()): s
     });
 }
 
-/** A report for the page of a job: the counts, then each case that failed. It is Markdown, which may contain HTML. */
+/** The summary of a report for the page of a job: the counts, then each failed case; Markdown with HTML. */
 export function toSummary(report: JunitReport): string {
   const all = report.suites.flatMap(({ cases }) => cases);
   const failed = listFailed(report);
@@ -55,7 +55,7 @@ function listFailed({ suites }: JunitReport): Failed[] {
     });
 }
 
-/** Undefined for a file that the repository does not have, such as a built-in scenario. */
+/** Undefined for a file outside the repository, such as a built-in scenario. */
 function pathWithin(workspace: string, file: string): string | undefined {
   const path = relative(workspace, resolve(file));
   return path.startsWith("..") || !existsSync(file) ? undefined : path;

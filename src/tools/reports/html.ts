@@ -1,7 +1,7 @@
 import { htmlEscape } from "escape-goat";
 import packageJson from "../../../package.json" with { type: "json" };
 
-/** Markup that goes into a page as it is; only `html` and `trusted` make it. */
+/** Markup that is not escaped; only `html` and `trusted` create it. */
 export class Html {
   private readonly markup: string;
 
@@ -17,10 +17,9 @@ export class Html {
 type Interpolated = Html | string | number | readonly (Html | string)[];
 
 /**
- * A template whose interpolations are escaped unless they are markup themselves, so that a page shows hostile
- * names as text without further care. Attributes need their quotes: without them a space in a
- * value would begin another attribute.
- * @throws TypeError where an attribute's value has none
+ * A template that escapes its interpolations unless they are markup, so that hostile names are shown as
+ * text. Attributes must have quotes, since a space in a value would otherwise begin another attribute.
+ * @throws TypeError if an attribute has none
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Interpolated[]): Html {
   let markup = strings[0]!;
@@ -31,7 +30,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Interpol
   return new Html(markup);
 }
 
-/** Our own text, such as a style sheet, which is not escaped. */
+/** Marks our own text, such as a style sheet, as markup. */
 export function trusted(markup: string): Html {
   return new Html(markup);
 }
@@ -43,14 +42,14 @@ function escaped(value: Interpolated): string {
 
 interface HtmlPage {
   title: string;
-  /** Added to what all pages share. */
+  /** Added to the style of all pages. */
   style: string;
   body: Html;
   /** The time of the measurement; now by default. */
   made?: Date;
 }
 
-/** A report as one page that needs neither network nor scripts, and could not use them. */
+/** A report as one HTML page, which cannot use the network or scripts. */
 export function htmlPage({ title, style, body, made = new Date() }: HtmlPage): string {
   return html`<!doctype html>
 <html lang="en">
@@ -71,13 +70,13 @@ ${body}
 `.toString();
 }
 
-/** An ISO instant for people: its date and time in UTC, to the second. */
+/** Shows an ISO instant to readers: date and time in UTC, to the second. */
 export function instantHtml(iso: string): Html {
   const text = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(iso) ? iso.slice(0, 19).replace("T", " ") : iso;
   return html`<time datetime="${iso}">${text}</time>`;
 }
 
-/** Prose of ours with code in backticks. */
+/** Renders our own prose, with code in backticks. */
 export function proseHtml(text: string): Html {
   const parts = text.split(/`([^`]+)`/);
   return html`${parts.map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`))}`;

@@ -8,7 +8,7 @@ export interface JunitCase {
   /** The reason. */
   skipped?: string;
   system_out?: string;
-  /** The file that the case is about, if it is one of the user's. */
+  /** The user's file that the case is about, if there is one. */
   file?: string;
 }
 
@@ -80,14 +80,14 @@ function element(tag: string, attributes: Record<string, string>, content = ""):
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** XML 1.0 can't hold most control characters, lone surrogates, U+FFFE and U+FFFF in any spelling: they are dropped. */
+/** Drops characters that XML 1.0 cannot represent: most control characters, lone surrogates, U+FFFE and U+FFFF. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "")
     .replace(/[&<>"]/g, (character) => ENTITIES[character]!);
 }
 
-/** Parsers turn line ends in attributes into blanks unless they are written as references. */
+/** Writes line ends as references, since parsers turn them into blanks in attributes. */
 function escapeAttribute(text: string): string {
   return escapeXml(text).replace(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

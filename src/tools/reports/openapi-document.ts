@@ -4,10 +4,10 @@ import { toSite } from "../../engine/pipeline/plain-http.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The base URLs of a document that no server hands out: those of a local server. */
+/** The base URLs of a document that comes from no server: those of a local server. */
 export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
-/** The parts of one API's document that are not its operations. */
+/** The parts of an API's document, without its operations. */
 export interface DocumentedApi<O extends AnyDeclaration> {
   info: Json;
   servers: readonly Json[];
@@ -19,9 +19,9 @@ export interface DocumentedApi<O extends AnyDeclaration> {
     parameters?: Json;
     schemas: Json;
   };
-  /** Members of one operation only. */
+  /** Additional members of an operation. */
   notes: (operation: O) => Json;
-  /** By status. */
+  /** Responses by status. */
   errorResponses: (operation: O, components: DocumentComponents) => Json;
   /** Members of an operation that a user's document describes, in place of those of its declaration. */
   described?: (operation: O, components: DocumentComponents) => Json | undefined;
@@ -30,7 +30,7 @@ export interface DocumentedApi<O extends AnyDeclaration> {
   more?: (components: SchemaComponents) => Json;
 }
 
-/** The components that operations refer to, filled while operations are written. */
+/** The components to which operations refer; writing operations adds to them. */
 export interface DocumentComponents {
   schemas: SchemaComponents;
   responses: Json;
@@ -42,7 +42,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An OpenAPI 3.1 document, a pure function of the declarations. */
+/** An OpenAPI 3.1 document, computed from the declarations. */
 export function toOpenApi<O extends AnyDeclaration>(api: DocumentedApi<O>, operations: readonly O[]): Json {
   const foreign = { documents: [], components: {} as Json };
   const components: DocumentComponents = { schemas: new SchemaComponents(), responses: {}, foreign };
@@ -86,13 +86,13 @@ export function groupBy<K, V>(values: Iterable<V>, toKey: (value: V) => K): Map<
   return groups;
 }
 
-/** The group that an operation is shown in. */
+/** The tag under which an operation is shown. */
 export function getTag({ id }: AnyDeclaration): string {
   const end = id.indexOf(".");
   return end < 0 ? "own" : id.slice(0, end);
 }
 
-/** Refers to a response that many operations share; `name` gets a number where another response has it. */
+/** Adds a response that operations share, and returns a reference to it; `name` gets a number if another response has it. */
 export function shareResponse(responses: Json, name: string, response: Json): Json {
   const text = JSON.stringify(response);
   let key = name;
@@ -235,20 +235,20 @@ function successResponse(success: Success, headers: Json, components: SchemaComp
   };
 }
 
-/** Which of the alternatives it is, by the values of a path parameter. */
+/** The schema for each value of a path parameter. */
 function schemasBy({ parameter, schemas }: NonNullable<Success["by"]>, components: SchemaComponents): Json {
   const placed = Object.entries(schemas).map(([value, schema]) => [value, components.place(schema)]);
   return { "x-schema-by": { parameter, schemas: Object.fromEntries(placed) } };
 }
 
-/** Our own notes on schemas, which mean nothing to a reader of the document. */
+/** Our own keywords of schemas, which do not belong in the document. */
 const INTERNAL = new Set([
   ...["x-instant", "x-page", "x-refers-to", "x-keys-refer-to", "x-internal", "x-type"],
   ...["x-events", "x-optional"],
   ...["$id", "~kind", "~optional"],
 ]);
 
-/** Collects titled object schemas under components/schemas and leaves references in their places. */
+/** Moves titled object schemas to components/schemas, and replaces them by references. */
 export class SchemaComponents {
   readonly schemas: Json = {};
   private readonly names = new Map<TSchema, string>();

@@ -24,8 +24,8 @@ import {
 const SECURITY = [{ apiKey: [] }, { xApiKey: [] }, { bearer: [] }];
 
 /**
- * The OpenAPI document of the emulated API. Whatever the specification leaves open is marked `x-assumption` and
- * `x-assumed` with the ids of the ledger.
+ * The OpenAPI document of the emulated API. Gaps of the specification are marked `x-assumption` and
+ * `x-assumed`, with the ids of the ledger.
  */
 export function openApiDocument(
   { operations, events }: Pick<Api, "operations" | "events">,
@@ -37,9 +37,9 @@ export function openApiDocument(
       info: {
         title: "AI platform API, as Understudy emulates it",
         version,
-        summary: "Generated from the declarations that the server itself runs on.",
+        summary: "Generated from the declarations of the server.",
         description:
-          "Where the published reference is silent, operations carry `x-assumption`, and `x-assumed` for each part that it does not show; the fidelity ledger says what was chosen and which setting changes it.",
+          "Where the published reference is silent, operations carry `x-assumption`, and `x-assumed` for each part that it does not show; the fidelity ledger describes our choice, and the setting that changes it.",
       },
       servers: [
         { url: site.baseUrl("default"), description: "The `default` sandbox" },
@@ -129,7 +129,7 @@ function errorB({ spellings }: AnyOperation, codes: readonly ErrorCode[]): Json 
   return { properties: { code: { enum: codes.map((code) => codeInB(code, spellings)) } } };
 }
 
-/** Which code comes with which details. */
+/** The details of each code. */
 function errorA(operation: AnyOperation, codes: readonly ErrorCode[]): Json {
   const refusals = listRefusals(operation).filter(({ code }) => codes.includes(code));
   const reasons = refusals.map(({ code, details }): Json => {
@@ -153,7 +153,7 @@ function detailSchema(name: string, source: DetailSource): Json {
 
 const text = { type: "string" };
 
-/** An id of the request; null where a fault refuses a request that lacks it. */
+/** An id of the request; null if a fault refuses a request without it. */
 const SENT = { type: ["string", "null"] };
 
 const SOURCE_SCHEMAS = {
@@ -211,7 +211,7 @@ const ERROR_SCHEMAS: Json = {
   },
 };
 
-/** Headers of every answer, whichever operation gave it. */
+/** Headers of every answer. */
 const STANDARD_HEADERS: Json = {
   "x-request-id": { description: "Unique id of the request; also the trace id of errors", schema: text },
   "service-api-version": { description: "Version of the API in date form", schema: text },
@@ -229,7 +229,7 @@ const STANDARD_HEADERS: Json = {
   "X-Sandbox-Decision": { description: "Understudy's own: what decided this answer", schema: text },
 };
 
-/** Section 6.2; `event` and `data` are each event's own. */
+/** Section 6.2; each event has its own `event` and `data`. */
 const DELIVERY_SCHEMA: Json = {
   type: "object",
   description: "Section 6.2",

@@ -20,9 +20,9 @@ interface Shape {
 }
 
 /**
- * A page with its tables written again: of the calls between `<!-- calls: clock -->` (the first words of their ids)
- * and `<!-- end -->`, of the problems after `<!-- problems -->`, of the settings after `<!-- settings -->`. The rest is
- * the author's, who also says once that unknown names are 404.
+ * Rewrites the tables of a page: calls between `<!-- calls: clock -->` (the first words of their ids) and
+ * `<!-- end -->`, problems after `<!-- problems -->`, settings after `<!-- settings -->`. The rest is written
+ * by hand, also that unknown names are 404.
  */
 export function withTables(page: string, calls: readonly Call[]): string {
   const shown: Shown = new Map();
@@ -39,7 +39,7 @@ export function withTables(page: string, calls: readonly Call[]): string {
   );
 }
 
-/** A line for each call: what it takes, what it does, and after the arrow what it answers. */
+/** A line for each call: its input, its summary, and after the arrow its answer. */
 function callList(calls: readonly Call[], shown: Shown): string {
   const lines = calls.map((call) => {
     const request = [call.method, shortPath(call), takes(call, shown)].filter((part) => part !== "");
@@ -82,13 +82,13 @@ function successText({ schema, content_types, events, description }: Success, sh
   return (content_types ?? []).map((type) => `\`${type}\``).join(", ");
 }
 
-/** The fields of the objects that are listed already, by name. */
+/** The fields of objects that were already listed, by name. */
 type Shown = Map<string, readonly string[]>;
 
 /** Objects with this many fields or more are listed once, under their names. */
 const MANY_FIELDS = 7;
 
-/** The fields of an object, those that may be missing with a question mark, or what is said of it. */
+/** The fields of an object, optional ones with a question mark, or its description. */
 function describeShape(schema: Shape, shown: Shown): string {
   const { $id, description, properties = {}, items } = schema;
   const inside = findItem(schema) ?? items;

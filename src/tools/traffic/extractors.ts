@@ -13,17 +13,21 @@ type Items = readonly Fields[];
 const pick = (fields: Fields, ...names: string[]): Fields =>
   Object.fromEntries(names.filter((name) => fields[name] != null).map((name) => [name, fields[name]]));
 
-/** Like those of a webhook that would call someone's receiver, which an inferred fixture must not do. */
-const SILENT = { active: false };
+/** Added to webhooks, since an inferred fixture must not call anyone's receiver. */
+const INACTIVE = { active: false };
 
 const toNumber = (value: unknown, otherwise: number) =>
   Number.isFinite(Number(value ?? Number.NaN)) ? Number(value) : otherwise;
 
-/** A recording may name any offset; what lies further back is left out. */
+/** A recording may have any offset; items beyond this one are left out. */
 const MAX_FILLED = 100_000;
 
-/** Items at their places in a list of which a page was seen; `filler` stands where nothing was. */
-function place(list: Fields[], items: Items, { offset, filler }: { offset: number; filler: Fields }): void {
+/** Puts the items of a page at their positions in the list; `filler` replaces items that were not seen. */
+function fillPage(
+  list: Fields[],
+  items: Items,
+  { offset, filler }: { offset: number; filler: Fields },
+): void {
   if (!Number.isInteger(offset) || offset < 0 || offset > MAX_FILLED) return;
   for (const [i, item] of items.entries()) {
     while (list.length < offset + i) list.push({ ...filler });
@@ -84,7 +88,7 @@ const webhook = (world: InferredFixture, one: Fields, organization_id: string): 
   world.record("webhooks", "id", {
     id,
     ...pick(one, "url", "events", "description", "created_at"),
-    ...SILENT,
+    ...INACTIVE,
     organization_id,
   });
 };
@@ -93,7 +97,7 @@ const model = (world: InferredFixture, body: Fields): void => {
   for (const one of body["models"] as Items) world.record("models", "key", one);
 };
 
-/** Spending by requested month; only at the end it is known which months a fixture can contain. */
+/** Spending by requested month; which months a fixture can contain is known only at the end. */
 const usage: Extractor = (world, { body, exchange: { params, asked } }) => {
   const { month, year } = asked.query;
   const when = month === undefined || year === undefined ? "current" : `${year}-${month.padStart(2, "0")}`;
@@ -115,7 +119,7 @@ const usage: Extractor = (world, { body, exchange: { params, asked } }) => {
   }
 };
 
-/** Section 2.6, as fixtures call the columns. */
+/** The columns of section 2.6, by the names that fixtures use. */
 const CSV = [
   "timestamp",
   "entity_type",
@@ -128,13 +132,13 @@ const CSV = [
   "new_value",
 ];
 
-/** An empty cell is a text that there is none of, or null where there can be. */
+/** An empty cell means an empty text, or null if the field allows it. */
 function auditEntry(row: Fields): Fields {
   const empty = ["target_name", "previous_value", "new_value"].filter((name) => row[name] === "");
   return { ...row, ...Object.fromEntries(empty.map((name) => [name, null])) };
 }
 
-/** By operation; answers of missing ones contain nothing for a fixture. */
+/** By operation; other operations' answers contain nothing for a fixture. */
 export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "departments.reparent": department,
   "users.set_current_organization": (world, { body }) => {
@@ -148,7 +152,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const collection = world.record("music_collections", "id", { id, organization_id, owner: RECORDED_USER });
     const items = (body["items"] as Items).map(({ track_id, added_at }) => ({ track_id, added_at }));
     const offset = toNumber(body["offset"] ?? asked.query["offset"], 0);
-    place(world.part(collection, "tracks"), items, { offset, filler: {} });
+    fillPage(world.part(collection, "tracks"), items, { offset, filler: {} });
   },
   "assistants.list_history": (world, { body, exchange: { params, asked }, organization_id }) => {
     const list = body["audit_logs"] as Items;
@@ -176,7 +180,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
   "audit_logs.export": (world, { exchange: { answer, asked }, organization_id }) => {
     const rows = parseCsv(answer.text, { columns: CSV, from_line: 2, relax_column_count: true }) as Fields[];
     const own = world.byOrganization<Fields[]>("audit_log", organization_id, () => []);
-    // A filtered export is a part of the log; the longest that was seen stands for it.
+    // A filtered export is a part of the log; the longest one is used.
     if (rows.length <= own.length && Object.keys(asked.query).length > 0) return;
     own.splice(0, own.length, ...rows.map(auditEntry));
   },
@@ -204,7 +208,7 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     const offset = toNumber(asked.query["offset"], 0);
     const filler = { text: "This sentence was not recorded." };
     const list = world.part<Fields>(transcription, "sentences");
-    place(
+    fillPage(
       list,
       sentences.map((one) => pick(one, "text", "start", "end")),
       { offset, filler },
@@ -248,9 +252,9 @@ export const EXTRACTORS: Readonly<Record<string, Extractor>> = {
     for (const one of body["data"] as Items) webhook(world, one, organization_id);
   },
   "webhooks.list_deliveries": (world, { body, exchange: { params }, organization_id }) => {
-    const known = world.record("webhooks", "id", { id: params["webhook_id"], ...SILENT, organization_id });
+    const known = world.record("webhooks", "id", { id: params["webhook_id"], ...INACTIVE, organization_id });
     known["url"] ??= "http://127.0.0.1:9/recorded";
-    // Deliveries of another world are not retried.
+    // Recorded deliveries are not retried.
     known["deliveries"] = (body["data"] as Items).map((one) => ({ ...one, next_retry: null }));
   },
 };

@@ -5,7 +5,7 @@ import type { FixtureData, Resource } from "../../engine/contract/resource.ts";
 import { diagnose } from "../../engine/documents/check-document.ts";
 import { type FixtureShape, fixtureShape } from "../../engine/fixtures/fixture-shape.ts";
 import type { Contract } from "../verify/contract.ts";
-import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
+import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 import { EXTRACTORS } from "./extractors.ts";
 import { type Fields, InferredFixture, toKey } from "./inferred-fixture.ts";
 
@@ -13,23 +13,23 @@ export interface FixtureFromHar {
   fixture: FixtureData;
   /** Base URL of the recorded service. */
   base: string;
-  /** Records by list, as they were seen. */
+  /** Number of records in each list. */
   counts: Record<string, number>;
-  /** Answers whose bodies the recorder left out or cut. */
+  /** Number of answers whose bodies the recorder left out or truncated. */
   without_body: number;
-  /** Values that no fixture may hold, with their places. */
+  /** Values that fixtures do not allow, with their places. */
   dropped: string[];
-  /** Acts in the first organization, and may do everything there. */
+  /** An API key with all permissions in the first organization. */
   key: string;
 }
 
-/** Problems listed for an archive that fits badly. */
+/** Maximum number of listed problems. */
 const MAX_DROPPED = 10_000;
 
 /**
- * interfaces 12: objects that were seen in successful answers, as a fixture that `start` takes. Values which no
- * fixture may hold are left out, what the rest refers to is added.
- * @throws InputError; TargetUnusable where nothing is of this API; DocumentError where the parts do not fit
+ * interfaces 12: creates a fixture for `start` from the objects in successful answers. Leaves out values
+ * that fixtures do not allow, and adds records to which others refer.
+ * @throws InputError; TargetUnusable if nothing belongs to this API; DocumentError if the parts contradict each other
  */
 export async function fixtureFromHar({
   file,
@@ -43,8 +43,8 @@ export async function fixtureFromHar({
   const world = new InferredFixture();
   const dropped: string[] = [];
   let without_body = 0;
-  const { base } = await eachExchange({ contract, file, target: undefined }, () => ({
-    left() {},
+  const { base } = await visitExchanges({ contract, file, target: undefined }, () => ({
+    skip() {},
     exchange(exchange) {
       if (exchange.missing?.startsWith("with the body")) without_body += 1;
       learn(world, exchange, dropped);
@@ -52,40 +52,40 @@ export async function fixtureFromHar({
   }));
   const counts = world.counts();
   const document = structuredClone(world.document());
-  settleMonths(document["usage"], world.epoch);
+  keepFixtureMonths(document["usage"], world.epoch);
   const shape = fixtureShape(resources);
-  const unfit = dropWhatDoesNotFit(document, shape);
-  addWhatIsMissing(document, shape);
+  const unfit = dropInvalidValues(document, shape);
+  addMissingRecords(document, shape);
   const fixture = inOrder(document, shape);
   new FixtureLibrary({ resources, trustBuild: false }).load(fixture);
   return { fixture, base, counts, without_body, dropped: [...dropped, ...unfit], key: toKey(0) };
 }
 
-/** Section 7.1 and 4.11: the instants at which answers say that they were made; NaN where they do not. */
-function toldBy(body: { error?: Fields; metadata?: Fields } | undefined): number {
+/** Section 7.1 and 4.11: the instant that an answer states for itself; NaN if it states none. */
+function readStatedInstants(body: { error?: Fields; metadata?: Fields } | undefined): number {
   return Date.parse(String(body?.error?.["timestamp"] ?? body?.metadata?.["timestamp"]));
 }
 
 function learn(world: InferredFixture, exchange: OperationExchange, dropped: string[]): void {
   const { operation, answer, whole, params, at } = exchange;
   world.at("recorded", at);
-  world.at("stated", toldBy(answer.json));
+  world.at("stated", readStatedInstants(answer.json));
   const extractor = EXTRACTORS[operation.id];
   if (extractor === undefined || !whole || answer.status >= 300 || answer.status < 200) return;
   const organization_id =
     params["organization_id"] ?? answer.headers.get(ORGANIZATION) ?? world.someOrganization();
-  noteLimit(world, answer.headers);
+  inferPlan(world, answer.headers);
   try {
     world.organization(organization_id);
     extractor(world, { body: answer.json as Fields, exchange, organization_id });
   } catch {
-    // An answer of another shape; `verify --har` says what is wrong with it.
+    // The answer has another shape; `verify --har` describes the problem.
     dropped.push(`an answer of ${operation.id}`);
   }
 }
 
-/** A fixture contains the spending of its month and of the month before. */
-function settleMonths(usage: unknown, epoch = Number.NaN): void {
+/** Keeps the spending of the fixture's month and of the month before. */
+function keepFixtureMonths(usage: unknown, epoch = Number.NaN): void {
   if (usage === undefined || Number.isNaN(epoch)) return;
   const now = new Date(epoch);
   const findMonth = (ago: number) =>
@@ -108,8 +108,8 @@ function settleMonths(usage: unknown, epoch = Number.NaN): void {
 const ORGANIZATION = "service-organization";
 const PLANS: Readonly<Record<number, string>> = { 100: "standard", 1000: "premium" };
 
-/** Section 8: the plan, by the limit that answers show. */
-function noteLimit(world: InferredFixture, headers: Headers): void {
+/** Section 8: infers the plan from the rate limit in answers. */
+function inferPlan(world: InferredFixture, headers: Headers): void {
   const id = headers.get(ORGANIZATION);
   const limit = Number(headers.get("x-ratelimit-limit") ?? headers.get("x-ratelimit-limit-requests"));
   if (id === null || !(limit > 0)) return;
@@ -117,12 +117,12 @@ function noteLimit(world: InferredFixture, headers: Headers): void {
   world.organization(id, plan === undefined ? { plan: "enterprise", rate_limit: limit } : { plan });
 }
 
-/** Removes what the schema refuses: the value, or what cannot be without it. */
-function dropWhatDoesNotFit(document: Fields, shape: FixtureShape): string[] {
+/** Removes values that the schema refuses, or the record if the value is required. */
+function dropInvalidValues(document: Fields, shape: FixtureShape): string[] {
   const validate = shape.validator();
   const dropped: string[] = [];
   while (dropped.length < MAX_DROPPED && !validate(document)) {
-    // The last of a list first, so that the places of the others stay.
+    // The last item of a list first, so that the positions of the others stay.
     const places = [...new Set(diagnose(document, validate).map(findPlace))].toReversed();
     for (const place of places) {
       remove(document, place);
@@ -146,8 +146,8 @@ function remove(document: Fields, place: string): void {
   else if (holder !== undefined) delete (holder as Fields)[last];
 }
 
-/** Users, files, connections and the like that are only named. */
-function addWhatIsMissing(document: Fields, shape: FixtureShape): void {
+/** Adds users, files, connections and other records that are only named. */
+function addMissingRecords(document: Fields, shape: FixtureShape): void {
   const named = new Map<string, Set<string>>();
   visitReferences(shape.document, document, ({ reference: { collection }, id }) => {
     named.set(collection, (named.get(collection) ?? new Set()).add(id));

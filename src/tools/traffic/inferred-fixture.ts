@@ -12,10 +12,10 @@ export class InferredFixture {
   private readonly lists = new Map<string, Map<string, Fields>>();
   /** By key of the fixture, the records of each organization. */
   private readonly maps = new Map<string, Map<string, unknown>>();
-  /** The service's clock, as its answers tell it, and the recorder's. */
+  /** The latest instants of the service's clock, from its answers, and of the recorder's clock. */
   private readonly latest = { stated: Number.NEGATIVE_INFINITY, recorded: Number.NEGATIVE_INFINITY };
 
-  /** Fields that are seen later are added to a record, or replace earlier values. */
+  /** Adds fields to a record; later values replace earlier ones. */
   record(list: string, idKey: string, fields: Fields): Fields {
     const id = fields[idKey];
     if (typeof id !== "string" || id.includes(MASK)) return {};
@@ -28,7 +28,7 @@ export class InferredFixture {
     return known;
   }
 
-  /** A part of a record that is a list of its own, made when it is first asked for. */
+  /** Returns a list within a record; creates it if needed. */
   part<T>(record: Fields, name: string): T[] {
     const list = (record[name] ?? []) as T[];
     record[name] = list;
@@ -39,7 +39,7 @@ export class InferredFixture {
     return this.record("organizations", "id", { id, ...fields });
   }
 
-  /** For records without an organization: the first one seen. */
+  /** The first organization seen, for records without one. */
   someOrganization(): string {
     const [first] = this.lists.get("organizations")?.keys() ?? [];
     return first ?? "org_recorded";
@@ -62,17 +62,17 @@ export class InferredFixture {
     return own;
   }
 
-  /** Milliseconds since 1970 at which something was answered, by whose clock. */
+  /** Records the time of an answer, in milliseconds since 1970, and whose clock that is. */
   at(clock: "stated" | "recorded", time: number): void {
     if (time > this.latest[clock]) this.latest[clock] = time;
   }
 
-  /** The instant of the world: the service may have another clock than the recorder. */
+  /** The instant of the world, by the service's clock if known, else by the recorder's. */
   get epoch(): number | undefined {
     return [this.latest.stated, this.latest.recorded].find(Number.isFinite);
   }
 
-  /** How many records of each list, and under each map, were seen. */
+  /** The number of records in each list and map. */
   counts(): Record<string, number> {
     const sizes = [...this.lists].map(([key, records]): [string, number] => [key, records.size]);
     const keyed = [...this.maps].map(([key, all]): [string, number] => [
@@ -102,7 +102,7 @@ export class InferredFixture {
   }
 }
 
-/** Section 2.15; the same in every fixture, so that a test can name it. */
+/** Section 2.15; equal in every fixture, so that tests can use it. */
 export function toKey(position: number): string {
   const start = `ak_recorded${position === 0 ? "" : position + 1}`;
   return start.padEnd(KEY_LENGTH, "0");

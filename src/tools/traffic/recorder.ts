@@ -16,21 +16,21 @@ export interface RecorderOptions {
   /** 0 picks a free one. */
   port: number;
   host: string;
-  /** For each exchange that has ended, secrets masked. */
+  /** Called for each exchange that has ended, with secrets masked. */
   onExchange: (entry: RecordedEntry) => void;
 }
 
-/** `_error` says why an exchange did not come to its end. */
+/** `_error` is the reason why an exchange did not complete. */
 export type RecordedEntry = HarEntry & { _error?: string };
 
 export interface Recorder {
   url: string;
-  /** Ends what is under way, recording as much as there was of it. */
+  /** Ends exchanges that are under way, and records them as far as they came. */
   close(): Promise<void>;
 }
 
-/** RFC 9110, 7.6.1: each of the two connections has its own. */
-const OF_THE_CONNECTION = new Set([
+/** RFC 9110, 7.6.1: headers of one connection, which are not forwarded. */
+const HOP_BY_HOP = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
   ...["te", "trailer", "upgrade", "expect"],
 ]);
@@ -132,7 +132,7 @@ class Relay {
   private requestHeaders({ method, headers, rawHeaders }: http.IncomingMessage): string[] {
     const sent = withHost(proxied(rawHeaders), new URL(this.target).host);
     const length = headers["content-length"] ?? headers["transfer-encoding"];
-    // Node would announce pieces where the client announced nothing.
+    // Otherwise Node would add `Transfer-Encoding: chunked`, which the client did not send.
     return length === undefined && !/^(GET|HEAD|DELETE|OPTIONS)$/.test(method!)
       ? [...sent, "Content-Length", "0"]
       : sent;
@@ -192,9 +192,7 @@ function hasBody({ headers }: http.IncomingMessage): boolean {
 
 /** Name, value, name, value …, in their order and spelling. */
 function proxied(raw: readonly string[]): string[] {
-  return toPairs(raw).flatMap(([name, value]) =>
-    OF_THE_CONNECTION.has(name.toLowerCase()) ? [] : [name, value],
-  );
+  return toPairs(raw).flatMap(([name, value]) => (HOP_BY_HOP.has(name.toLowerCase()) ? [] : [name, value]));
 }
 
 /** The service is asked under its own name. */
@@ -219,7 +217,7 @@ export class BodyCapture {
     this.kept += Math.min(room, piece.length);
   }
 
-  /** Decoded, as archives have it; without bytes where it cannot be. */
+  /** Decoded, as archives have it; without bytes if it cannot be decoded. */
   archived(coding: string | undefined): ArchivedBody {
     const bytes = Buffer.concat(this.pieces);
     if (bytes.length === 0) return { bytes: undefined, size: 0 };

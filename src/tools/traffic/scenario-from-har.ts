@@ -3,7 +3,7 @@ import { CATALOGUE, type ErrorCode } from "../../engine/contract/errors.ts";
 import { type AnyOperation, listErrorCodes, listSuccesses } from "../../engine/contract/operation.ts";
 import { pluralize } from "../../engine/contract/text.ts";
 import type { Contract } from "../verify/contract.ts";
-import { eachExchange, type OperationExchange } from "../verify/recorded/archive.ts";
+import { type OperationExchange, visitExchanges } from "../verify/recorded/archive.ts";
 
 /** A scenario as its file has it. */
 export interface RecordedScenario {
@@ -54,7 +54,7 @@ class Waits {
 
 /**
  * interfaces 12: latency percentiles and error shares of each recorded operation, as a scenario.
- * @throws InputError; TargetUnusable where nothing is of this API
+ * @throws InputError; TargetUnusable if nothing belongs to this API
  */
 export async function scenarioFromHar({
   file,
@@ -66,8 +66,8 @@ export async function scenarioFromHar({
   name: string;
 }): Promise<RecordedScenario> {
   const seen = new Map<string, Seen>();
-  const { base, entries } = await eachExchange({ contract, file, target: undefined }, () => ({
-    left() {},
+  const { base, entries } = await visitExchanges({ contract, file, target: undefined }, () => ({
+    skip() {},
     exchange: (exchange) => note(seen, exchange),
   }));
   const operations = [...seen.values()].toSorted((a, b) => (a.operation.id < b.operation.id ? -1 : 1));

@@ -68,9 +68,9 @@ function checkContent(verdict: Verdict, exchange: Exchange, shape: Success): boo
   return checkBody(verdict, operation, schema, json, { masked: exchange.recorded !== undefined });
 }
 
-/** Fields of requests and of answers that have the same name and another value. */
+/** Fields that requests and answers share by name, but not by value. */
 const OTHER_VALUES = new Set(["limit", "offset", "skip", "take", "refresh_token"]);
-/** Names under which answers repeat fields of the request. */
+/** Fields of answers that repeat a field of the request under another name. */
 const OTHER_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "departments.reparent": { id: "department_id", parent_id: "new_parent_id" },
   "users.set_current_organization": { current_organization_id: "organization_id" },
@@ -114,7 +114,7 @@ function checkRepeated(verdict: Verdict, exchange: Exchange): boolean {
   return ok;
 }
 
-/** 2.2: the ids above a department, and its own. */
+/** 2.2: the path lists the ids above a department, then its own. */
 function checkPath(verdict: Verdict, { id, parent_id, path, depth }: Exchange["json"]): void {
   const chain = String(path).split("/");
   const fits = chain.at(-1) === id && (chain.at(-2) ?? null) === parent_id;
@@ -126,7 +126,7 @@ function isListOfTexts(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 }
 
-/** The events of a stream, as far as they came: their data, and ids that rise. */
+/** Checks the events of a stream that were read: their data, and that ids increase. */
 function checkEvents(verdict: Verdict, { operation, text, path }: Exchange, schema: TSchema): void {
   const events = text.split(/\r?\n\r?\n/).slice(0, -1);
   const read = (event: string, field: string) =>
@@ -149,8 +149,8 @@ const OWN_BOUNDS = new Set(["minLength", "maxLength", "minItems", "maxItems", "u
 const MAX_PROBLEMS = 5;
 
 /**
- * Checks a success's JSON by the declared schema, what is specified apart from what is assumed. `masked`: what
- * replaces a secret is not checked.
+ * Checks a success's JSON by the declared schema; separates departures from the reference and from
+ * assumptions. `masked`: values that replace secrets are not checked.
  */
 export function checkBody(
   verdict: Verdict,
@@ -184,10 +184,10 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   const place = missing ? `${error.instancePath}/${error.params["missingProperty"]}` : error.instancePath;
   const assumed = assumedPlace(operation, place, missing ? "presence" : isOfType(error) ? "value" : "type");
   if (assumed !== undefined) return assumed;
-  // Beyond types and prefixes, what the declarations ask of values is ours.
+  // The reference states types and prefixes; further limits of values are assumptions.
   const gap = operation.assumptions?.[0] ?? "G08";
   if (OWN_BOUNDS.has(error.keyword)) return gap;
-  // For alternatives, such as an id or null: the problems of the nearest one.
+  // For alternatives, such as an id or null, shows the problems of the nearest one.
   if (error.keyword === "choices")
     return (error.params["errors"] as ErrorObject[])
       .map((inner) => findAssumption(operation, inner))
@@ -198,7 +198,7 @@ function findAssumption(operation: AnyOperation, error: ErrorObject): string | u
   return prefixes.some((prefix) => String(error.data).startsWith(prefix)) ? "G08" : undefined;
 }
 
-/** Whether the refused value has a type that the schema allows, so that only its value is at fault. */
+/** Whether the type of the refused value is allowed, so that only the value is wrong. */
 function isOfType({ keyword, parentSchema, schema, data, params }: ErrorObject): boolean {
   if (keyword === "choices") return (params["errors"] as ErrorObject[]).some(isOfType);
   if (keyword === "type") return false;
@@ -223,7 +223,7 @@ export function excerpt(value: unknown): string {
 
 type Shape = { properties?: Record<string, Shape>; items?: Shape; anyOf?: Shape[] };
 
-/** Fields that a service answers and we do not declare are no fault, and worth knowing. */
+/** Notes fields of the answer that are not declared; they are allowed. */
 function noteUnknownFields(verdict: Verdict, schema: TSchema, body: unknown): void {
   const unknown = [...unknownFields(schema as Shape, body, "")];
   if (unknown.length > 0) verdict.note(`also answers ${unknown.slice(0, 12).join(", ")}`);
@@ -245,7 +245,7 @@ function unknownFields(shape: Shape, value: unknown, place: string, found = new 
   return found;
 }
 
-/** There must be an answer at all, and what calls itself JSON must be JSON. */
+/** Checks that there is an answer, and that an answer declared as JSON is JSON. */
 export function checkWire(verdict: Verdict, { method, path, problem }: Exchange): boolean {
   return verdict.expect(problem === undefined, `${method} ${path}: ${problem}`);
 }

@@ -9,9 +9,9 @@ import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
 
 export interface Expected extends Pick<Case, "code" | "gap" | "codeGap" | "detailsGap"> {
-  /** Details that the reference names, or the assumption does. */
+  /** Details that the reference or the assumption names. */
   details?: Readonly<Record<string, unknown>>;
-  /** Whatever the operation's own is (transport and routes). */
+  /** Replaces the operation's own envelope (transport and routes). */
   envelope?: Envelope;
 }
 
@@ -23,7 +23,7 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   const wanted = CATALOGUE[expected.code].status;
   if (!checkWire(verdict, exchange)) return;
   const about = `${exchange.method} ${exchange.path}`;
-  // How a caller is refused may be assumed; that the request is not granted is stated (section 5, 7.4).
+  // The way of refusing a caller may be an assumption; the refusal itself is in the reference (section 5, 7.4).
   const granted = operation !== undefined && status < 400 && [401, 403, 404].includes(wanted);
   const basis = granted ? (wanted === 401 ? undefined : own) : gap;
   const problem = `${about} answers ${status} instead of ${wanted} ${expected.code}`;
@@ -54,15 +54,15 @@ function spell(code: string, envelope: Envelope, operation: AnyOperation | undef
   return envelope === "B" ? codeInB(code, operation?.spellings) : code;
 }
 
-/** 401 without valid credentials. 4.8 shows its own code for a 404 only. */
+/** Checks a 401 for missing or invalid credentials. 4.8 shows its own code only for a 404. */
 export function checkUnauthenticated(verdict: Verdict, exchange: Exchange): void {
   const codeGap = exchange.operation!.id === "assistants.list_history" ? "G03" : undefined;
   checkRefusal(verdict, exchange, { code: "AUTHENTICATION_REQUIRED", codeGap });
 }
 
-/** G09: transport errors come in envelope A, whatever the operation's own is. */
+/** G09: transport errors come in envelope A for every operation. */
 const TRANSPORT = new Set([400, 405, 413, 415]);
-/** The assumption that a refusal rests on where no section shows it. */
+/** The assumption behind a refusal that no section shows. */
 const BY_STATUS: Readonly<Record<number, string>> = {
   401: "G03",
   403: "G03",
@@ -71,7 +71,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
   429: "G05",
 };
 
-/** A refusal that no check provoked: envelope, code and details must be ones that its operation has. Returns the code. */
+/** Checks a refusal that no check provoked: its operation must have this envelope, code and details. Returns the code. */
 export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
   const { status, method, path } = exchange;
   const operation = exchange.operation!;
@@ -85,7 +85,7 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   const declared = listErrorCodes(operation).filter((code) => CATALOGUE[code].status === status);
   const code = declared.find((one) => spell(one, found, operation) === shown);
   const words = declared.map((one) => spell(one, found, operation)).join(", ");
-  // Where a section shows the one code of this status, another one departs from it.
+  // If a section shows the only code of this status, another code departs from the reference.
   const only = declared.length === 1 ? findCase(operation.id, declared[0]!) : undefined;
   const specified = only !== undefined && only.gap === undefined && only.codeGap === undefined;
   const problem = `${method} ${path} answers ${status} with the code ${excerpt(shown)}, not ${words}`;
@@ -115,7 +115,7 @@ function checkDetails(
   if (fewest.length === 0) verdict.expect(true, "", gap ?? findBasis("", shown, exchange.status));
 }
 
-/** The section where it names the detail; else the assumption that does. */
+/** Undefined if the section names the detail; else the assumption that does. */
 function findBasis(name: string, shown: Case | undefined, status: number): Basis {
   const named = shown?.details?.includes(name) === true || Object.hasOwn(shown?.more ?? {}, name);
   return named ? (shown!.gap ?? shown!.detailsGap) : BY_STATUS[status];
@@ -141,7 +141,7 @@ function findSent(name: string, source: DetailSource, { asked }: Exchange): unkn
   return names.map((one) => sent[one]).find((value) => value !== undefined);
 }
 
-/** The refusal with this code that the reference shows in most detail, among those that a live run provokes. */
+/** Among the refusals that a live run provokes, the one with this code that the reference shows in most detail. */
 function findCase(operation: string, code: ErrorCode): Case | undefined {
   const own = [...READING_REFUSALS, ...WRITING_REFUSALS].filter(
     (one) => one.operation === operation && one.code === code,
@@ -163,8 +163,8 @@ export function checkStatusOfCode(
 }
 
 /**
- * The envelope that an error came in, if it is one of section 7 that may stand here.
- * Envelope C for a 401 or 403 of any operation is what G06 leaves open.
+ * Returns the envelope of an error if section 7 allows it here. G06 leaves open envelope C for a 401 or 403
+ * of any operation.
  */
 export function checkEnvelope(
   verdict: Verdict,
@@ -178,7 +178,7 @@ export function checkEnvelope(
   if (found !== envelope) {
     const guide = found === "C" && (status === 401 || status === 403) ? "G06" : undefined;
     const what = found === undefined ? `no envelope of section 7: ${excerpt(text)}` : `envelope ${found}`;
-    // Without an operation it is about a route, which G04 describes.
+    // Without an operation, the error is about a route (G04).
     const own = exchange.operation === undefined ? "G04" : assumedEnvelope(exchange.operation);
     const other = found === undefined ? undefined : own;
     verdict.expect(false, `${about} is in ${what}, instead of envelope ${envelope}`, guide ?? gap ?? other);
@@ -204,12 +204,12 @@ const TYPES: Readonly<Record<Envelope, Readonly<Record<number, string>>>> = {
   C: { 401: "AuthenticationError", 403: "PermissionError" },
 };
 
-/** Section 7 states the fields of each envelope, also where it is assumed that an error comes in it. */
+/** Section 7 states the fields of each envelope, even if the envelope of an error is an assumption. */
 const FIELDS: Record<Envelope, (exchange: Exchange) => [boolean, string, Basis?][]> = {
   A({ json: { success, error }, status, headers }) {
     const { code, type, trace_id, timestamp } = error;
     const request_id = headers.get("x-request-id");
-    // Section 7.1 names three types; what a 5xx carries is not among them.
+    // Section 7.1 names three types, but none for a 5xx.
     const types = ["client_error", ...Object.values(TYPES.A), ...(status >= 500 ? ["server_error"] : [])];
     const wanted = TYPES.A[status];
     return [

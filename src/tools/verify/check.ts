@@ -42,23 +42,23 @@ export class Context implements RunParts {
     return this.target.send({ operation: this.contract.operation(operation), ...call });
   }
 
-  /** Sends a request that must succeed; undefined where the answer is not success as declared. */
+  /** Sends a request that must succeed; undefined if the answer is not a declared success. */
   async sendAndCheck(operation: string, call: Call = {}): Promise<Exchange | undefined> {
     const exchange = await this.send(operation, call);
     return checkSuccess(this.verdict, exchange) && succeeded(exchange) ? exchange : undefined;
   }
 
-  /** Known ids that go together; undefined, and reported as not observable, where one is missing. */
+  /** Known ids that belong together; if one is missing, undefined, and reported as not observable. */
   need<N extends string>(...names: readonly N[]): Record<N, string> | undefined {
     const [found] = this.known.bindings(names, 1);
     if (found === undefined) this.verdict.notObservable(describeMissing(this.known, names));
     return found as Record<N, string> | undefined;
   }
 
-  /** An operation's first success; undefined, and reported as not observable, where there was none. */
+  /** An operation's first success; if there was none, undefined, and reported as not observable. */
   first(operation: string): { params: PathParams; exchange: Exchange } | undefined {
     const found = this.answered.get(operation);
-    if (found === undefined) this.verdict.notObservable(`${operation} has not answered`);
+    if (found === undefined) this.verdict.notObservable(`${operation} has not succeeded`);
     return found;
   }
 
@@ -67,8 +67,8 @@ export class Context implements RunParts {
     this.changes.push({ done, undone: false, detail });
   }
 
-  /** Tries a change that has been made, and takes it back whatever happens. */
-  async takingBack(
+  /** Checks a change that was made, and always undoes it. */
+  async tryAndUndo(
     done: string,
     tried: () => Promise<void>,
     { undo, undone, failed }: { undo: () => Promise<Exchange>; undone: string; failed: string },
@@ -89,9 +89,9 @@ export class Context implements RunParts {
 
 /** A check of single answers, live and in a recording alike. */
 export interface Observation {
-  /** Whose answers; absent: every operation's. */
+  /** The operation whose answers are checked; absent: every operation. */
   operation?: string;
-  /** Reads only the bodies of successes. */
+  /** Checks only successes with a body. */
   successes?: true;
   /** Starts a check for one run, which may remember earlier answers. */
   begin: () => (verdict: Verdict, exchange: Exchange) => void;
@@ -102,7 +102,7 @@ export interface Check extends AnyCheck<Context, void> {
   family: CheckFamily;
   /** Section of the reference, or the assumption that fills its gap. */
   section: string;
-  /** Absent where the check needs requests of its own. */
+  /** Absent if the check needs its own requests. */
   observe?: Observation;
 }
 
@@ -114,7 +114,7 @@ export function observeOperation(
   return { operation, successes: true, begin: () => checkExchange };
 }
 
-/** A check without requests of its own: live it checks the operation's first success. */
+/** A check without its own requests: a live run applies it to the operation's first success. */
 export function checkSuccesses(
   operation: string,
   about: Pick<Check, "id" | "section" | "title">,

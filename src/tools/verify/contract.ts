@@ -14,7 +14,7 @@ export class Contract {
     this.byId = new Map(this.operations.map((one) => [one.id, one]));
   }
 
-  /** @throws Error for an id that is not declared, which is a mistake of this program */
+  /** @throws Error for an undeclared id, which is a bug in this program */
   operation(id: string): AnyOperation {
     const found = this.byId.get(id);
     if (found === undefined) throw new Error(`there is no operation ${id}`);
@@ -25,9 +25,9 @@ export class Contract {
 const ORGANIZATION = "organization_id";
 const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
 
-/** The names of objects in the declarations, by the prefixes of section 2.1. */
+/** The names of kinds of objects in the declarations, by the prefixes of section 2.1. */
 export class ObjectNames {
-  /** Parameters that reading operations ask for by ids without a prefix, as those of jobs are. */
+  /** Parameters of reading operations whose ids have no prefix, such as ids of jobs. */
   readonly withoutPrefix: ReadonlySet<string>;
   private readonly byPrefix = new Map<string, string>();
   private readonly mainNames = new Map<string, string>();
@@ -56,7 +56,7 @@ export class ObjectNames {
     );
   }
 
-  /** The first parameter with a prefix gives its name to all that have it. */
+  /** All parameters of one prefix get the name of the first. */
   private readParameters(operations: readonly AnyOperation[]): ReadonlyMap<string, string | undefined> {
     const main = new Map<string, string | undefined>();
     for (const [name, prefix] of operations.flatMap(listParameters)) {
@@ -67,7 +67,7 @@ export class ObjectNames {
     return main;
   }
 
-  /** Collections and parameters that go by another parameter's name. */
+  /** Collections and parameters that are known by the name of another parameter. */
   get others(): Iterable<string> {
     return this.mainNames.keys();
   }
@@ -77,7 +77,7 @@ export class ObjectNames {
     return this.mainNames.get(written) ?? written;
   }
 
-  /** The parameter that an id which turns up in an answer may fill. */
+  /** The parameter for which an id of an answer may be used. */
   ofId(id: string): string | undefined {
     const length = id.indexOf("_") + 1;
     return AFTER_PREFIX.test(id.slice(length)) ? this.byPrefix.get(id.slice(0, length)) : undefined;

@@ -10,8 +10,8 @@ interface Place {
 }
 
 /**
- * Where the service is an Understudy that anybody may control, its state calls say what the key's user can
- * reach; they read, and count against no rate. Elsewhere nothing is found, which is not a failure.
+ * If the service is an Understudy without a token, its state calls show what the key's user can reach; they
+ * only read, and count against no rate limit. For other services this finds nothing.
  */
 export async function discoverInUnderstudy(place: Place): Promise<boolean> {
   const { base, sandbox } = splitTarget(place.target);
@@ -61,7 +61,10 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
 
   const sessions = await rows("meeting_sessions");
   const strange = new Set(foreign.map(({ id }) => id));
-  add("session_id", withMost(finished(sessions.filter((row) => row["organization_id"] === organization_id))));
+  add(
+    "session_id",
+    preferRecorded(finished(sessions.filter((row) => row["organization_id"] === organization_id))),
+  );
   add(
     "foreign_session_id",
     sessions.filter((row) => strange.has(row["organization_id"])),
@@ -92,7 +95,7 @@ async function look({ key, organization_id, known }: Place, rows: Rows): Promise
   }
 }
 
-/** A recording says that there is something to export. */
-function withMost(sessions: readonly Row[]): Row[] {
+/** Prefers sessions with a recording, which have a transcript to export. */
+function preferRecorded(sessions: readonly Row[]): Row[] {
   return sessions.toSorted((a, b) => Number(b["has_recording"]) - Number(a["has_recording"]));
 }

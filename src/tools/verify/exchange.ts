@@ -1,29 +1,28 @@
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 
-/** One request, as far as it differs from the declaration: the key's, no query, no body. */
+/** One request. By default it has the key, no query and no body. */
 export interface Call {
   /** Absent for an undeclared path. */
   operation?: AnyOperation;
   method?: string;
   /** Instead of the operation's path. */
   path?: string;
-  /** Instead of target and path: an upload's URL, which may lie on another host and takes no credential. */
+  /** Instead of target and path: an upload's URL, which may have another host and takes no credentials. */
   url?: string;
   params?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string | number>>;
-  /** A form, text or bytes go as they are; anything else as JSON. */
+  /** A form, text or bytes are sent unchanged; anything else as JSON. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** `key` by default; or headers that replace it. */
+  /** `key` by default; or the headers to send instead. */
   credential?: "key" | "none" | Readonly<Record<string, string>>;
-  /** Ends the request after the events that a stream has at once. */
+  /** Ends the request after the first events of a stream. */
   firstEvents?: boolean;
 }
 
 /**
- * Whether a request changes nothing, whatever the service does with it: it reads; or it is a probe that carries neither
- * credential nor body, for objects that do not exist, so that a service which forgets to check the caller has nothing
- * to change.
+ * Whether a request cannot change anything: it only reads, or it has neither credentials nor body and names
+ * objects that do not exist, so that a service that forgets to check the caller has nothing to change.
  */
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";
@@ -35,7 +34,7 @@ export function changesNothing({ operation, method, credential, body, params, qu
 
 const MARK = "nobody0";
 
-/** An id of the right form that no service has given to anything. */
+/** An id of the right form that no service has issued. */
 export function inventId(prefix: string): string {
   const random = Array.from(globalThis.crypto.getRandomValues(new Uint8Array(12)), (byte) =>
     byte.toString(16).padStart(2, "0"),
@@ -52,10 +51,10 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Parsed where the content type says JSON and it is; else undefined. */
+  /** Parsed if content type and text are JSON; else undefined. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape are checked before they are read
   json: any;
-  /** Why there is no answer, or why its body is not what its type says. */
+  /** The reason why there is no answer, or why its body does not match its type. */
   problem: string | undefined;
 }
 
@@ -74,7 +73,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   return toAnswer(response, Buffer.concat(pieces).toString("utf8"));
 }
 
-/** Reads a stream until it ends, or for as long as a look may take; the caller closes the rest. */
+/** Reads a stream until it ends, or for a limited time; the caller closes it. */
 export async function firstEvents(response: Response): Promise<Answer> {
   if (response.body === null || !response.headers.get("content-type")?.startsWith("text/event-stream"))
     return readAnswer(response);
@@ -98,11 +97,11 @@ function toAnswer({ status, headers }: Response, text: string): Answer {
   return { status, headers, text, ...readJson(text, headers) };
 }
 
-/** A body that is announced as JSON must be JSON, unless a part of it is missing. */
+/** A body declared as JSON must be JSON, unless a part of it is missing. */
 export function readJson(text: string, headers: Headers, whole = true): Pick<Answer, "json" | "problem"> {
   if (!isJson(headers.get("content-type"))) return { json: undefined, problem: undefined };
   const { json, broken } = parseJson(text);
-  return { json, problem: broken && whole ? "the body is announced as JSON and is none" : undefined };
+  return { json, problem: broken && whole ? "the body is declared as JSON, but is not JSON" : undefined };
 }
 
 export function isJson(type: string | null): boolean {
@@ -118,7 +117,7 @@ export function parseJson(text: unknown): { json: unknown; broken: boolean } {
   }
 }
 
-/** The cause of fetch's error says why the request failed. */
+/** The reason is in the cause of fetch's error. */
 export function wireProblem(error: unknown): Answer {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   const problem =

@@ -11,7 +11,7 @@ const MAX_SEEN = 20;
 
 export type PathParams = Readonly<Record<string, string>>;
 
-/** The objects that checks may ask for: given by the user, else found, else seen in some answer. */
+/** The objects that checks may use: named by the user, else found in an Understudy, else seen in an answer. */
 export class KnownObjects {
   private readonly names: ObjectNames;
   private readonly given: ReadonlyMap<string, readonly string[]>;
@@ -64,18 +64,18 @@ export class KnownObjects {
     return [...new Set([...found, ...(this.seen.get(known) ?? [])])];
   }
 
-  /** Values for all the parameters, the likeliest first: those known to belong together, then any. */
-  bindings(names: readonly string[], most = 6): PathParams[] {
+  /** Lists values for all the parameters: first those known to belong together, then any. */
+  bindings(names: readonly string[], limit = 6): PathParams[] {
     const together = this.tuples
       .filter((tuple) => names.every((name) => this.fits(tuple, name)))
       .map((tuple) => Object.fromEntries(names.map((name) => [name, this.valueIn(tuple, name)!])));
     let any: PathParams[] = [{}];
     for (const name of names) {
       const values = this.candidates(name);
-      any = any.flatMap((binding) => values.slice(0, most).map((value) => ({ ...binding, [name]: value })));
+      any = any.flatMap((binding) => values.slice(0, limit).map((value) => ({ ...binding, [name]: value })));
     }
     const unique = new Map([...together, ...any].map((binding) => [JSON.stringify(binding), binding]));
-    return [...unique.values()].slice(0, most);
+    return [...unique.values()].slice(0, limit);
   }
 
   private valueIn(tuple: PathParams, name: string): string | undefined {
@@ -102,17 +102,17 @@ export function inventParams({ params }: AnyOperation, given: PathParams = {}): 
   );
 }
 
-/** Why an operation cannot be asked, and what the user may do about it. */
+/** Why an operation cannot be called, and what the user can do about it. */
 export function describeMissing(known: KnownObjects, names: readonly string[]): string {
   const missing = names.filter((name) => known.candidates(name).length === 0);
   const wanted = missing.map((name) =>
-    Object.hasOwn(USABLE, name) ? `--use ${name}=… (${USABLE[name]})` : name,
+    Object.hasOwn(USABLE_NAMES, name) ? `--use ${name}=… (${USABLE_NAMES[name]})` : name,
   );
   return `not known: ${wanted.join(", ")}`;
 }
 
-/** What `--use` takes, and what it stands for. */
-export const USABLE: Readonly<Record<string, string>> = {
+/** The names that `--use` takes, and their meaning. */
+export const USABLE_NAMES: Readonly<Record<string, string>> = {
   organization_id: "the organization to read; by default the one that the key acts in",
   session_id: "a meeting session that has ended",
   transcription_id: "a completed transcription",
@@ -136,15 +136,15 @@ export const USABLE: Readonly<Record<string, string>> = {
   provider: "the image provider that extends by pixels (provider_a), which --write may ask once",
 };
 
-/** The usable name for a written one; a model is named by its key, which no parameter names. */
+/** Returns the usable name for a written one. A model is named by its key, for which there is no parameter. */
 export function usableName(names: ObjectNames, written: string): string | undefined {
   const name = written === "models" ? "model" : names.parameter(written);
-  return Object.hasOwn(USABLE, name) ? name : undefined;
+  return Object.hasOwn(USABLE_NAMES, name) ? name : undefined;
 }
 
 export function writableNames(names: ObjectNames): string[] {
   const others = [...names.others].filter((written) => usableName(names, written) !== undefined);
-  return [...Object.keys(USABLE), ...others, "models"];
+  return [...Object.keys(USABLE_NAMES), ...others, "models"];
 }
 
 /**
@@ -163,7 +163,7 @@ export function readUses(options: readonly string[], names: ObjectNames, warn?: 
   for (const option of options) {
     const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(option) ?? [];
     if (name === undefined) for (const [key, ids] of readPairs(option, warn)) add(key, ids);
-    // A URL may hold commas; ids do not.
+    // A URL may contain commas; ids do not.
     else add(name, name === "webhook_url" ? [value!] : value!.split(","));
   }
   return uses;
@@ -172,13 +172,13 @@ export function readUses(options: readonly string[], names: ObjectNames, warn?: 
 function readPairs(file: string, warn: Warn | undefined): [string, string[]][] {
   const { value } = readDocument(readUserText(file), { file, warn });
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new InputError(`${file} must hold names and ids, such as \`transcription_id: trans_short\``);
+    throw new InputError(`${file} must contain names and ids, such as \`transcription_id: trans_short\``);
   return Object.entries(value).map(([name, ids]) => [name, [ids].flat().map((id) => String(id))]);
 }
 
 function unknownName(written: string, names: ObjectNames): InputError {
   const meant = nearest(written, writableNames(names));
   const hint =
-    meant === undefined ? `It takes ${Object.keys(USABLE).join(", ")}.` : `Did you mean "${meant}"?`;
+    meant === undefined ? `It takes ${Object.keys(USABLE_NAMES).join(", ")}.` : `Did you mean "${meant}"?`;
   return new InputError(`--use does not know "${written}". ${hint}`);
 }

@@ -3,7 +3,7 @@ import type { Basis, Verdict } from "./verdict.ts";
 // biome-ignore lint/suspicious/noExplicitAny: items of every shape
 export type Item = any;
 
-/** An operation that answers a paginated list. */
+/** An operation that returns a paginated list. */
 export interface Listing {
   operation: string;
   section: string;
@@ -11,17 +11,17 @@ export interface Listing {
   size: "limit" | "take";
   offset: "offset" | "skip";
   /** Default page size; null: all items. */
-  usual: number | null;
+  defaultSize: number | null;
   items: (body: Item) => Item[];
   total?: (body: Item) => unknown;
-  /** The fields of the answer with the applied values. */
+  /** The fields of the answer that show the applied size and offset. */
   applied?: (body: Item) => { size: unknown; offset: unknown; has_more?: unknown };
   appliedGap?: string;
   /** Identifies an item. */
   id: (item: Item) => unknown;
-  /** The check of order and filters. */
+  /** A second check, of order and filters. */
   second?: { name: "filters" | "order"; title: string };
-  /** The field that sorts the items, "-" for descending, and the assumption behind it. */
+  /** The field by which items are sorted, with "-" for descending, and the assumption behind that. */
   order?: string;
   orderGap?: Basis;
   /** The field that start_date and end_date filter. */
@@ -32,7 +32,7 @@ export interface Listing {
 /** Section 2.6. */
 const logEntries = {
   id: ({ id }: Item) => id,
-  ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", usual: 50 },
+  ...{ order: "-timestamp", orderGap: "G28", time: "timestamp", defaultSize: 50 },
   checkItem(verdict: Verdict, { id, action, changes }: Item) {
     if (action === "created") verdict.expect(changes?.length === 0, `${id} is a creation with changes`);
   },
@@ -42,11 +42,11 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "music_collections.list_tracks",
     section: "4.4",
-    ...{ size: "limit", offset: "offset", usual: 200 },
+    ...{ size: "limit", offset: "offset", defaultSize: 200 },
     items: ({ items }) => items,
     applied: ({ limit, offset }) => ({ size: limit, offset }),
     id: ({ track_id, position }) => `${track_id} at ${position}`,
-    second: { name: "order", title: "goes by position, from zero" },
+    second: { name: "order", title: "is sorted by position, from zero" },
     order: "position",
   },
   {
@@ -62,7 +62,7 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "transcriptions.list_sentences",
     section: "4.11",
-    ...{ size: "limit", offset: "offset", usual: null },
+    ...{ size: "limit", offset: "offset", defaultSize: null },
     items: ({ data }) => data.sentences,
     total: ({ metadata }) => metadata.total_count,
     id: ({ start, text }) => `${start} ${text}`,
@@ -70,7 +70,7 @@ export const LISTINGS: readonly Listing[] = [
   {
     operation: "connector_jobs.list",
     section: "4.13",
-    ...{ size: "limit", offset: "offset", usual: 50 },
+    ...{ size: "limit", offset: "offset", defaultSize: 50 },
     items: ({ jobs }) => jobs,
     total: ({ total }) => total,
     applied: ({ limit, offset }) => ({ size: limit, offset }),

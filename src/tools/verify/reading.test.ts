@@ -129,7 +129,7 @@ describe("--use", () => {
     expect(() => readUses(["session_id="], NAMES)).toThrow(/is empty/);
     const file = join(folder, "list.yaml");
     writeFileSync(file, "- session_id\n");
-    expect(() => readUses([file], NAMES)).toThrow(/must hold names and ids/);
+    expect(() => readUses([file], NAMES)).toThrow(/must contain names and ids/);
   });
 });
 
@@ -141,14 +141,14 @@ describe("pace", () => {
 
   it("waits for the end of a window with nothing left [8]", () => {
     const pace = new RequestPacer();
-    pace.saw(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
+    pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "1", "x-ratelimit-reset-requests": "41s" }));
     expect(pace.due()).toBe(0);
-    pace.saw(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
+    pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset-requests": "1m0s" }));
     expect(pace.due()).toBeGreaterThan(58_000);
-    pace.saw(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1" }));
+    pace.readRateHeaders(answer(200, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": "1" }));
     // A service whose clock is not ours: a whole window.
     expect(pace.due()).toBeGreaterThan(58_000);
-    pace.saw(answer(200, { "x-ratelimit-remaining-requests": "99" }));
+    pace.readRateHeaders(answer(200, { "x-ratelimit-remaining-requests": "99" }));
     expect(pace.due()).toBe(0);
   });
 

@@ -10,7 +10,7 @@ export interface Received {
   bytes: Buffer;
 }
 
-/** A receiver of this run, for a service on this machine. */
+/** Opens a receiver for this run, for a service on this machine. */
 export async function openReceiver(): Promise<{ url: string; received: Received[]; close: () => void }> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -30,7 +30,7 @@ export async function openReceiver(): Promise<{ url: string; received: Received[
   };
 }
 
-/** 6.2 and 6.3: headers, signature and body of a delivery. */
+/** 6.2 and 6.3: checks headers, signature and body of a delivery. */
 export function checkReceived(
   verdict: Verdict,
   { headers, bytes }: Received,

@@ -1,17 +1,17 @@
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { Basis } from "./verdict.ts";
 
-/** A request that must be refused, and what of the refusal a section shows; the rest rests on assumptions. */
+/** A request that must be refused, and the parts of the refusal that a section shows; all others are assumptions. */
 export interface Case {
   operation: string;
   name: string;
   title: string;
   code: ErrorCode;
-  /** Parameters whose objects must be known, by what `--use` calls them. */
+  /** Parameters whose objects must be known, by their names in `--use`. */
   known?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
   body?: object;
-  /** Path parameters that the details repeat, and further details. */
+  /** Path parameters that the details repeat, and other details. */
   details?: readonly string[];
   more?: Readonly<Record<string, unknown>>;
   gap?: Basis;
@@ -20,8 +20,8 @@ export interface Case {
 }
 
 const OWN = { organization_id: "organization_id" };
-/** A missing resource is 404; which code and details it has where the section shows none is assumed. */
-const UNSHOWN = { codeGap: "G27", detailsGap: "G27" };
+/** A missing resource is 404. If the section shows no code and details, they are assumptions. */
+const ASSUMED_CODE = { codeGap: "G27", detailsGap: "G27" };
 const unknown = (operation: string, details: string, rest: Partial<Case> = {}): Case => ({
   operation,
   name: "unknown",
@@ -40,8 +40,8 @@ const noOrganization = (operation: string, body?: object): Case =>
 const foreign = (operation: string, rest: Partial<Case>): Case => ({
   operation,
   name: "foreign",
-  title: "what belongs to others is 403",
-  // Section 5: 403; with which code is assumed.
+  title: "an object of another organization is 403",
+  // Section 5 states the 403; the code is an assumption.
   code: "ORGANIZATION_ACCESS_DENIED",
   codeGap: "G03",
   detailsGap: "G03",
@@ -49,7 +49,7 @@ const foreign = (operation: string, rest: Partial<Case>): Case => ({
   ...rest,
 });
 
-/** Refusals of reading operations; those of writing ones take `--write`. */
+/** Refusals of reading operations; those of writing operations need `--write`. */
 export const READING_REFUSALS: readonly Case[] = [
   unknown("meeting_sessions.export_transcript", "session_id", { code: "SESSION_NOT_FOUND" }),
   foreign("meeting_sessions.export_transcript", {
@@ -85,7 +85,7 @@ export const READING_REFUSALS: readonly Case[] = [
     query: { month: "13" },
     more: { field: "month", value: 13 },
   },
-  unknown("transcriptions.list_sentences", "transcription_id", UNSHOWN),
+  unknown("transcriptions.list_sentences", "transcription_id", ASSUMED_CODE),
   {
     operation: "transcriptions.list_sentences",
     name: "pending",
@@ -97,7 +97,7 @@ export const READING_REFUSALS: readonly Case[] = [
   },
   unknown("transcriptions.list_paragraphs", "transcription_id"),
   unknown("connector_jobs.retrieve", "job_id", { known: OWN }),
-  unknown("webhooks.list_deliveries", "webhook_id", UNSHOWN),
+  unknown("webhooks.list_deliveries", "webhook_id", ASSUMED_CODE),
   unknown("share_links.resolve", "slug"),
   noOrganization("audit_logs.export"),
   noOrganization("connector_jobs.list"),
@@ -121,8 +121,8 @@ const HOOK = { url: "https://understudy-verify.invalid/hook", events: ["user.cre
 const ELEVEN = Array.from({ length: 11 }, () => ({ file_id: "file_nobody0" }));
 
 /**
- * Writing calls that a service must refuse. They name objects that do not exist, or impossible values,
- * so that nothing is changed where it refuses as it should; deletions are tried in no other way.
+ * Writing calls that a service must refuse. They have ids of objects that do not exist, or impossible
+ * values, so that a correct service changes nothing. Deletions are tried only with such ids.
  */
 export const WRITING_REFUSALS: readonly Case[] = [
   unknown("threads.delete", "thread_id", { details: [] }),
@@ -132,11 +132,11 @@ export const WRITING_REFUSALS: readonly Case[] = [
   unknown("departments.reparent", "department_id", {
     known: OWN,
     body: { new_parent_id: null },
-    ...UNSHOWN,
+    ...ASSUMED_CODE,
   }),
-  unknown("webhooks.update", "webhook_id", { body: { active: false }, ...UNSHOWN }),
-  unknown("webhooks.delete", "webhook_id", UNSHOWN),
-  unknown("webhooks.test", "webhook_id", UNSHOWN),
+  unknown("webhooks.update", "webhook_id", { body: { active: false }, ...ASSUMED_CODE }),
+  unknown("webhooks.delete", "webhook_id", ASSUMED_CODE),
+  unknown("webhooks.test", "webhook_id", ASSUMED_CODE),
   unknown("connector_jobs.cancel", "job_id", { known: OWN }),
   unknown("store_files.attach", "store_id", { known: OWN, body: { file_id: "file_nobody0" } }),
   invalid("webhooks.create", "url", { body: { ...HOOK, url: "nowhere" } }),

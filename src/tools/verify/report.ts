@@ -11,7 +11,7 @@ import {
 import { type Html, html, htmlPage } from "../reports/html.ts";
 import type { JunitCase, JunitReport } from "../reports/junit.ts";
 
-/** `differs`: the reference is silent, and the service does something else than we assume; not a failure. */
+/** `differs`: the reference is silent, and the service departs from our assumption; that is not a failure. */
 export type VerifyOutcome = Exclude<CheckOutcome, "error">;
 
 export type CheckFamily = "credentials" | "answers" | "refusals" | "headers" | "writes";
@@ -35,7 +35,7 @@ export interface CheckReport extends CheckResult<VerifyOutcome> {
   differences: { assumption: string; detail: string }[];
   /** Why it could not be observed. */
   not_observed: string[];
-  /** Worth knowing, but without effect on the outcome. */
+  /** Without effect on the outcome. */
   notes: string[];
   requests: SentRequest[];
 }
@@ -43,7 +43,7 @@ export interface CheckReport extends CheckResult<VerifyOutcome> {
 export interface AssumptionReport {
   id: string;
   topic: string;
-  /** How often a verdict that rests on it fitted. */
+  /** How often it was confirmed. */
   confirmed: number;
   differs: number;
 }
@@ -74,7 +74,7 @@ export interface VerifyReport {
   console: string | null;
   /** The archive that was checked instead of a live service, or null. */
   recorded: RecordedReport | null;
-  /** The key's, as the answers say. */
+  /** The organization of the key, from the answers. */
   organization_id: string | null;
   write: boolean;
   started_at: string;
@@ -86,12 +86,12 @@ export interface VerifyReport {
   summary: { total: number; passed: number; failed: number; differs: number; not_observable: number };
   /** Changes made with `--write`, and whether they were undone. */
   changes: { done: string; undone: boolean; detail: string }[];
-  /** Those that were checked, in their order. */
+  /** The assumptions that were checked, in the order of the ledger. */
   assumptions: AssumptionReport[];
   checks: CheckReport[];
 }
 
-/** Fails where something is wrong, where nothing was checked, and with `strict` where an assumption differs. */
+/** `fail` if a check failed, if nothing was checked, and with `strict` if an assumption differs. */
 export function decideVerdict(summary: VerifyReport["summary"], strict: boolean): VerifyReport["verdict"] {
   const { passed, failed, differs } = summary;
   return failed > 0 || passed + differs === 0 || (strict && differs > 0) ? "fail" : "pass";
@@ -104,7 +104,7 @@ export function verdictWords({ verdict, summary }: Pick<VerifyReport, "verdict" 
     : verdict;
 }
 
-/** How many entries of an archive were checked, and by reason what was not. */
+/** How many entries of an archive were checked, and how many were not, by reason. */
 export function describeRecorded({ file, entries, checked, ...counts }: RecordedReport): string {
   const list = (reasons: Record<string, number>) =>
     Object.entries(reasons).flatMap(([reason, count]) => (count > 0 ? [`${count} ${reason}`] : []));
@@ -123,7 +123,7 @@ export function summarize(checks: readonly CheckReport[]): VerifyReport["summary
   return summary;
 }
 
-/** The assumptions that were checked, with how often they fitted. */
+/** The assumptions that were checked, and how often each was confirmed. */
 export function countAssumptions(
   checks: readonly CheckReport[],
   verdicts: Iterable<{ confirmed: ReadonlyMap<string, number> }>,
@@ -189,7 +189,7 @@ td p { margin: .15rem 0; } td:first-child { white-space: nowrap; }
 .finding { color: var(--open); } .finding.failed { color: var(--bad); } .finding.passed { color: var(--quiet); }
 `;
 
-/** The run as one page that needs neither network nor scripts. */
+/** The report as one HTML page without scripts. */
 export function verifyHtml(report: VerifyReport): string {
   const { verdict, target, summary, started_at, stopped } = report;
   const words = verdictWords(report);
@@ -203,7 +203,7 @@ export function verifyHtml(report: VerifyReport): string {
     body: html`<h1 class="${verdict}">${title}</h1>
 <p>${counts}</p>
 ${recordedHtml(report)}
-<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed proves nothing.</p>
+<p class="quiet">${pluralize(report.requests, "request")} in ${(report.duration_ms / 1000).toFixed(1)} s. A departure from the specification fails. A departure from one of our assumptions, where the specification is silent, differs. A check that could not be observed has neither passed nor failed.</p>
 ${stopped === null ? "" : html`<p class="fail">Stopped: ${stopped}.</p>`}
 ${families}
 ${assumptionsHtml(report)}
@@ -221,9 +221,9 @@ function assumptionsHtml({ assumptions }: VerifyReport): Html {
   if (assumptions.length === 0) return html``;
   const rows = assumptions.map(
     ({ id, topic, confirmed, differs }) =>
-      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times it fitted">${confirmed}</td></tr>\n`,
+      html`<tr><th scope="row">${id}</th><td>${topic}</td><td><span class="badge ${differs > 0 ? "differs" : "passed"}">${differs > 0 ? `differs, ${differs === 1 ? "once" : `${differs} times`}` : "fits"}</span></td><td class="number" data-head="Times confirmed">${confirmed}</td></tr>\n`,
   );
-  return section("Assumptions", ["Assumption", "Topic", "Here", "Times it fitted"], rows);
+  return section("Assumptions", ["Assumption", "Topic", "Here", "Times confirmed"], rows);
 }
 
 function changesHtml({ write, changes }: VerifyReport): Html {
@@ -245,7 +245,7 @@ function worstFirst(checks: readonly CheckReport[]): CheckFamily[] {
 }
 
 function familyHtml(family: CheckFamily, { checks, console }: VerifyReport): Html {
-  // Checks that need a look come first.
+  // Failures first.
   const own = WORST_FIRST.flatMap((outcome) =>
     checks.filter((one) => one.family === family && one.outcome === outcome),
   );

@@ -15,11 +15,11 @@ export interface VerifyOptions {
   /** Base URL, without the version prefix. */
   target: string;
   key: string;
-  /** Whether checks that change something run too. */
+  /** Whether to run the checks that change something too. */
   write: boolean;
   /** Whether differences from assumptions fail too. */
   strict?: boolean;
-  /** By the names of `USABLE`. */
+  /** Ids of objects to use, by the names in `USABLE_NAMES`. */
   uses?: ReadonlyMap<string, readonly string[]>;
   /** For the whole run, in milliseconds. */
   timeoutMs?: number;
@@ -87,7 +87,7 @@ class Run {
     this.parts = { contract, target, known, changes: [], answered: new Map() };
   }
 
-  /** Finds out whose key it is; nothing else can be checked unless that works. @throws TargetUnusable */
+  /** Finds the user of the key; without it nothing can be checked. @throws TargetUnusable */
   async open(): Promise<void> {
     const { target, known } = this.parts;
     const first = await this.sendFirst();
@@ -98,7 +98,7 @@ class Run {
       throw new TargetUnusable(`${url} refuses the key with 401: ${text}`);
     }
     if (first.status >= 300 && first.status < 400)
-      throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; name that as --target`);
+      throw new TargetUnusable(`${url} redirects to ${first.headers.get("location")}; use that as --target`);
     this.organization_id = first.headers.get("service-organization");
     const organization_id = known.one("organization_id") ?? this.organization_id;
     if (organization_id !== null) known.found({ organization_id });
@@ -159,7 +159,7 @@ class Run {
   private reasonToStop(error: unknown): string | undefined {
     if (error instanceof Stopped) return error.message;
     if (this.options.signal.aborted) return "interrupted";
-    return this.target.options.signal.aborted ? "the time for the whole run is over" : undefined;
+    return this.target.options.signal.aborted ? "the whole run took too long" : undefined;
   }
 
   private report(
@@ -168,7 +168,7 @@ class Run {
     { from, durationMs }: { from: number; durationMs: number },
   ): CheckReport {
     this.verdicts.push(verdict);
-    // A service may repeat the key in an answer, and reports are passed around.
+    // A service may repeat the key in an answer, and reports are shared.
     return toCheckReport(check, verdict, {
       redact: (text) => text.replaceAll(this.target.options.key, "[key]"),
       durationMs,
@@ -193,7 +193,7 @@ class Run {
   }
 }
 
-/** Most likely an answer of another shape, which has a check of its own; this one must not pass either. */
+/** Records that a check could not read an answer, most likely because of its shape. Another check reports the shape; this one must not pass. */
 export function recordUnreadable(
   verdict: Verdict,
   { section }: Pick<Check, "section">,
@@ -230,7 +230,7 @@ export function toSentRequest({ method, path, status, headers }: Exchange) {
   return { method, path, status, request_id: headers.get("x-request-id") };
 }
 
-/** @throws InputError for what no header can carry */
+/** @throws InputError for a key that no header can contain */
 function readKey(key: string): string {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new InputError("--key must be one word of printable ASCII");
   return key;

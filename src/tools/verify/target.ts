@@ -3,10 +3,10 @@ import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wirePr
 
 /** The parts of a request that the checks of its answer need. */
 export interface SentRequestParts {
-  /** Decoded, as everything here. */
+  /** Decoded, like everything here. */
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
-  /** The JSON that was sent; undefined where there is none. */
+  /** The JSON that was sent; undefined if there is none. */
   body: unknown;
   headers: Headers;
 }
@@ -16,11 +16,11 @@ export interface Exchange extends Answer {
   method: string;
   path: string;
   asked: SentRequestParts;
-  /** Whether the key went with it. */
+  /** Whether it was sent with the key. */
   authenticated: boolean;
   /**
-   * For a recorded exchange: whether the answer's body is complete, when it was asked and how long it took, in
-   * milliseconds; NaN where the recording does not say. Values that are masked in a recording are not checked.
+   * For a recorded exchange: whether the answer's body is complete, when the request was sent and how long
+   * it took, in milliseconds; NaN if unknown. Masked values of a recording are not checked.
    */
   recorded?: { whole: boolean; at: number; duration: number };
 }
@@ -42,7 +42,7 @@ export interface TargetOptions {
 /** The run cannot go on; the message says why. */
 export class Stopped extends Error {}
 
-/** Undoing may have to wait for a rate window of its own, and is not given up for less. */
+/** Undoing a change may have to wait for the next rate window. */
 const UNDO_TIMEOUT_MS = 180_000;
 const MAX_RATE_WAITS = 3;
 
@@ -58,9 +58,9 @@ export class Target {
   }
 
   /**
-   * Sends one request, waiting where the service's rate limit asks for it. A broken exchange is an answer
-   * with status 0, not an error.
-   * @throws Stopped when the rate limit never opens
+   * Sends one request; waits if the service's rate limit requires it. A broken exchange is an answer with
+   * status 0, not an error.
+   * @throws Stopped if the rate limit never ends
    * @throws the signal's reason
    */
   async send(call: Call): Promise<Exchange> {
@@ -72,17 +72,17 @@ export class Target {
       if (authenticated) await this.pause(this.pace.due());
       const exchange = await this.once(call, authenticated);
       this.exchanges.push(exchange);
-      this.pace.saw(exchange);
+      this.pace.readRateHeaders(exchange);
       const retry = this.pace.retryAfter(exchange);
       if (retry === undefined) return exchange;
       if (waits === MAX_RATE_WAITS) {
-        throw new Stopped(`the rate limit does not open: ${waits} waits, and ${exchange.path} is still 429`);
+        throw new Stopped(`the rate limit does not end: after ${waits} waits ${exchange.path} is still 429`);
       }
       await this.pause(retry);
     }
   }
 
-  /** Runs what puts things back, even when the run has been stopped meanwhile. */
+  /** Runs work that undoes a change, even if the run has been stopped. */
   async undo<T>(work: () => Promise<T>): Promise<T> {
     this.undoing += 1;
     try {
@@ -108,7 +108,7 @@ export class Target {
     stop.throwIfAborted();
     const leave = new AbortController();
     const own = [leave.signal, AbortSignal.timeout(this.options.timeoutMs)];
-    // A change is never aborted on its way: without the answer it could not be undone.
+    // A request that changes something is never aborted: without its answer the change could not be undone.
     const signal = AbortSignal.any(changesNothing(call) ? [stop, ...own] : own);
     const about = {
       operation,
@@ -153,7 +153,7 @@ function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string
   };
 }
 
-/** @throws Error for a parameter without a value, which is a mistake of this program */
+/** @throws Error for a parameter without a value, which is a bug in this program */
 function toPath({ operation, path, url, params = {}, query }: Call): string {
   if (url !== undefined) return new URL(url).pathname;
   const filled = (path ?? operation?.path ?? "").replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
@@ -178,11 +178,11 @@ function toBody({ body }: Call): RequestInit["body"] {
 }
 
 const MAX_WAIT_MS = 120_000;
-/** A 429 that does not say when to come back. */
+/** The wait after a 429 without a time. */
 const USUAL_WAIT = 5_000;
 const WINDOW = 60_000;
 
-/** Stays within the key's rate limit (section 8), by the service's headers. */
+/** Keeps within the key's rate limit (section 8), as the service's headers state it. */
 export class RequestPacer {
   private resumeAt = 0;
 
@@ -192,13 +192,13 @@ export class RequestPacer {
   }
 
   /** Reads the rate headers of an answer: if nothing is left, the next request waits for the end of the window. */
-  saw({ headers }: Pick<Answer, "headers">): void {
+  readRateHeaders({ headers }: Pick<Answer, "headers">): void {
     const remaining = headers.get("x-ratelimit-remaining") ?? headers.get("x-ratelimit-remaining-requests");
     if (remaining === null) return;
     this.resumeAt = Number(remaining) > 0 ? 0 : Date.now() + Math.min(MAX_WAIT_MS, untilReset(headers));
   }
 
-  /** Milliseconds after which a refused request is worth repeating; undefined: it was not refused for its rate. */
+  /** The wait before a refused request is repeated, in milliseconds; undefined: the rate limit was not the reason. */
   retryAfter({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">): number | undefined {
     if (status !== 429 || /SPENDING_LIMIT/i.test(text)) return undefined;
     const after = headers.get("retry-after");
@@ -217,6 +217,6 @@ function untilReset(headers: Headers): number {
     return (Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
   }
   const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN) * 1000 - Date.now();
-  // A service whose clock is not ours says nothing useful; a window is a minute (section 8).
+  // If the service's clock differs from ours, waits one window, a minute (section 8).
   return reset > 0 && reset <= WINDOW ? reset : WINDOW;
 }

@@ -1,17 +1,17 @@
 import type { VerifyOutcome } from "./report.ts";
 import type { Exchange } from "./target.ts";
 
-/** The assumption that a verdict rests on; undefined where the reference itself says it. */
+/** The assumption behind a verdict; undefined if the reference states it. */
 export type Basis = string | undefined;
 
-/** Collects the findings of one check. Only departures from the reference fail; departures from assumptions differ. */
+/** Collects the findings of one check: departures from the reference are failures, departures from assumptions differences. */
 export class Verdict {
   readonly failures: string[] = [];
   readonly differences: { assumption: string; detail: string }[] = [];
-  /** Why the check's subject could not be observed; then other findings do not make it pass. */
+  /** Reasons why something could not be observed; then the check does not pass. */
   readonly notObserved: string[] = [];
   readonly notes: string[] = [];
-  /** Assumptions that were checked and fitted, with how often. */
+  /** How often each assumption was confirmed. */
   readonly confirmed = new Map<string, number>();
   private checked = 0;
 
@@ -33,7 +33,7 @@ export class Verdict {
     this.notes.push(text);
   }
 
-  /** Where nothing was checked, nothing is proven. */
+  /** A check that checked nothing does not pass. */
   get outcome(): VerifyOutcome {
     if (this.failures.length > 0) return "failed";
     if (this.differences.length > 0) return "differs";
@@ -41,12 +41,12 @@ export class Verdict {
   }
 }
 
-/** Kinds of problems that one check lists; further ones are only counted. */
+/** Maximum number of kinds of problems that one check lists; others are only counted. */
 const MAX_KINDS = 20;
 
 /**
- * A verdict over any number of exchanges: problems that differ only in ids and numbers are one kind, shown by the first
- * and the number of occurrences.
+ * A verdict about any number of exchanges. Problems that differ only in ids and numbers are one kind, of
+ * which it lists the first, and counts all.
  */
 export class RecordedVerdict extends Verdict {
   private readonly kinds = new Map<string, { detail: string; times: number }>();
@@ -54,7 +54,7 @@ export class RecordedVerdict extends Verdict {
   /** Problems so far, of all kinds, and those of kinds that are not listed. */
   found = 0;
   uncounted = 0;
-  /** The one that is checked now. */
+  /** The exchange that is being checked. */
   exchange: Exchange | undefined;
 
   override expect(fits: boolean, problem: string, gap?: Basis): boolean {
@@ -76,7 +76,7 @@ export class RecordedVerdict extends Verdict {
     super.note(text);
   }
 
-  /** The problem, with how often its kind occurred. */
+  /** Adds to a problem how often its kind occurred. */
   withCount(detail: string): string {
     const found = [...this.kinds.values()].find((one) => one.detail === detail);
     return found === undefined || found.times === 1

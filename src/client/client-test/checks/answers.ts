@@ -17,7 +17,7 @@ const NO_READ = "the client made no successful GET";
 
 const givesUpOnSilence: ClientCheck = {
   id: "gives-up-on-silence",
-  title: "does not wait for ever for an answer that never comes",
+  title: "does not wait for ever if there is no answer",
   severity: "error",
   advice: "Give every request a time limit, such as ten seconds, and end it when the limit has passed.",
   stage: brokenOnce({ wire: "hang" }),
@@ -61,7 +61,7 @@ const brokenBodies = BROKEN.map(
     id: `survives-${name}`,
     title: `ends in an error, and not in silence, after ${what}`,
     severity: "error",
-    advice: `Treat ${what} as a failed request: show an error or try again, and never wait for what cannot come.`,
+    advice: `Treat ${what} as a failed request: show an error or try again, and stop waiting.`,
     stage: brokenOnce(effect),
     read({ run, baseline }) {
       const hit = findHit(run);

@@ -46,7 +46,7 @@ const readsAllPages: ClientCheck = {
   title: "reads a list to its end, and each page once",
   severity: "error",
   advice:
-    "Go on until the answer says that nothing more comes; ask for the next page by the number of items that you received, not by the number that you asked for.",
+    "Go on until the answer says that there are no more items; ask for the next page by the number of items that you received, not by the number that you asked for.",
   read({ baseline }) {
     const lists = [...groupPages(baseline.requests).values()].filter((pages) => pages.length > 1);
     if (lists.length === 0) return notObservable("the client read no list of several pages");

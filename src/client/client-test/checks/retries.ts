@@ -22,7 +22,7 @@ import {
 const NO_TARGET = "the client made no successful request that could be made to fail";
 /** Clocks and timers differ by some milliseconds. */
 const TOLERANCE_MS = 50;
-/** By which a timer is late, without other work on the machine. */
+/** The delay of a timer on an idle machine, in milliseconds. */
 const TIMER_MS = 10;
 const RETRY_AFTER_S = 2;
 

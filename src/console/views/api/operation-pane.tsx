@@ -60,7 +60,7 @@ export function Provenance({ word }: { word: Origin }) {
   return <Badge outcome={word === "assumed" ? "refused" : "ok"}>{word}</Badge>;
 }
 
-/** Assumptions where the reference is silent, and the settings that change them. */
+/** Assumptions about what the reference does not state, and the settings that change them. */
 function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
   const { data: sandbox } = useSandbox();
   const operation = ledger.operations.find((one) => one.id === id);
@@ -77,7 +77,7 @@ function Assumptions({ id, ledger }: { id: string; ledger: FidelityLedger }) {
       </h2>
       <p className="quiet">
         {ORIGINS[operation.provenance]}
-        {assumptions.length > 0 && " Where it is silent, Understudy assumes:"}
+        {assumptions.length > 0 && " Understudy assumes about what it does not state:"}
       </p>
       <dl className="stack">
         {assumptions.map(({ id: assumption, topic, chosen, settings }) => (

@@ -43,7 +43,7 @@ export const apiKeysFixture = listReader(apiKeys, {
   },
 });
 
-/** One key for each person in turn, acting in an organization that the person belongs to. */
+/** One key for each user in turn, which acts in an organization of that user. */
 function oneForEach(lists: NumberedLists) {
   const users = lists.of("users");
   const [first] = lists.of("organizations");

@@ -11,8 +11,8 @@ import { apiKeysFixture, makeApiKey } from "./fixtures.ts";
 import { type ApiKey, apiKeys, digestKey, digestRecord } from "./schema.ts";
 
 /**
- * Finds the record of a key as it was sent. Keys are looked up and compared by digest, in constant time: the time says
- * nothing about how much of a guess was right.
+ * Finds the record of a key as it was sent. Keys are looked up and compared by digest, in constant time, so
+ * that the time does not show how much of a guess was right.
  */
 export function findKey(world: WorldReader, key: string): ApiKey | undefined {
   const sent = digestKey(key);
@@ -62,7 +62,7 @@ export function accepted(identity: Identity | undefined): Identity | undefined {
   return identity?.refused ? undefined : identity;
 }
 
-/** Why a key may not be used now (section 5 rule 2); undefined where it may. */
+/** Why a key may not be used now (section 5 rule 2); undefined if it may. */
 export function findKeyProblem(
   world: WorldReader,
   { revoked, expires_at, user_id }: ApiKey,

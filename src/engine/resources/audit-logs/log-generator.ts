@@ -120,7 +120,7 @@ function listFinalEvents(
     if (creator) lastActs.set(creator.id, Math.max(at, lastActs.get(creator.id) ?? at));
     events.push({ at, creator, change: change("department", "created", department) });
     const parent = places.get(parent_id ?? "");
-    // It was top-level until its parent existed.
+    // The department was top-level until its parent existed.
     if (parent && parent.created_at > at)
       events.push({ at: parent.created_at, change: moved(department, null, parent) });
   }

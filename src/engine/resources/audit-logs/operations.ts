@@ -54,7 +54,7 @@ function toMatcher(query: Query): ((entry: AuditLog) => boolean) | undefined {
 const MAX_ROWS = 10_000;
 /** Rows per chunk: few enough that other requests wait a millisecond at most. */
 const BATCH = 200;
-/** Entries looked at per turn where a filter lets few of them through. */
+/** Entries read per turn, for a filter that few of them pass. */
 const SCAN = 5_000;
 
 /** Section 2.6, in its order. */

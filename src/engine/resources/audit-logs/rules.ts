@@ -18,7 +18,7 @@ export interface AuditEntry {
   new_value?: string | null;
 }
 
-/** Writes one entry of the organization's audit log at the sandbox's now (G31). */
+/** Writes one entry of the organization's audit log at the sandbox's current time (G31). */
 export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string): AuditLog {
   const actor = tx.get(users, actor_id);
   return tx.insert(auditLogs, {
@@ -30,7 +30,7 @@ export function recordAudit(tx: Transaction, entry: AuditEntry, actor_id: string
     entity_name: entry.entity_name,
     action: entry.action,
     actor_id,
-    // A deleted actor is named by the remaining data.
+    // For a deleted actor, only the id is left.
     actor_name: actor?.name ?? actor_id,
     actor_email: actor?.email ?? "",
     target_id: entry.target_id ?? null,

@@ -34,7 +34,7 @@ export const NAMED_ACTIONS = [
   "membership_removed",
 ] as const;
 
-/** One line of an organization's audit log; names are kept as they were when it happened. */
+/** One entry of an organization's audit log, with the names at the time of the change. */
 export const AuditLog = Type.Object({
   id: Id("log_"),
   organization_id: Id("org_", belongsTo("organizations")),
@@ -57,8 +57,7 @@ export type AuditLog = Static<typeof AuditLog>;
 export const auditLogs = collection({
   name: "audit_logs",
   schema: AuditLog,
-  // One list per organization and none per filter: each change writes an entry, while exports are rare and may scan
-  // while they stream.
+  // Indexed by organization only: each change writes an entry, while exports are rare and may scan.
   indexes: {
     by_organization: { groups: ({ organization_id }) => [organization_id], order: (log) => -log.timestamp },
   },

@@ -25,14 +25,14 @@ const SEVERAL = "several values, as it was sent twice";
 const WELL_FORMED = new RegExp(KEY_PATTERN);
 
 /**
- * Says which credential was found where, and what is wrong with it (interfaces 11). The journal shows it, the answer
+ * Explains which credential was found in which header, and what is wrong with it (interfaces 11). The journal shows it, the answer
  * does not (section 5 rule 2). It contains no part of a secret.
  */
 export async function explainCredentials(tx: Transaction, headers: RequestHeaders): Promise<string> {
   const header = headers["api-key"] !== undefined ? "api-key" : "X-API-Key";
   const key = headers["api-key"] ?? headers["x-api-key"];
   if (key !== undefined) {
-    const beside = headers.authorization === undefined ? "" : "; Authorization is not looked at beside it";
+    const beside = headers.authorization === undefined ? "" : "; Authorization is then ignored";
     return `${header} holds ${explainKey(tx, String(key))}${beside}`;
   }
   if (headers["authorization"] === undefined)
@@ -63,6 +63,6 @@ export function explainKey(world: WorldReader, key: string): string {
     return `the key ${found.id} of ${found.user_id}, which ${findKeyProblem(world, found) ?? "may be used"}`;
   if (key === "") return "nothing";
   if (wasRepeated(key)) return SEVERAL;
-  if (!WELL_FORMED.test(key)) return "what is not an API key: one is ak_ and 39 letters and digits";
+  if (!WELL_FORMED.test(key)) return "something else than an API key, which is ak_ and 39 letters and digits";
   return "an API key that this sandbox does not have";
 }

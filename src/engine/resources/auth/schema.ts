@@ -4,8 +4,8 @@ import { Instant } from "../../contract/schema.ts";
 import { collection } from "../../state/collection.ts";
 
 /**
- * G01: a refresh token that has not been spent; only its digest is kept. Part of the world like any
- * record, so that snapshots and forks carry it and a reset forgets it.
+ * G01: an unused refresh token; only its digest is stored. Part of the world like any record,
+ * so that snapshots and forks contain it and a reset removes it.
  */
 export interface RefreshToken {
   id: string;

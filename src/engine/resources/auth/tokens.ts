@@ -24,8 +24,8 @@ const MAX_VERIFIED = 2000;
 const verified = new Map<string, Claims>();
 
 /**
- * Signs an access token. By hand, because jose signs asynchronously and a transaction does not wait. A
- * `jti` tells tokens of the same second apart, which a frozen clock makes common; it is in the header
+ * Signs an access token. Without jose, which signs asynchronously, while a transaction does not wait. A
+ * `jti` distinguishes tokens of the same second, which are common with a frozen clock; it is in the header
  * (as RFC 7519 allows), since G01 names the claims.
  */
 export function signAccessToken(tx: Transaction, principal: Principal, lifetimeSeconds: number): string {
@@ -39,7 +39,7 @@ export function signAccessToken(tx: Transaction, principal: Principal, lifetimeS
 
 /**
  * Identifies the caller of this session token; undefined for one that is forged or from another world, `refused` for
- * one that has expired or whose key may no longer be used. Waits only the first time that it sees a token.
+ * one that has expired or whose key may no longer be used. Asynchronous only for a token that it has not seen before.
  */
 export function identifyToken(
   tx: Transaction,
@@ -63,7 +63,7 @@ const HS256 = { name: "HMAC", hash: "SHA-256" };
 
 /** jose binds the key to HS256, so neither an unsigned token nor one of another algorithm passes. */
 async function verify(token: string, secret: string): Promise<Claims | undefined> {
-  // Loaded with the first token: most sandboxes never see one, and a cold start should not pay for it.
+  // Loaded with the first token, since most sandboxes have none.
   const { jwtVerify } = await import("jose");
   // As a key, not as bytes: jose refuses bytes in a test page that has a Uint8Array of its own (jsdom).
   const signingKey = await crypto.subtle.importKey("raw", toUtf8(secret), HS256, false, ["verify"]);
@@ -117,8 +117,8 @@ function claimedKey(token: string): string {
 
 /**
  * Stored in the world rather than derived at every use: a fork or a restored snapshot accepts its own tokens, while a
- * reset, which has other secrets, accepts no earlier token. Drawn again if an API key is created again, so that tokens
- * of the earlier key stay invalid.
+ * reset, which has other secrets, accepts no earlier token. If an API key is created again, it gets another
+ * secret, so that tokens of the earlier key stay invalid.
  */
 function signingSecret(tx: Transaction, key_id: string): string {
   const kept = tx.get(signingKeys, key_id);

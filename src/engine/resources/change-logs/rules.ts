@@ -17,7 +17,7 @@ export interface RecordedChange {
   changes?: Change[];
 }
 
-/** Writes one entry of the change log that 4.16 lists, at the sandbox's now. */
+/** Writes one entry of the change log that 4.16 lists, at the sandbox's current time. */
 export function recordChange(tx: Transaction, { actor_id, ...change }: RecordedChange): ChangeLog {
   return tx.insert(changeLogs, {
     id: tx.newestFirstId("log_"),
@@ -60,7 +60,7 @@ export function pickActor(
   return SYSTEM;
 }
 
-/** The active users of an organization. A fixture's users stay as they are, so they are listed once. */
+/** The active users of an organization. A fixture's users do not change, so the list is computed once. */
 function listActors(world: RecordLookup, organization_id: string): readonly User[] {
   let known = actors.get(world);
   if (known === undefined) {

@@ -86,7 +86,7 @@ function findSlot(given: Partial<ConnectorJob>, world: RecordLookup): Slot {
   return { ...(free ?? slots[0]!), free: free !== undefined };
 }
 
-/** @throws ApiError INVALID_INPUT where there is none */
+/** @throws ApiError INVALID_INPUT if there is none */
 function connectionsFor(
   { connection_id, organization_id }: Partial<ConnectorJob>,
   world: RecordLookup,

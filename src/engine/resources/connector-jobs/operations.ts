@@ -174,8 +174,8 @@ function requireJob(call: Caller & { params: { organization_id: string; job_id: 
 }
 
 /**
- * Filtered, then ordered, from indexes. Only dates together with an order by duration, which no index
- * serves at once, cost as much as the jobs of those dates.
+ * Filtered, then ordered, from indexes. Only dates combined with an order by duration, for which there is no
+ * index, cost as much as the jobs of those dates.
  */
 function selectJobs(
   world: WorldReader,
@@ -193,7 +193,7 @@ function selectJobs(
   return View.ofList(within);
 }
 
-// Not a difference: two jobs that run are both at infinity.
+// Compares instead of subtracting, since running jobs are all at infinity.
 function compare<T extends number | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -83,7 +83,7 @@ export function failsAfter(
   return drawnFailure(new Random(tx.seed, `connector_failure/${connection_id}`, size), { length, rate });
 }
 
-/** Somewhere in the middle of its time. */
+/** An instant in the middle of its time. */
 export function drawnFailure(
   random: Random,
   { length, rate }: { length: number; rate: number },
@@ -103,7 +103,7 @@ export function syncedAt(job: ConnectorJob, now: number): Synced {
   return { bytes_synced: Math.floor(bytes_total * share), rows_synced: Math.floor(rows_total * share) };
 }
 
-/** With its current figures. */
+/** The job with its present figures. */
 export function currentJob(job: ConnectorJob, now: number): ConnectorJob {
   return { ...job, ...syncedAt(job, now) };
 }

@@ -3,17 +3,17 @@ import { ApiError, invalidInput } from "../../contract/errors.ts";
 import type { Factory, RecordLookup } from "../../contract/factory.ts";
 import type { FixtureData, FixtureReader } from "../../contract/resource.ts";
 import { ByOrganization, organizations } from "../organizations/schema.ts";
-import { soundRules } from "./rules.ts";
+import { toStoredRules } from "./rules.ts";
 import { connectorNotifications, MAX_RULES, type NotificationConfig, NotificationRule } from "./schema.ts";
 
 /** A fixture's rules were not set by a user. */
 export const makeNotificationConfig: Factory<NotificationConfig> = (given, { world, past, now }) => ({
   organization_id: given.organization_id ?? withoutRules(world),
-  notifications: soundRules(given.notifications ?? []),
+  notifications: toStoredRules(given.notifications ?? []),
   updated_at: given.updated_at ?? (past ? null : now),
 });
 
-/** @throws ApiError INVALID_INPUT where every organization has its rules already */
+/** @throws ApiError INVALID_INPUT if every organization has its rules already */
 function withoutRules(world: RecordLookup): string {
   const free = [...world.all(organizations)].find(
     ({ id }) => world.get(connectorNotifications, id) === undefined,
@@ -32,7 +32,7 @@ export const connectorNotificationsFixture: FixtureReader = {
   check(fixture, report) {
     for (const [organization_id, rules] of Object.entries(readRules(fixture))) {
       try {
-        soundRules(rules);
+        toStoredRules(rules);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         const [position, field] = /\[(\d+)\]\.(\w+)$/.exec(String(error.details["field"]))!.slice(1);

@@ -13,8 +13,8 @@ import {
   findConfig,
   mail,
   notifyOfEvents,
-  soundRules,
   toNotice,
+  toStoredRules,
 } from "./rules.ts";
 import {
   CallableUrl,
@@ -65,7 +65,7 @@ export const updateNotifications = operation({
   body: { kind: "json", schema: NotificationConfigInput },
   success: { status: 200, schema: NotificationConfigBody },
   handle({ params: { organization_id }, body, world }) {
-    const notifications = soundRules(body.notifications);
+    const notifications = toStoredRules(body.notifications);
     const config = { organization_id, notifications, updated_at: world.now };
     return renderConfig(world.put(connectorNotifications, config), world);
   },

@@ -19,7 +19,7 @@ const ADDRESS = { webhook: "url", email: "email" } as const;
  * Rules in their stored form: known fields only, each with the one address of its type.
  * @throws ApiError INVALID_INPUT naming the field, such as `notifications[0].url`
  */
-export function soundRules(rules: readonly NotificationRule[]): NotificationRule[] {
+export function toStoredRules(rules: readonly NotificationRule[]): NotificationRule[] {
   return rules.map(({ type, url, email, events }, position) => {
     const field = (name: string) => `notifications[${position}].${name}`;
     for (const other of NOTIFICATION_TYPES) {
@@ -108,7 +108,7 @@ export function mail(tx: Transaction, to: string, { event, organization_id, data
 export const connectorNotificationRules: StateRules<NotificationConfig> = {
   update(tx, before, after) {
     const updated_at = after.updated_at === before.updated_at ? tx.now : after.updated_at;
-    const notifications = soundRules(after.notifications);
+    const notifications = toStoredRules(after.notifications);
     return tx.put(connectorNotifications, { ...after, updated_at, notifications });
   },
 };

@@ -24,7 +24,7 @@ import { cancelUpload, DIGEST_HEADERS, putUpload, requireDigests } from "./uploa
 const params = Type.Object({ organization_id: Id("org_") });
 const announced = { filename: FileName(), file_size: FileSize(), mime_type: MimeType() };
 
-/** From 100 x 2^20 bytes on a file is uploaded resumably (section 8). */
+/** Files of at least 100 x 2^20 bytes are uploaded resumably (section 8). */
 const MAX_SIMPLE_UPLOAD_BYTES = 100 * 1024 * 1024;
 
 /** The reference shows only the id of a file object. */

@@ -57,7 +57,7 @@ export const files = collection({
 /** A resumable upload: its announcement and its progress. The ByteStore has its bytes under its id. */
 export const Upload = Type.Object({
   id: Id("upload_"),
-  /** In the URL, in place of credentials (G13). */
+  /** The token in the URL, which replaces credentials (G13). */
   token: Type.String(),
   organization_id: Id("org_", belongsTo("organizations")),
   filename: FileName(),

@@ -5,7 +5,7 @@ import { isPicture, pictureIn } from "../files/pictures.ts";
 import { files, type Picture } from "../files/schema.ts";
 import type { Conversation, Turn } from "./rules.ts";
 
-/** At most this many files are quoted, the last ones attached: a longer reply reads like an index. */
+/** The maximum number of quoted files, the last ones attached: a longer reply would look like an index. */
 const MAX_QUOTED_FILES = 10;
 
 /** Characters of the user's own words that a reply repeats. */

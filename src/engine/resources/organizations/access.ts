@@ -73,7 +73,7 @@ export function requireCurrentMember(caller: Caller): string {
 
 export const ADMINISTRATOR_ROLE = "the role owner or admin";
 
-/** Says for the journal which user is refused and what they lack; a user from outside lacks membership. */
+/** Explains for the journal which user is refused and what is missing; for a user from outside, the membership. */
 export function explainRefusal(caller: Caller, organization_id: string, needs = "another role"): string {
   const { id, memberships } = findCaller(caller);
   const missing = Object.hasOwn(memberships, organization_id)

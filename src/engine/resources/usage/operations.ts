@@ -161,7 +161,7 @@ function storedMonths(spent: Readonly<Record<string, number>>, world: WorldReade
 }
 
 function requireConsistent(world: WorldReader, row: Usage): void {
-  // They may follow from the id.
+  // They may be part of the id.
   referred(world, organizations, { field: "organization_id", id: row.organization_id });
   if (row.api_key_id !== null && row.api_monthly_limit !== null)
     throw invalidInput("api_monthly_limit", row.api_monthly_limit, "a key has no limit for all keys");

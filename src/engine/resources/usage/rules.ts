@@ -47,7 +47,7 @@ export function toCalendar(world: WorldReader, month: number): { year: number; m
 /** The instant at which a relative month begins. */
 export function monthStart(world: WorldReader, month: number): number {
   const { year, month: ofYear } = toCalendar(world, month);
-  // Not `Date.UTC(year, …)`, to which a year below 100 is one of the twentieth century.
+  // Not `Date.UTC(year, …)`, which moves years below 100 into the twentieth century.
   return world.relative(new Date(0).setUTCFullYear(year, ofYear - 1, 1));
 }
 

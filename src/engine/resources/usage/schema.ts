@@ -61,7 +61,7 @@ export function emptyUsage(organization_id: string, api_key_id: string | null): 
 export const USAGE_STATUSES = ["ok", "warning", "exceeded", "no_limit"] as const;
 export type UsageStatus = (typeof USAGE_STATUSES)[number];
 
-/** Section 2.7; null where no limit is configured (G33). */
+/** Section 2.7; null if no limit is configured (G33). */
 export const LimitFigures = Type.Object({
   monthly_limit: Nullable(Type.Number()),
   current_usage: Type.Number(),

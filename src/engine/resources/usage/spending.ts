@@ -140,7 +140,7 @@ export function requireBudget(world: WorldReader, caller: Principal): void {
 
 /**
  * Books a billable request on the organization and on the key, in the sandbox's current month, and
- * emits `usage.threshold` and `usage.limit` where it crossed a border.
+ * emits `usage.threshold` and `usage.limit` if it crossed one of the two.
  * @param spending amount in CHF, precise to six decimals
  */
 export function recordSpending(
@@ -163,7 +163,7 @@ export function recordSpending(
   });
 }
 
-/** The threshold comes first where one jump crosses both (G25). */
+/** The threshold comes first if one jump crosses both (G25). */
 const BORDERS = [
   { event: usageThreshold, share: 0.8 },
   { event: usageLimit, share: 1 },

@@ -52,7 +52,7 @@ export const attachFile = operation({
   path: "/v1/organizations/{organization_id}/stores/{store_id}/files",
   summary: "Put a file into a store",
   description:
-    "Processing begins at once and follows the sandbox's clock. Whether it fails follows from the bytes: an empty file, one that is not what its type says, one without text.",
+    "Processing begins at once and follows the sandbox's clock. Whether it fails follows from the bytes: an empty file fails, one whose content is not of its type, and one without text.",
   params: Type.Object({ organization_id: Id("org_"), store_id: Id("vs_") }),
   body: { kind: "json", schema: Type.Object({ file_id: Id("file_") }) },
   errors: [...MEMBER_ERRORS, "RESOURCE_NOT_FOUND", { code: "RESOURCE_NOT_FOUND", details: ["file_id"] }],

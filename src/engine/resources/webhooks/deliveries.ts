@@ -12,10 +12,10 @@ import {
   deliveries,
   inactiveReason,
   subscribers,
-  switched,
   type Webhook,
   webhooks,
   webhookTest,
+  withActivity,
 } from "./schema.ts";
 
 /** The fields of section 6.2, in its order. */
@@ -144,12 +144,12 @@ export function recordAttempt(
   if (settled.status === "success") tx.remove(outgoing, retryId(delivery.delivery_id));
   const because = `its receiver answered ${response_code} to ${delivery.delivery_id}, attempt ${delivery.attempts}`;
   const active = webhook.active && !settled.disablesWebhook;
-  tx.put(webhooks, switched({ ...webhook, last_delivery: tx.now }, { active, because }));
+  tx.put(webhooks, withActivity({ ...webhook, last_delivery: tx.now }, { active, because }));
   if (settled.disablesWebhook) cancelPending(tx, webhook.webhook_id);
   trim(tx, webhook.webhook_id);
 }
 
-/** Says what follows a failed attempt; `world` contains the attempt's outcome. */
+/** Describes what follows a failed attempt; `world` contains the attempt's outcome. */
 export function nextStep(world: WorldReader, row: Outgoing, response_code: number): string {
   const delivery = world.get(deliveries, row.delivery_id);
   const webhook = world.get(webhooks, row.webhook_id);

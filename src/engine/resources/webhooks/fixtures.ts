@@ -53,7 +53,7 @@ export const makeWebhook: Factory<Webhook> = (given, context) => {
   };
 };
 
-/** G23: delivered_at only on success, last_attempt and next_retry only on failure. */
+/** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
 export const makeDelivery: Factory<Delivery> = (given, context) => {
   const { world, past, now } = context;
   const webhook_id = given.webhook_id ?? firstRecord(world, webhooks, "webhook_id").webhook_id;
@@ -71,7 +71,7 @@ export const makeDelivery: Factory<Delivery> = (given, context) => {
     response_code: given.response_code ?? (failed ? 500 : 200),
     attempts,
     scheduled_attempts: given.scheduled_attempts ?? Math.min(attempts, 6),
-    created_at: given.created_at ?? (past ? ended - takenBy(attempts) : now),
+    created_at: given.created_at ?? (past ? ended - scheduleTime(attempts) : now),
     delivered_at: failed ? null : ended,
     last_attempt: failed ? ended : null,
     next_retry: failed ? (given.next_retry ?? null) : null,
@@ -81,7 +81,7 @@ export const makeDelivery: Factory<Delivery> = (given, context) => {
 };
 
 /** Milliseconds from the event to the end of this number of scheduled attempts (G24). */
-function takenBy(attempts: number): number {
+function scheduleTime(attempts: number): number {
   return DEFAULT_RETRY_SCHEDULE.slice(0, attempts - 1).reduce((sum, delay) => sum + delay, 0);
 }
 

@@ -25,12 +25,12 @@ import {
   renderListedWebhook,
   renderWebhook,
   requireCallable,
-  switched,
   type Webhook,
   WebhookBody,
   WebhookUrl,
   webhooks,
   webhookTest,
+  withActivity,
 } from "./schema.ts";
 
 /** The refusals of `requireWebhook`. */
@@ -52,7 +52,7 @@ export const webhookState: StateRules<Webhook> = {
   update(tx, before, after) {
     requireCallable(after.url);
     const { active, inactive_because: because = "a state call deactivated it" } = after;
-    const put = tx.put(webhooks, switched({ ...after, active: before.active }, { active, because }));
+    const put = tx.put(webhooks, withActivity({ ...after, active: before.active }, { active, because }));
     if (before.active && !active) cancelPending(tx, after.webhook_id);
     return put;
   },
@@ -62,7 +62,7 @@ export const deliveryState: StateRules<Delivery> = {
   toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
   insert(tx, record) {
     const { organization_id } = referred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
-    const delivery = tx.insert(deliveries, coherent({ ...record, organization_id }));
+    const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
     keepTimer(tx, delivery);
     return delivery;
   },
@@ -70,14 +70,14 @@ export const deliveryState: StateRules<Delivery> = {
     if (after.webhook_id !== before.webhook_id) {
       throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
     }
-    const delivery = tx.put(deliveries, coherent(after));
+    const delivery = tx.put(deliveries, withConsistentTimes(after));
     keepTimer(tx, delivery);
     return delivery;
   },
 };
 
-/** G23: delivered_at only on success, last_attempt and next_retry only on failure. */
-function coherent(delivery: Delivery): Delivery {
+/** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
+function withConsistentTimes(delivery: Delivery): Delivery {
   if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
   return { ...delivery, delivered_at: null };
 }
@@ -180,7 +180,7 @@ export const updateWebhook = operation({
       description: description ?? webhook.description,
     };
     const because = "PUT /webhooks/{webhook_id} deactivated it";
-    const changed = world.put(webhooks, switched(put, { active: active ?? webhook.active, because }));
+    const changed = world.put(webhooks, withActivity(put, { active: active ?? webhook.active, because }));
     if (active === false) cancelPending(world, webhook.webhook_id);
     return enveloped(renderWebhook(changed, world));
   },

@@ -88,7 +88,7 @@ export const webhooks = collection({
 });
 
 /** Sets a webhook active, or inactive with a reason (interfaces 14). */
-export function switched(
+export function withActivity(
   { inactive_because: before, ...webhook }: Webhook,
   { active, because }: { active: boolean; because: string },
 ): Webhook {
@@ -97,7 +97,7 @@ export function switched(
   return { ...webhook, active, ...(kept === undefined ? {} : { inactive_because: kept }) };
 }
 
-/** Null for one that is active. */
+/** Null for an active webhook. */
 export function inactiveReason({ active, inactive_because }: Webhook): string | null {
   return active ? null : (inactive_because ?? "it was created inactive");
 }
@@ -109,7 +109,7 @@ export function subscribers(organization_id: string, event: string): string {
 
 /** One attempt of a delivery, with its outcome. */
 export const Attempt = Type.Object({
-  at: Instant({ description: "When it began; the due time if an advance of the clock made it" }),
+  at: Instant({ description: "When it began; the due time if it ran during an advance of the clock" }),
   ended_at: Type.Optional(Instant()),
   kind: Words(["first", "retry", "redelivery"]),
   url: Type.String(),
@@ -171,7 +171,7 @@ const {
 export const DeliveryBody = Type.Object(
   {
     ...always,
-    // Until the first has ended there is none.
+    // 0 until the first attempt has ended.
     attempts: Type.Integer({ minimum: 0 }),
     delivered_at: Type.Optional(Timestamp()),
     last_attempt: Type.Optional(Timestamp()),

@@ -46,7 +46,7 @@ export function createAddressPolicy({
   const refusal = (text: string): string | null => {
     if (mode === "local") return null;
     if (net.isIP(text) === 0) return `${text} is not an IP address`;
-    // An IPv4-mapped address ends on the wire as that IPv4 address, so it is treated as one.
+    // An IPv4-mapped address is sent as that IPv4 address, so it is treated as one.
     const address = ipaddr.process(text);
     if (allowed.some((range) => isWithin(address, range))) return null;
     return nothingElse ? `${address} is in none of the allowed ranges` : reasonToRefuse(address);

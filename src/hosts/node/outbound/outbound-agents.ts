@@ -15,7 +15,7 @@ export interface OutboundAgents {
   of(protocol: "http:" | "https:"): http.Agent;
   /** Connections that are used once, whatever the answer says. */
   single(protocol: "http:" | "https:"): http.Agent;
-  /** Allows reuse of a connection; by default it is closed after its answer. */
+  /** Allows reuse of a connection, which is otherwise closed after its answer. */
   offer(socket: Duplex): void;
   destroy(): void;
 }
@@ -25,7 +25,7 @@ function closeOnData(this: Duplex): void {
 }
 
 /**
- * Keeps a connection only where the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers
+ * Keeps a connection only if the answer said `Connection: keep-alive`. HTTP/1.1 implies it, but simple receivers
  * close the connection without notice, and the next request would fail.
  */
 export function createAgents(ca?: string | string[]): OutboundAgents {

@@ -29,7 +29,7 @@ export type HttpUrl = URL & { protocol: "http:" | "https:" };
 export type RequestOutcome = Omit<OutboundResult, "duration_ms" | "reused">;
 
 export interface OpenRequest {
-  /** The current stage, for a message about a timeout; undefined while the request waits for its answer. */
+  /** The current stage, for messages about timeouts; undefined while the request waits for its answer. */
   stage(): string | undefined;
   /** Whether its connection carried other requests before. */
   reused(): boolean;
@@ -160,7 +160,7 @@ function watchWire(
   let bytes = 0;
   const count = (chunk: Buffer) => {
     bytes += chunk.length;
-    // The head counts, even if little of the body is read.
+    // The head counts too, even if little of the body is read.
     if (bytes > WIRE_FACTOR * Math.max(limit, MAX_ANSWER_BYTES)) onOverflow();
   };
   outgoing.on("socket", (opened) => {

@@ -31,12 +31,12 @@ const MAX_INTERIM_ANSWERS = 100;
 /** Headers of one connection (RFC 9110, 7.6.1), Host, and `Expect`, which this server has handled. */
 const HOP_BY_HOP =
   /^(connection|keep-alive|proxy-connection|proxy-auth.*|upgrade|te|trailer|transfer-encoding|expect|host)$/i;
-/** Understudy's own, which the real service does not know. */
+/** Headers of Understudy, which the real service does not know. */
 const OWN = /^x-(sandbox|understudy)(-|$)/i;
 
 /**
- * Sends requests to the real service with their own headers and bodies, and gives its answers as they are: neither
- * decompressed nor redirected. Each request has its own connection.
+ * Sends requests to the real service with their own headers and bodies, and returns its answers unchanged:
+ * neither decompressed nor redirected. Each request has its own connection.
  */
 export function createUpstream(
   { url, headers = [], allowAddresses, timeoutMs = TIMEOUT_MS }: UpstreamOptions,

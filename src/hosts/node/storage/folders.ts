@@ -39,7 +39,7 @@ function missingAbove(path: string, mode: number | undefined): Error | undefined
   return undefined;
 }
 
-/** How the name of a damaged file that is kept for its user ends. */
+/** The extension of a damaged file that is kept for the user. */
 export const DAMAGED = ".damaged";
 
 /** A folder whose files outlive the process, because stored rows name them. */
@@ -148,7 +148,7 @@ export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]>
       await rm(path, { recursive: true, force: true });
       removed.push(name);
     } catch {
-      // Perhaps another server that starts at this moment is removing it too.
+      // Another server that starts now may be removing it too.
     }
   }
   return removed;
@@ -175,7 +175,7 @@ function machine(): string {
   try {
     namespace = readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Not Linux, so there are no namespaces.
+    // Other systems than Linux have no namespaces.
   }
   return createHash("sha256").update(`${hostname()} ${namespace}`).digest("hex").slice(0, 12);
 }
@@ -191,8 +191,8 @@ export function startOfProcess(pid: number): string | undefined {
 }
 
 /**
- * Whether the process that had this id and began at `started` still runs: another process may have the id now. If the
- * system cannot say, true.
+ * Whether the process that had this id and began at `started` still runs: another process may have the id now. True
+ * if the system does not report it.
  */
 export function isProcessAlive(pid: number, started: string | undefined): boolean {
   try {

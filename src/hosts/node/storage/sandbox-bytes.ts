@@ -28,7 +28,7 @@ interface Live {
 
 /** The upload bytes of one sandbox, within its share of the disk. */
 export class SandboxBytes implements ByteStore, FormSpace {
-  /** Grows with each change of the stored bytes. */
+  /** Increases with each change of the stored bytes. */
   revision = 0;
   private live = new Map<string, Live>();
   /** The last result of `peek`, and its revision. */

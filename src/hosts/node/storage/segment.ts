@@ -15,7 +15,7 @@ export interface DiskUsage {
  */
 export class Segment {
   readonly path: string;
-  /** It counts for the sandbox that wrote it until its last holder releases it. */
+  /** Its size counts for the sandbox that wrote it, until the last sandbox releases it. */
   readonly space: DiskUsage;
   written = 0;
   /** Number of its first bytes that are synced to disk. */

@@ -74,14 +74,14 @@ export const validProcessed: Check = {
     if (effects.missing) {
       const detail = effects.difference!.replace(/, in [\d.]+ s$/, `, in ${formatSeconds(waitedMs)}`);
       session.stopWaitingForEffects(waitedMs);
-      session.options.onNotice?.(`The first side effect did not come. ${adviseIfLate(session)}`);
+      session.options.onNotice?.(`The first side effect did not happen. ${adviseIfLate(session)}`);
       return { ...failed(detail, attempt), advice: `${this.advice} ${adviseIfLate(session)}` };
     }
     if (effects.difference !== null) return failed(effects.difference, attempt);
     session.allowFor(waitedMs);
     const finding = passed("the answer is right, and the probe shows exactly one side effect", attempt);
     if (waitedMs <= patienceMs) return finding;
-    const note = `Its side effect came ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. Raise ${names.patience} to ${Math.ceil((waitedMs * 1.5) / 1000)} s to wait that long from the start.`;
+    const note = `Its side effect happened ${formatSeconds(waitedMs)} after the answer, so the grader waits that long each time from here on. Raise ${names.patience} to ${Math.ceil((waitedMs * 1.5) / 1000)} s to wait that long from the start.`;
     session.options.onNotice?.(note);
     return { ...finding, note };
   },

@@ -16,7 +16,7 @@ export function signedAs(label: string, write: (right: string, given: Given) => 
 
 const covered = (one: Case): Case => ({ ...one, isCovered: true });
 
-/** A check of signatures that are wrong in one way; the fix is the same where the receiver throws an exception. */
+/** A check of signatures that are wrong in one way; the fix is the same if the receiver throws an exception. */
 function refusesSignatures(check: Omit<Parameters<typeof refuses>[0], "adviceAppliesTo">): Check {
   return refuses({ ...check, adviceAppliesTo: ["exception"] });
 }

@@ -20,8 +20,8 @@ const listObjects = (operation: AnyOperation) =>
 const FEW_CHARACTERS = 1000;
 
 /**
- * Every reading operation answers as declared, for objects that are known. Those that need no object come
- * first: their answers contain ids of objects.
+ * Checks that every reading operation answers as declared, for known objects. Operations that need no object
+ * come first, since their answers contain ids of objects.
  */
 export function answerChecks({ operations }: Contract): Check[] {
   const reading = operations
@@ -77,18 +77,18 @@ function ask({ target }: Context, operation: AnyOperation, params: PathParams): 
   return target.send({ operation, params, credential, body, firstEvents: stream });
 }
 
-/** A list of next to nothing; another may have more to check. */
+/** Whether a listing has hardly any items; another object's may have more to check. */
 function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
   return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;
 }
 
-/** Whether a refusal may be due to the object, or to what the key's user is allowed, and not to the service. */
+/** Whether a refusal may come from the object, or from missing permissions of the key's user, and not from a fault of the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
   return (status === 404 || status === 422) && listObjects(operation).length > 0;
 }
 
-/** 4.18: announced; production answers 404, and a service that has it already answers as announced. */
+/** 4.18: announced. Production answers 404; a service that already has the operation answers as announced. */
 async function answerAnnounced(context: Context, operation: AnyOperation): Promise<void> {
   const { target, verdict } = context;
   const params = context.need("organization_id");

@@ -6,8 +6,8 @@ import type { Contract } from "../contract.ts";
 import { inventParams, parameterNames } from "../known-objects.ts";
 
 /**
- * Section 5, rule 1, on every operation. A probe of an operation that writes carries neither credential nor body and
- * names objects that do not exist: a service that forgets to check has nothing to change.
+ * Checks section 5, rule 1, on every operation. A request to a writing operation has neither credentials nor
+ * body, and names objects that do not exist, so that a service without the check changes nothing.
  */
 function withoutCredentials({ operations }: Contract): Check[] {
   const asking = operations.filter(({ credentials }) => credentials !== false);
@@ -21,7 +21,7 @@ function withoutCredentials({ operations }: Contract): Check[] {
 }
 
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
-  // Where only reading can happen, an object that exists tells most.
+  // Operations that only read are asked for an existing object, which proves most.
   const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
   const params = inventParams(operation, known_objects);
   const exchange = await target.send({ operation, params, credential: "none", firstEvents: true });
@@ -34,7 +34,7 @@ const FORMS: readonly [id: string, name: string, header: (key: string) => Record
   ["authorization", "Authorization: Bearer", (key) => ({ Authorization: `Bearer ${key}` })],
 ];
 
-/** In the form of section 2.15, and never issued. */
+/** Has the form of section 2.15, but was never issued. */
 const UNKNOWN_KEY = `ak_${"nobody0".padEnd(39, "0")}`;
 
 const forms: Check[] = FORMS.flatMap(([id, name, header]) => [
@@ -68,7 +68,7 @@ const unreadable: Check = {
   id: "credentials/malformed",
   family: "credentials",
   section: "5",
-  title: "a malformed key and a token that is none are 401",
+  title: "a malformed key and an invalid token are 401",
   async run(context) {
     const malformed: Record<string, string>[] = [
       { "api-key": "unknown" },

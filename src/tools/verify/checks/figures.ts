@@ -11,7 +11,7 @@ interface Figures {
   status: string;
 }
 
-/** Figures are shown with two decimals, and classified before they are rounded. */
+/** Figures have two decimals, and are classified before rounding. */
 const ROUNDING = 0.01;
 const WORST = ["exceeded", "warning", "ok", "no_limit"];
 
@@ -65,7 +65,7 @@ const usage: Check = {
   id: "usage.retrieve_limits/figures",
   family: "answers",
   section: "3.6",
-  title: "usage.retrieve_limits classifies what it counts",
+  title: "usage.retrieve_limits has figures that fit each other",
   observe: observeOperation("usage.retrieve_limits", checkUsage),
   async run(context) {
     const first = context.first("usage.retrieve_limits");
@@ -86,7 +86,7 @@ const processing = checkSuccesses(
   (verdict, { json: body }) => {
     const { status, progress_percent, current_step, started_at, completed_at } = body;
     const ends = completed_at === null || Date.parse(started_at) <= Date.parse(completed_at);
-    verdict.expect(ends, `completed at ${completed_at}, and started at ${started_at}`);
+    verdict.expect(ends, `completed at ${completed_at}, but started at ${started_at}`);
     if (status === "completed") {
       const fits = progress_percent === 100 && current_step === null && completed_at !== null;
       verdict.expect(fits, `completed, and ${excerpt(body)}`);
@@ -125,11 +125,11 @@ const deliveries = checkSuccesses(
   {
     id: "webhooks.list_deliveries/times",
     section: "2.12",
-    title: "webhooks.list_deliveries tells when it was delivered, or last tried",
+    title: "webhooks.list_deliveries shows when each was delivered, or last tried",
   },
   (verdict, { json }) => {
     const list = json.data as Record<string, unknown>[];
-    if (list.length === 0) return verdict.note("a webhook has no deliveries, so its list shows nothing");
+    if (list.length === 0) return verdict.note("a webhook has no deliveries, so its list was not checked");
     for (const delivery of list) {
       const time = delivery["status"] === "success" ? "delivered_at" : "last_attempt";
       verdict.expect(typeof delivery[time] === "string", `${delivery["delivery_id"]} has no ${time}`);

@@ -7,7 +7,7 @@ import type { Exchange } from "../target.ts";
 
 const TEXT = "Uploaded by understudy verify.\n";
 const FILE = { filename: "understudy-verify.txt", mime_type: "text/plain", file_size: TEXT.length };
-const STAYS = "the API has no call that takes it back";
+const STAYS = "the API has no call that undoes it";
 const BILLED = "billed to the key";
 
 const resumable: Check = {
@@ -40,7 +40,7 @@ const resumable: Check = {
     known.found({ scratch_file_id: file_id });
     const again = await context.send("files.register", { params, body });
     verdict.expect(again.status === 200, `registering it again answers ${again.status}, not 200`, "G13");
-    verdict.expect(again.json?.id === file_id, "registering it again makes another file", "G13");
+    verdict.expect(again.json?.id === file_id, "registering it again creates another file", "G13");
   },
 };
 
@@ -82,17 +82,17 @@ const attach: Check = {
   },
 };
 
-/** G01: assumed as a whole; the tokens run out by themselves. */
+/** G01: an assumption as a whole. The tokens expire by themselves. */
 const tokens: Check = {
   id: "auth/tokens",
   family: "writes",
   section: "G01",
-  title: "a token is exchanged for the key, accepted, and refreshed once",
+  title: "the key is exchanged for a token, which is accepted and refreshed once",
   async run(context) {
     const { verdict, changes } = context;
     const granted = await context.sendAndCheck("auth.create_token");
     if (granted === undefined) return;
-    changes.push({ done: "asked for session tokens", undone: true, detail: "they run out by themselves" });
+    changes.push({ done: "asked for session tokens", undone: true, detail: "they expire by themselves" });
     const { access_token, refresh_token } = granted.json;
     const credential = { Authorization: `Bearer ${access_token}` };
     const asToken = await context.send("models.list", { credential });
@@ -103,7 +103,7 @@ const tokens: Check = {
   },
 };
 
-/** G05: the budget of the key is used up, which says nothing of the operation. */
+/** G05: the budget of the key is used up, which proves nothing about the operation. */
 function overBudget({ verdict }: Context, exchange: Exchange): boolean {
   if (exchange.status !== 429) return false;
   checkRefusal(verdict, exchange, { code: "SPENDING_LIMIT_EXCEEDED", gap: "G05" });
@@ -118,7 +118,7 @@ const response: Check = {
   title: "model_responses.create answers a short question, in both forms of input",
   async run(context) {
     const { known, verdict } = context;
-    // It costs money: a model that was merely listed is not enough.
+    // The request costs money, so the user must name the model.
     if (!known.isGiven("model")) return verdict.notObservable(describeMissing(known, ["model"]));
     const model = known.one("model")!;
     const forms = [{ content: "Say yes." }, { texts: [{ text: "Say yes." }] }];
@@ -133,7 +133,7 @@ const response: Check = {
   },
 };
 
-/** 16 x 16 pixels, so that extending it costs next to nothing. */
+/** 16 x 16 pixels, so that extending it costs very little. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAMAAAAoLQ9TAAAAA1BMVEUzZpk7I4HSAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADUlEQVQY02NgGAXIAAABEAAB7JfjegAAAABJRU5ErkJggg==";
 

@@ -7,14 +7,14 @@ import type { Basis, Verdict } from "../verdict.ts";
 
 /** A rule for every answer. */
 interface Rule {
-  /** The answers that it applies to; all by default. */
+  /** The answers to which it applies; all by default. */
   of?: (one: Exchange) => boolean;
   fits: (one: Exchange) => boolean;
   problem: (one: Exchange) => string;
   gap?: Basis;
 }
 
-/** Looks at every answer of the run, so it comes last and sends nothing. `rules` makes those of one run. */
+/** A check of all answers of a run: it comes last and sends nothing. `rules` creates the rules of one run. */
 function everyAnswer(name: string, title: string, rules: () => readonly Rule[]): Check {
   return {
     id: `headers/${name}`,
@@ -25,7 +25,7 @@ function everyAnswer(name: string, title: string, rules: () => readonly Rule[]):
     observe: { begin: () => observing(rules()) },
     run({ target, verdict }) {
       const answers = target.exchanges.filter(({ status, operation }) => status > 0 && isOfTheApi(operation));
-      if (answers.length === 0) return verdict.notObservable("no answer came");
+      if (answers.length === 0) return verdict.notObservable("there was no answer");
       for (const rule of rules()) checkAll(verdict, answers, rule);
     },
   };
@@ -41,14 +41,14 @@ function observing(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
 }
 
 /**
- * A request to an undeclared path may never reach the service itself; an upload's URL speaks the storage's
- * protocol, and may be another host's.
+ * A request to an undeclared path may not reach the service. An upload's URL has the protocol of the
+ * storage, and may have another host.
  */
 function isOfTheApi(operation: Exchange["operation"]): boolean {
   return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
-/** Checks all answers and reports the first that does not fit. */
+/** Checks all answers, and reports the first that breaks the rule. */
 function checkAll(verdict: Verdict, all: readonly Exchange[], rule: Rule): void {
   const { of = () => true, fits, problem, gap } = rule;
   const answers = all.filter(of);
@@ -77,12 +77,12 @@ const FAMILIES = {
 const has = ({ headers }: Exchange, names: readonly string[]) => names.every((name) => headers.has(name));
 const UNCOUNTED = new Set([401, 404, 405]);
 
-/** Answers that surely counted: those to the key that found their operation. */
-function counted({ authenticated, operation, status }: Exchange): boolean {
+/** Whether the request surely isCounted: it had the key, and found an operation. */
+function isCounted({ authenticated, operation, status }: Exchange): boolean {
   return authenticated && operation !== undefined && !UNCOUNTED.has(status) && status < 500;
 }
 
-/** More ids of one recording are not compared. */
+/** Maximum number of ids of one recording that are compared. */
 const MAX_REMEMBERED_IDS = 200_000;
 
 function unique(): Rule {
@@ -95,7 +95,7 @@ function unique(): Rule {
       if (seen.size < MAX_REMEMBERED_IDS) seen.add(id);
       return !twice;
     },
-    problem: ({ headers }) => `x-request-id ${headers.get("x-request-id")} came with more than one answer`,
+    problem: ({ headers }) => `x-request-id ${headers.get("x-request-id")} is on more than one answer`,
   };
 }
 
@@ -118,12 +118,12 @@ const ORGANIZATION_RULES: readonly Rule[] = [
   },
 ];
 
-const plain = (one: Exchange) => counted(one) && has(one, FAMILIES.plain);
-/** Answers of one window to one key, after which the count has surely changed. */
+const plain = (one: Exchange) => isCounted(one) && has(one, FAMILIES.plain);
+/** After this many answers to one key in one window, the count must have changed. */
 const SAME_ANSWERS = 10;
 
-/** That a key's requests are counted. A recording may hide which key it was. */
-function falling(): Rule {
+/** Checks that a key's requests are isCounted. A recording may hide the key. */
+function createCountRule(): Rule {
   let last = { window: "", remaining: "", answers: 0 };
   return {
     of: (one) => plain(one) && !isMasked(getCredential(one)),
@@ -144,18 +144,18 @@ function getCredential({ asked: { headers } }: Exchange): string {
 
 const RATE_RULES: readonly Rule[] = [
   {
-    of: counted,
+    of: isCounted,
     fits: (one) => has(one, FAMILIES.plain) || has(one, FAMILIES.alternative),
     problem: () => "neither family of rate headers is complete",
   },
   {
-    of: counted,
+    of: isCounted,
     fits: (one) => has(one, FAMILIES.plain) && has(one, FAMILIES.alternative),
     problem: () => "one of the two families of rate headers is missing",
     gap: "G07",
   },
   {
-    of: counted,
+    of: isCounted,
     fits: (one) => FAMILIES.plain.every((name) => /^\d+$|^$/.test(one.headers.get(name) ?? "")),
     problem: () => "a rate header is not a whole number",
   },
@@ -172,7 +172,7 @@ const RATE_RULES: readonly Rule[] = [
     problem: ({ headers }) => `X-RateLimit-Reset ${headers.get("x-ratelimit-reset")} is not a Unix timestamp`,
   },
   {
-    of: (one) => counted(one) && has(one, FAMILIES.alternative),
+    of: (one) => isCounted(one) && has(one, FAMILIES.alternative),
     fits: ({ headers }) => /^(\d+m)?\d+s$/.test(headers.get("x-ratelimit-reset-requests") ?? ""),
     problem: ({ headers }) => `x-ratelimit-reset-requests is ${headers.get("x-ratelimit-reset-requests")}`,
     gap: "G07",
@@ -193,7 +193,7 @@ export const headerChecks: readonly Check[] = [
   everyAnswer("service-processing-ms", "every answer carries service-processing-ms, a number", () => [
     present("service-processing-ms", /^\d+(\.\d+)?$/, "milliseconds"),
   ]),
-  everyAnswer("x-request-id", "every answer carries an x-request-id of its own", () => [
+  everyAnswer("x-request-id", "every answer carries an x-request-id, each another one", () => [
     present("x-request-id", /^\S+$/, "an id"),
     unique(),
   ]),
@@ -202,5 +202,8 @@ export const headerChecks: readonly Check[] = [
     "answers to the key carry service-organization",
     () => ORGANIZATION_RULES,
   ),
-  everyAnswer("rate-limit", "answers to the key carry rate headers", () => [...RATE_RULES, falling()]),
+  everyAnswer("rate-limit", "answers to the key carry rate headers", () => [
+    ...RATE_RULES,
+    createCountRule(),
+  ]),
 ];

@@ -47,13 +47,13 @@ function listDeclared({ query, body }: AnyOperation): Declared {
 
 /** Checks one page: the size and offset that it states, and the resulting number of items. */
 function checkPage(verdict: Verdict, listing: Listing, exchange: Exchange): void {
-  const { operation, usual, total, applied, appliedGap } = listing;
+  const { operation, defaultSize, total, applied, appliedGap } = listing;
   const { json, path } = exchange;
   const { length } = listing.items(json);
   const sent = getSent(exchange);
   const { maximum = Number.POSITIVE_INFINITY } = listDeclared(exchange.operation!)[listing.size]!;
   // A service may change an invalid size to an allowed one (G08).
-  const asked = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? usual ?? Number.NaN)));
+  const asked = Math.min(maximum, Math.max(1, Number(sent[listing.size] ?? defaultSize ?? Number.NaN)));
   const size = Number.isNaN(asked) ? null : asked;
   const offset = Math.max(0, Number(sent[listing.offset] ?? 0));
   const is = applied?.(json);
@@ -106,7 +106,7 @@ function observePages(listing: Listing): (verdict: Verdict, exchange: Exchange) 
   };
 }
 
-/** Checks that a short page from the second item on equals that part of the whole list. */
+/** Checks that a short page that begins at the second item equals that part of the whole list. */
 async function tryPages(context: Context, listing: Listing): Promise<void> {
   const { verdict } = context;
   const first = context.first(listing.operation);
@@ -130,7 +130,7 @@ async function tryPages(context: Context, listing: Listing): Promise<void> {
   if (whole.length < 3) verdict.note(`the list has ${whole.length} items, so this shows little`);
 }
 
-/** Skips a body that failed its own check. */
+/** Whether the body is usable; an unusable one has failed another check. */
 function isReadable(listing: Listing, { json }: Exchange): boolean {
   try {
     return Array.isArray(listing.items(json));
@@ -162,9 +162,9 @@ function checkItems(verdict: Verdict, listing: Listing, exchange: Exchange): voi
 }
 
 interface Filters {
-  /** By the filter's name: the part of an item that must equal it. */
+  /** By name of the filter: the value of an item that must equal it. */
   same?: Readonly<Record<string, (item: Item) => unknown>>;
-  /** The time that the filters for a range of time apply to. */
+  /** The time of an item, for filters by a range of time. */
   time?: (item: Item) => string;
   from?: string;
   to?: string;
@@ -198,10 +198,10 @@ export function checkFilters(
 
 function checkOrder(
   verdict: Verdict,
-  { operation, order: usual, orderGap }: Listing,
+  { operation, order: defaultOrder, orderGap }: Listing,
   { items, sent }: { items: Item[]; sent: Record<string, unknown> },
 ): void {
-  const order = String(sent["order_by"] ?? usual);
+  const order = String(sent["order_by"] ?? defaultOrder);
   const field = order.replace(/^-/, "");
   const falling = order !== field;
   const rank = (item: Item) => {
@@ -220,12 +220,12 @@ function checkOrder(
     orderGap,
   );
   if (field !== "position") return;
-  if (items.length === 0) verdict.note("a collection or page is empty, so its order shows nothing");
+  if (items.length === 0) verdict.note("a collection or page is empty, so its order was not checked");
   else if (Number(sent["offset"] ?? 0) === 0)
     verdict.expect(items[0].position === 0, `the first position is ${items[0].position}`);
 }
 
-/** Tries each filter with the value of an item, which must then be in the answer. */
+/** Tries each filter with the value of one item, which the answer must then contain. */
 async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const { verdict, contract } = context;
   const first = context.first(listing.operation);
@@ -234,7 +234,7 @@ async function tryFilters(context: Context, listing: Listing): Promise<void> {
   const items = listing.items(first.exchange.json);
   const [newest] = items;
   const declared = listDeclared(contract.operation(listing.operation));
-  if (newest === undefined) return verdict.note("the list is empty, so its filters show nothing");
+  if (newest === undefined) return verdict.note("the list is empty, so its filters were not checked");
   const tried: [name: string, value: string, item: Item][] = [];
   for (const [name, { enum: words }] of Object.entries(declared)) {
     if (name === "order_by") for (const word of words ?? []) tried.push([name, String(word), undefined]);

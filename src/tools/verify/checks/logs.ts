@@ -20,14 +20,14 @@ const COLUMNS =
 const MAX_ROWS = 10_000;
 const CSV = { relax_column_count: true, record_delimiter: ["\r\n", "\n"] };
 
-/** Columns, rows, order and file name, and the filters that columns show. */
+/** Checks columns, rows, order and file name, and the filters whose effect the columns show. */
 function checkAudit(verdict: Verdict, exchange: Exchange): void {
   const { text, headers, asked } = exchange;
   const [head = [], ...rows] = parseCsv(text, CSV) as string[][];
   verdict.expect(head.join(",") === COLUMNS, `the columns are ${head.join(",")}`);
   verdict.expect(rows.length <= MAX_ROWS, `${rows.length} rows are more than ${MAX_ROWS}`);
   const ragged = rows.find((row) => row.length !== head.length);
-  verdict.expect(!ragged, `a row has other columns than the head: ${excerpt(ragged)}`);
+  verdict.expect(!ragged, `a row has another number of columns than the first one: ${excerpt(ragged)}`);
   const times = rows.map(([time = ""]) => Date.parse(time));
   verdict.expect(times.every(Number.isFinite), "a timestamp cannot be read");
   verdict.expect(

@@ -16,7 +16,7 @@ interface Property {
   pattern?: string;
 }
 
-/** Values that a declared property cannot have, each once. */
+/** Values that a declared property must refuse, without repetitions. */
 function invalidValues({ type, minimum, maximum, ...form }: Property): (string | number)[] {
   if (type !== "integer") return form.enum || form.format || form.pattern ? ["!nonsense"] : [];
   const bounds = [minimum === undefined ? [] : minimum - 1, maximum === undefined ? [] : maximum + 1];
@@ -28,7 +28,7 @@ const listProperties = (schema: unknown) =>
     ((schema as { properties?: Record<string, Property> } | undefined)?.properties ?? {}) as object,
   ) as [string, Property][];
 
-/** G08, made from the declarations: each reading operation's parameters, one of them spoiled at a time. */
+/** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
 function values({ operations }: Contract): Check[] {
   const takingValues = operations.filter((one) => readsOnly(one) && spoiled(one).length > 0);
   return takingValues.map((operation) => ({
@@ -53,7 +53,7 @@ function spoiled({ query, body, credentials }: AnyOperation): Spoiled[] {
   );
 }
 
-/** 4.17 shows this refusal for its own two fields; elsewhere it is assumed. */
+/** 4.17 shows this refusal for two fields; for all others it is an assumption. */
 function findBasis({ id }: AnyOperation, { field, value }: Spoiled): Basis {
   return id === "usage.retrieve_limits" && field === "month" && typeof value === "number" ? undefined : "G08";
 }
@@ -63,7 +63,7 @@ async function refuseAll(
   operation: AnyOperation,
 ): Promise<void> {
   const [binding] = known.bindings(parameterNames(operation), 1);
-  // The shape is checked before existence (G04), so an id that does not exist is enough where none is known.
+  // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
   const params = answered.get(operation.id)?.params ?? binding ?? inventParams(operation);
   for (const one of spoiled(operation)) {
     const { field, value } = one;
@@ -75,7 +75,7 @@ async function refuseAll(
   }
 }
 
-/** Ids that break the pattern of section 2.1, in the path. */
+/** Paths with ids that do not match the pattern of section 2.1. */
 const MALFORMED_IDS = [
   "meeting_sessions.export_transcript",
   "assistants.list_history",
@@ -100,7 +100,7 @@ const ids: Check[] = MALFORMED_IDS.map((id) => ({
 
 export const malformedChecks = (contract: Contract): Check[] => [...values(contract), ...ids];
 
-/** G04 and G09: requests that never reach an operation. The reading POST of 4.16 stands for all that take JSON. */
+/** G04 and G09: requests that reach no operation. The POST of 4.16, which only reads, represents all operations with a JSON body. */
 export const transportChecks: readonly Check[] = [
   {
     id: "transport/no-route",
@@ -118,7 +118,7 @@ export const transportChecks: readonly Check[] = [
     section: "G04",
     title: "a method that a path does not take is 405 with Allow",
     async run({ contract, target, verdict }) {
-      // Reading is the one method that can be tried without harm, so it is a path that only takes POST.
+      // Only a GET can be tried without harm, so the path is one that takes only POST.
       const exchange = await target.send({ path: contract.operation("model_responses.create").path });
       checkRefusal(verdict, exchange, { code: "METHOD_NOT_ALLOWED", gap: "G04" });
       if (exchange.status === 405) {

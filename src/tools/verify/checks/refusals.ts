@@ -19,7 +19,7 @@ async function refuse({ contract, target, known, verdict }: Context, one: Case):
   const exchange = await target.send({ operation, params, query, body, credential, firstEvents: true });
   if (exchange.status === 403 && CATALOGUE[code].status !== 403 && asksForRole(operation)) {
     checkAnyRefusal(verdict, exchange);
-    return verdict.notObservable("the key's user lacks the role, which is asked for first");
+    return verdict.notObservable("the key's user lacks the role, which is checked first");
   }
   const repeated = Object.fromEntries((one.details ?? []).map((name) => [name, params[name]]));
   const details = { ...repeated, ...one.more };

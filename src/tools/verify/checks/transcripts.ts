@@ -34,7 +34,7 @@ function splitLines(text: string): string[] {
 const EXPORT = "meeting_sessions.export_transcript";
 const SENTENCES = "transcriptions.list_sentences";
 
-/** 4.1: content type, file name and lines of the format that was asked for. */
+/** 4.1: checks content type, file name and lines of the requested format. */
 function checkExport(verdict: Verdict, { asked, headers, text }: Exchange): void {
   const format = asked.query["format"] ?? "txt";
   const { type, check } = FORMATS[format] ?? {};
@@ -58,10 +58,10 @@ async function exportIn(format: string, context: Context): Promise<void> {
   if (exchange === undefined) return;
   checkExport(verdict, exchange);
   if (exchange.text.trim() === "" || exchange.text.trim() === "[]")
-    verdict.note("the transcript is empty, so its lines show nothing");
+    verdict.note("the transcript is empty, so its lines were not checked");
   if (format === "txt") {
     const same = first.exchange.text === exchange.text;
-    verdict.expect(same, "without a format it is not the txt");
+    verdict.expect(same, "without a format, the answer is not that of format=txt");
   }
 }
 
@@ -76,7 +76,7 @@ const formats: Check[] = Object.keys(FORMATS).map((format) => ({
   run: (context) => exportIn(format, context),
 }));
 
-/** 4.11: headers that let a client cache an answer. */
+/** 4.11: checks the headers that let a client cache an answer. */
 function checkCaching(verdict: Verdict, { headers }: Exchange): void {
   const cache = headers.get("cache-control") ?? "";
   verdict.expect(cache.replaceAll(" ", "") === "public,max-age=86400", `Cache-Control is ${excerpt(cache)}`);
@@ -111,7 +111,7 @@ const conditional: Check = {
   },
 };
 
-/** 4.11: counts, links to the pages on either side, and the redaction headers. */
+/** 4.11: checks counts, links to the previous and next page, and the redaction headers. */
 function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void {
   const { data, metadata, actions = {} } = json;
   const shown = data.sentences.length as number;
@@ -123,7 +123,7 @@ function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void
   const offset = Number(asked.query["offset"] ?? 0);
   const limited = asked.query["limit"] !== undefined;
   if (!limited && offset === 0)
-    verdict.expect(total === shown, `without a limit ${shown} of ${metadata.total_count} came`);
+    verdict.expect(total === shown, `without a limit, ${shown} of ${metadata.total_count} are listed`);
   const limit = Number(asked.query["limit"]);
   const links: [string, boolean, number][] = [
     ["previous", offset > 0 && total > 0, Math.max(0, offset - limit)],
@@ -134,7 +134,7 @@ function checkCounts(verdict: Verdict, { json, asked, headers }: Exchange): void
     const what = `the link to the ${name} page`;
     verdict.expect(
       (link !== undefined) === due,
-      `${what} is ${due ? "missing" : "there, and the page is not"}`,
+      `${what} is ${due ? "missing" : "present, although there is no such page"}`,
     );
     const leads = /[?&]offset=(\d+)/.exec(JSON.stringify(link) ?? "")?.[1];
     verdict.expect(
@@ -161,12 +161,12 @@ const counts: Check = {
   },
 };
 
-/** Both headers or none: they are there when redaction was enabled. */
+/** Both headers are present if redaction was enabled, else none. */
 function checkRedaction(verdict: Verdict, headers: Headers): void {
   const redacted = headers.get("x-pii-redacted");
   const policies = headers.get("x-pii-policies");
   const fits = (redacted === null) === (policies === null);
-  verdict.expect(fits, "of X-PII-Redacted and X-PII-Policies one came without the other");
+  verdict.expect(fits, "of X-PII-Redacted and X-PII-Policies, only one is present");
   if (redacted !== null) verdict.expect(redacted === "true", `X-PII-Redacted is ${redacted}`, "G17");
 }
 

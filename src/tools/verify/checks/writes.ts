@@ -9,16 +9,16 @@ async function findCurrentOrganization(context: Context): Promise<string | null>
   return (await context.send("models.list")).headers.get("service-organization");
 }
 
-/** Runs first: the other organization may have a smaller plan, and little of the rate is used by then. */
+/** Runs first, while little of the rate limit is used, since the other organization may have a smaller plan. */
 export const currentOrganizationCheck: Check = {
   id: "users.set_current_organization/there-and-back",
   family: "writes",
   section: "4.5",
-  title: "users.set_current_organization sets the organization, and back",
+  title: "users.set_current_organization changes the organization and back",
   async run(context) {
     const { known, verdict } = context;
     const before = await findCurrentOrganization(context);
-    if (before === null) return verdict.notObservable("no answer says what the organization is now");
+    if (before === null) return verdict.notObservable("no answer names the current organization");
     const set = (organization_id: string) =>
       context.send("users.set_current_organization", { body: { organization_id } });
     checkSuccess(verdict, await set(before));
@@ -27,7 +27,7 @@ export const currentOrganizationCheck: Check = {
       return verdict.note(
         `set to ${before} again only; ${describeMissing(known, ["other_organization_id"])}`,
       );
-    await context.takingBack(
+    await context.tryAndUndo(
       `set the key's organization to ${other}`,
       async () => {
         checkSuccess(verdict, await set(other));
@@ -41,7 +41,7 @@ export const currentOrganizationCheck: Check = {
   },
 };
 
-/** 3.5 and 4.3. Moves a department to the top and back under the parent that the user says it has. */
+/** 3.5 and 4.3: moves a department to the top, then back under its parent, which the user names. */
 const reparent: Check = {
   id: "departments.reparent/there-and-back",
   family: "writes",
@@ -64,8 +64,8 @@ const reparent: Check = {
     }
     const details = { department_id, new_parent_id: department_id };
     checkRefusal(verdict, cycle, { code: "DEPARTMENT_CYCLE_DETECTED", details });
-    if (parent === null) return verdict.note("it is at the top already, so only the cycle was tried");
-    const back = await context.takingBack(
+    if (parent === null) return verdict.note("it is already at the top, so only the cycle was tried");
+    const back = await context.tryAndUndo(
       `moved ${department_id} to the top`,
       async () => void checkSuccess(verdict, await move(null)),
       { undo: () => move(parent), undone: `back under ${parent}`, failed: "moving it back" },
@@ -74,9 +74,9 @@ const reparent: Check = {
   },
 };
 
-/** A name that resolves nowhere (RFC 2606); the webhook is also inactive. */
+/** A host name that never resolves (RFC 2606); the webhook is also inactive. */
 const NOWHERE = "https://understudy-verify.invalid/hook";
-const DESCRIPTION = "Made by understudy verify, which deletes it again";
+const DESCRIPTION = "Created by understudy verify, which deletes it again";
 
 const webhookLifecycle: Check = {
   id: "webhooks/lifecycle",
@@ -84,7 +84,7 @@ const webhookLifecycle: Check = {
   section: "4.21",
   title: "webhooks are created, listed, changed, tested and deleted",
   async run(context) {
-    // A service on this machine can call a receiver of the run.
+    // A service on this machine can call a receiver that the run opens.
     const isNear = /^(127\.[\d.]+|localhost|\[::1\])$/.test(new URL(context.target.options.url).hostname);
     const own = isNear && !context.known.isGiven("webhook_url") ? await openReceiver() : undefined;
     try {
@@ -107,7 +107,7 @@ async function tryWebhook(context: Context, own: Receiver | undefined): Promise<
   const isRight = checkSuccess(verdict, created);
   if (!succeeded(created) || webhook_id === undefined) return;
   const params = { webhook_id };
-  const deleted = await context.takingBack(
+  const deleted = await context.tryAndUndo(
     `created the inactive webhook ${webhook_id}`,
     async () => {
       if (!isRight) return;
@@ -146,7 +146,7 @@ async function checkLife(context: Context, { params, url }: Created): Promise<vo
   await checkDelivery(context, params);
 }
 
-/** The list shows a webhook as it was created or changed, or not at all once it is deleted. */
+/** Checks that the list shows a webhook as it was created or changed, and not after its deletion. */
 async function checkListed(context: Context, webhook_id: string, wanted: object | undefined): Promise<void> {
   const listed = await context.sendAndCheck("webhooks.list");
   if (listed === undefined) return;
@@ -182,13 +182,13 @@ const notifications: Check = {
   id: "connector_notifications.update/unchanged",
   family: "writes",
   section: "4.14",
-  title: "connector_notifications.update takes the rules that there are",
+  title: "connector_notifications.update accepts the present rules",
   async run(context) {
     const { known, verdict, answered, changes } = context;
     const first = answered.get("connector_notifications.retrieve");
     const rules = first?.exchange.json?.notifications as object[] | undefined;
     if (first === undefined || !Array.isArray(rules))
-      return verdict.notObservable("connector_notifications.retrieve has not answered");
+      return verdict.notObservable("connector_notifications.retrieve has not succeeded");
     const { params } = first;
     const updated = await context.sendAndCheck("connector_notifications.update", {
       params,
@@ -224,7 +224,7 @@ const connectorJob: Check = {
     const job_id = started.json?.job_id as string | undefined;
     if (!succeeded(started) || job_id === undefined) return;
     const params = { organization_id, job_id };
-    const cancelled = await context.takingBack(
+    const cancelled = await context.tryAndUndo(
       `started the job ${job_id} of ${connection_id}`,
       async () => {
         if (!fits) return;

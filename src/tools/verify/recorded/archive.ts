@@ -1,23 +1,19 @@
-import { isUtf8 } from "node:buffer";
-import { readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import { Router } from "../../../engine/contract/router.ts";
-import { decompress } from "../../har/har-entry.ts";
-import { type HarFacts, type HarValue, readHar } from "../../har/har-file.ts";
+import { type HarFacts, readHar } from "../../har/har-file.ts";
 import { unpackHar } from "../../har/har-zip.ts";
 import type { Contract } from "../contract.ts";
-import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
 import { TargetUnusable } from "../run-verify.ts";
-import type { SentRequestParts } from "../target.ts";
+import { type RecordedExchange, readEntry } from "./read-entry.ts";
 
-/** An exchange that is an operation's. */
+/** An exchange that belongs to an operation. */
 export interface OperationExchange extends RecordedExchange, Found {}
 
 export interface ExchangeVisitor {
   exchange(exchange: OperationExchange): void;
-  /** An entry that is not: of another host, of a path that no operation has, or not to be used at all. */
-  left(reason: string): void;
+  /** An entry that cannot be checked: of another host, of a path that no operation has, or without a usable answer. */
+  skip(reason: string): void;
 }
 
 export const OTHER_HOST = "of other hosts";
@@ -31,56 +27,57 @@ interface Archive {
 }
 
 /**
- * Goes through the exchanges of an archive that belong to the API; it is read twice, first to find out which
- * those are. `begin` is asked in between. `target`: the base URL, without a slash at its end; undefined: the one
- * below which most operations were asked for.
- * @throws InputError; TargetUnusable where nothing is of this API
+ * Visits the exchanges of an archive that belong to the API. Reads the archive twice, first to find the base
+ * URL; calls `begin` in between. `target`: the base URL, without a slash at its end; undefined: the one with
+ * the most operations.
+ * @throws InputError; TargetUnusable if nothing belongs to this API
  */
-export async function eachExchange(
+export async function visitExchanges(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
   begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
-  if (!/\.zip$/i.test(file)) return visitExchanges({ contract, file, target }, begin);
+  if (!/\.zip$/i.test(file)) return visitHar({ contract, file, target }, begin);
   const { har, remove } = unpackHar(file);
   try {
-    return { ...(await visitExchanges({ contract, file: har, target }, begin)), file };
+    return { ...(await visitHar({ contract, file: har, target }, begin)), file };
   } finally {
     remove();
   }
 }
 
-async function visitExchanges(
+async function visitHar(
   { contract, file, target }: { contract: Contract; file: string; target: string | undefined },
   begin: (about: { base: string; complete: boolean }) => ExchangeVisitor,
 ): Promise<Archive> {
   const router = new Router(contract.operations);
   const { base, facts, complete } = await findBase(file, router, target);
   if (base === undefined) throw new TargetUnusable(describeNothing(file, facts, target));
-  const seeing = begin({ base, complete });
+  const visitor = begin({ base, complete });
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, "");
   let used = 0;
   const isStored = recognizeStored();
   await readHar(file, (entry) => {
     const read = readEntry(entry, { exact: facts.creator !== "Understudy", folder: dirname(file) });
-    if (typeof read === "string") return seeing.left(read);
+    if (typeof read === "string") return visitor.skip(read);
     const { url, method } = read;
-    if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`)) return seeing.left(OTHER_HOST);
-    if (method === "OPTIONS") return seeing.left("a browser's preflight");
+    if (url.origin !== origin || !`${url.pathname}/`.startsWith(`${prefix}/`))
+      return visitor.skip(OTHER_HOST);
+    if (method === "OPTIONS") return visitor.skip("a browser's preflight");
     const found = findOperation(router, read, prefix);
-    if (found === undefined) return seeing.left(UNKNOWN_PATH);
+    if (found === undefined) return visitor.skip(UNKNOWN_PATH);
     used += 1;
-    if (isStored(read)) return seeing.left("from a browser's cache");
-    seeing.exchange({ ...read, ...found });
+    if (isStored(read)) return visitor.skip("from a browser's cache");
+    visitor.exchange({ ...read, ...found });
   });
   if (used === 0) throw new TargetUnusable(describeNothing(file, facts, base));
   return { file, base, creator: facts.creator, entries: facts.entries };
 }
 
-/** More answers that a client may store are not remembered. */
+/** Maximum number of cacheable answers that are remembered. */
 const MAX_STORED = 10_000;
 
-/** Some recorders do not mark what came from a cache: the same answer, which may be stored, to the same request. */
+/** Recognizes answers from a cache, which some recorders do not mark: the same cacheable answer to the same request. */
 function recognizeStored(): (exchange: RecordedExchange) => boolean {
   const stored = new Map<string, string>();
   return ({ method, url, answer: { headers } }) => {
@@ -102,22 +99,22 @@ function describeNothing(
   const [first] = hosts;
   const whose = first === undefined ? "" : `, most of them of ${first}`;
   const under = base === undefined ? "this API" : `${base} that belongs to this API and was answered`;
-  return `${file} holds no request of ${under}; ${entries === 1 ? "its 1 entry is another's" : `its ${entries} entries are others'`}${whose}`;
+  return `${file} has no request of ${under}; ${entries === 1 ? "its 1 entry belongs" : `its ${entries} entries belong`} to other APIs${whose}`;
 }
 
 interface Base {
-  /** Undefined where nothing of the archive is of this API. */
+  /** Undefined if nothing in the archive belongs to this API. */
   base: string | undefined;
   facts: HarFacts & { hosts: string[] };
-  /** Whether requests show their credentials: browsers leave some out of what they export. */
+  /** Whether requests show their credentials, which browsers may leave out of an export. */
   complete: boolean;
 }
 
-/** Further bases of a hostile archive are ignored. */
+/** Maximum number of base URLs; a hostile archive may have more. */
 const MAX_BASES = 1_000;
 
 /**
- * The base URL below which most operations are asked for; of several as good, the one with most requests.
+ * Finds the base URL with the most operations, among equals the one with the most requests.
  * @throws InputError
  */
 async function findBase(file: string, router: Router, given: string | undefined): Promise<Base> {
@@ -169,190 +166,4 @@ function findOperation(
     if (found !== undefined) return { ...found, prefix: pathname.slice(0, at) };
   }
   return undefined;
-}
-
-/** A recorded request and its answer. */
-interface RecordedExchange {
-  method: string;
-  url: URL;
-  asked: Omit<SentRequestParts, "params">;
-  answer: Answer;
-  /** Whether the answer's body was kept whole, and why not. */
-  whole: boolean;
-  missing: MissingBody | undefined;
-  /** Milliseconds since 1970 when it was asked; NaN where the recording does not say. */
-  at: number;
-  /** How long it took, in milliseconds; NaN where the recording does not say. */
-  duration: number;
-  /** Milliseconds until the answer began; undefined where the recording does not say. */
-  wait_ms: number | undefined;
-}
-
-/** Why an entry cannot be checked. */
-type Unusable =
-  | "malformed"
-  | "without an answer"
-  | "from a browser's cache"
-  | "with the headers of a redirect";
-
-/** Why only the head of an answer can be checked. */
-type MissingBody =
-  | "with the body left out"
-  | "with the body cut short"
-  | "with the body left compressed"
-  | "with the request's body left out"
-  | "with the browser's cached body";
-
-/** How an archive has its bodies. */
-interface Recorder {
-  /** Whether it says how long bodies were, and not how long before masking. */
-  exact: boolean;
-  /** Where files with bodies lie; undefined: they are not read. */
-  folder: string | undefined;
-}
-
-function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
-  const request = toMap(entry["request"]);
-  const response = toMap(entry["response"]);
-  const sent = toHeaders(request["headers"]);
-  const { method, url } = request;
-  // Some recorders leave the host to the header.
-  const host = sent.get("host");
-  const base = host === null ? undefined : `http://${host}`;
-  if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
-  const parsed = new URL(url, base);
-  const status = Number(response["status"]);
-  if (!Number.isInteger(status)) return "malformed";
-  if (status === 0 || entry["_error"] !== undefined) return "without an answer";
-  if (isCached(entry)) return "from a browser's cache";
-  const headers = toHeaders(response["headers"]);
-  if (status === 200 && headers.has("location")) return "with the headers of a redirect";
-  const content = toMap(response["content"]);
-  if (!headers.has("content-type") && typeof content["mimeType"] === "string")
-    setHeader(headers, "content-type", content["mimeType"]);
-  const { text, missing } = toBody(content, {
-    ...{ ...recorder, status, headers },
-    isSent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
-  });
-  const posted = readText(toMap(request["postData"]), recorder.folder);
-  const isUnknown =
-    !posted &&
-    Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
-    isJson(sent.get("content-type"));
-  const lost = missing ?? (isUnknown ? "with the request's body left out" : undefined);
-  const whole = lost === undefined;
-  return {
-    method: method.toUpperCase(),
-    url: parsed,
-    asked: {
-      query: Object.fromEntries(parsed.searchParams),
-      body: parseJson(posted).json,
-      headers: sent,
-    },
-    answer: { status, headers, text, ...readJson(text, headers, whole) },
-    whole,
-    missing: lost,
-    at: Date.parse(String(entry["startedDateTime"])),
-    duration: Number(entry["time"] ?? Number.NaN),
-    wait_ms: findWait(entry),
-  };
-}
-
-const CACHE_MARKS = [
-  ...["_fromCache", "_fromDiskCache", "_fromMemoryCache", "_fromPrefetchCache", "_servedFromCache"],
-];
-const WORKER_CACHES = new Set(["cache-storage", "http-cache", "fallback-code"]);
-
-/** Browsers mark answers from a cache in different ways, at the entry or at its response. */
-function isCached(entry: HarValue): boolean {
-  const response = toMap(entry["response"]);
-  return [entry, response].some(
-    (one) =>
-      CACHE_MARKS.some((name) => one[name] !== undefined && one[name] !== false && one[name] !== null) ||
-      /cache/i.test(String(one["_fetchType"] ?? "")) ||
-      WORKER_CACHES.has(String(one["_serviceWorkerResponseSource"])),
-  );
-}
-
-function toMap(value: unknown): HarValue {
-  return (typeof value === "object" && value !== null ? value : {}) as HarValue;
-}
-
-function toHeaders(list: unknown): Headers {
-  const headers = new Headers();
-  for (const pair of Array.isArray(list) ? list : []) {
-    const { name, value } = toMap(pair);
-    if (typeof name === "string" && typeof value === "string") setHeader(headers, name, value);
-  }
-  return headers;
-}
-
-/** HTTP/2's `:status` and whatever else no header can be is left out. */
-function setHeader(headers: Headers, name: string, value: string): void {
-  try {
-    headers.append(name, value);
-  } catch {
-    return;
-  }
-}
-
-/** A text that lost its byte order mark is this much shorter than its size. */
-const BYTE_ORDER_MARK = 3;
-
-/** Recorders leave bodies out, cut them, write them in base64, compressed, or into files beside the archive. */
-function toBody(
-  content: HarValue,
-  {
-    status,
-    headers,
-    exact,
-    folder,
-    isSent,
-  }: Recorder & { status: number; headers: Headers; isSent: boolean },
-): { text: string; missing: MissingBody | undefined } {
-  const { encoding, size, comment } = content as Record<string, unknown>;
-  const text = readText(content, folder);
-  // A 304 has no body: a browser shows the one that it has cached.
-  if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
-  if (text === undefined || (text === "" && exact && isSent)) {
-    // Some recorders write size 0 for a body that they left out; without a length or type, none came.
-    const isSure = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
-    const empty = status === 204 || (size === 0 && isSure);
-    return { text: "", missing: empty ? undefined : "with the body left out" };
-  }
-  if (encoding !== "base64" || typeof content["text"] !== "string") {
-    const isShort = exact && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
-    const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
-    return { text, missing: isCut ? "with the body cut short" : undefined };
-  }
-  // Polly.JS writes a list of pieces.
-  const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
-  // Most recorders have decompressed a body, and still show the header.
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
-  const plain = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
-  if (plain === undefined) return { text: "", missing: "with the body left compressed" };
-  const isShort = plain === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
-  return { text: plain.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
-}
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
-/** The text in the archive, or in the file beside it that Playwright names in `_file`. */
-function readText({ text, _file }: HarValue, folder: string | undefined): string | undefined {
-  if (typeof text === "string" && (text !== "" || _file === undefined)) return text;
-  // A name only: an archive must not choose a file elsewhere.
-  if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
-  const file = join(folder, _file);
-  try {
-    return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function findWait(entry: HarValue): number | undefined {
-  const { wait } = toMap(entry["timings"]);
-  const milliseconds = typeof wait === "number" && wait >= 0 ? wait : entry["time"];
-  return typeof milliseconds === "number" && milliseconds >= 0 ? milliseconds : undefined;
 }

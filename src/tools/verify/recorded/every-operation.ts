@@ -19,7 +19,7 @@ type ExchangeCheck = (verdict: Verdict, exchange: Exchange) => void;
 
 const CHECKS: readonly [name: string, family: CheckFamily, title: string, checkExchange: ExchangeCheck][] = [
   ["answer", "answers", "answers as documented", checkAnswer],
-  ["refusals", "refusals", "refuses in its envelope, with a code and details that it has", checkRefusals],
+  ["refusals", "refusals", "refuses in its envelope, with one of its codes and their details", checkRefusals],
   ["malformed", "refusals", "answers 422 to malformed values and names the field", checkMalformed],
   ["no-credentials", "credentials", "answers 401 without credentials", checkCredentials],
 ];
@@ -41,7 +41,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   const operation = exchange.operation!;
   if (status === 304) {
     const conditional = asked.headers.has("if-none-match") || asked.headers.has("if-modified-since");
-    // A browser that shows its cached body may also leave out the condition that it sent.
+    // A browser that records the cached body may leave out the condition of the request.
     if (exchange.recorded!.whole)
       verdict.expect(conditional, `${method} ${path} answers 304 to a request without a condition`);
     return;
@@ -69,7 +69,7 @@ function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, asked, status, method, path, json, recorded } = exchange;
   const fields = malformedFields(operation!, asked);
   if (fields.length === 0 || (status !== 422 && !succeeded(exchange))) return;
-  // 4.17 shows this refusal for its own field; elsewhere it is assumed.
+  // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
   if (!verdict.expect(status === 422, problem, gap) || !recorded!.whole) return;
@@ -91,7 +91,7 @@ function checkCredentials(verdict: Verdict, exchange: Exchange): void {
   verdict.expect(status === 401 || (status >= 400 && status < 500), problem);
 }
 
-/** Names of what a request sends and its declaration does not allow (G08). */
+/** Names of the fields of a request that its declaration does not allow (G08). */
 function malformedFields({ params, query, body }: AnyOperation, asked: SentRequestParts): string[] {
   const search = new URLSearchParams(asked.query).toString();
   const sent = body?.kind === "json" && body.validated === undefined ? asked.body : undefined;

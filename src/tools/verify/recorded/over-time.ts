@@ -5,10 +5,10 @@ import type { Exchange } from "../target.ts";
 import type { Verdict } from "../verdict.ts";
 import type { Recorded } from "./every-operation.ts";
 
-/** An older change may have been undone by other clients, which are not in the recording. */
+/** Other clients, which the recording does not show, may have undone an older change. */
 const RECENT_MS = 60_000;
 
-/** More changes are not followed at a time. */
+/** Maximum number of changes that are followed at once. */
 const MAX_FOLLOWED = 50;
 
 function remember(changes: Map<string, Exchange>, key: string, change: Exchange): void {
@@ -17,13 +17,13 @@ function remember(changes: Map<string, Exchange>, key: string, change: Exchange)
   if (changes.size > MAX_FOLLOWED) changes.delete(changes.keys().next().value!);
 }
 
-/** Whether an exchange began after another one had ended, and at most so long after it began. */
+/** Whether an exchange began after another had ended, and at most `withinMs` after it began. */
 function follows(later: Exchange, earlier: Exchange, withinMs = RECENT_MS): boolean {
   const [{ at }, { at: began, duration }] = [later.recorded!, earlier.recorded!];
   return at >= began + duration && at - began < withinMs;
 }
 
-/** Deletions and changes, by the operation that makes them; the listing or configuration that shows them. */
+/** Operations that change something, and those that show the change. */
 const CHANGES: readonly {
   write: string;
   read: string;
@@ -45,7 +45,7 @@ export function overTime({ operations }: Contract): Recorded[] {
   const gone = deletions.map(
     ({ id, section }): Recorded => ({
       ...{ id: `${id}/gone`, family: "answers", section },
-      title: `${id}: what it deletes is gone`,
+      title: `${id}: deleted objects stay deleted`,
       observe: { begin: () => observeDeletions(id) },
     }),
   );
@@ -76,11 +76,11 @@ function observeDeletions(operation: string): (verdict: Verdict, exchange: Excha
   return (verdict, exchange) => {
     if (!succeeded(exchange)) return;
     const { method, path, text, asked } = exchange;
-    // The service makes the ids, so none comes back; answers about other resources may go on naming one.
+    // The service generates ids, so a deleted one never returns; answers about other resources may still contain it.
     const isOwn = exchange.operation!.id.split(".")[0] === operation.split(".")[0];
     for (const [id, deletion] of deletions) {
       if (!follows(exchange, deletion, isOwn ? Number.POSITIVE_INFINITY : RECENT_MS)) continue;
-      // A listing names it; any other answer is about it.
+      // A listing contains it; any other answer is about it.
       const isAbout = Object.values(asked.params).includes(id) || text.includes(`_id":"${id}"`);
       verdict.expect(!isAbout, `${method} ${path} answers ${excerpt(id)} after its deletion`);
     }

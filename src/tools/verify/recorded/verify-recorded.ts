@@ -18,10 +18,10 @@ import type { Exchange } from "../target.ts";
 import { RecordedVerdict } from "../verdict.ts";
 import {
   type ExchangeVisitor,
-  eachExchange,
   type OperationExchange,
   OTHER_HOST,
   UNKNOWN_PATH,
+  visitExchanges,
 } from "./archive.ts";
 import { everyOperation, hasCredentials, type Recorded } from "./every-operation.ts";
 import { overTime } from "./over-time.ts";
@@ -38,7 +38,7 @@ export interface RecordedOptions {
 
 /**
  * interfaces 12: checks recorded answers by the contract and sends nothing.
- * @throws InputError; TargetUnusable where nothing in it is of this API
+ * @throws InputError; TargetUnusable if nothing in it belongs to this API
  */
 export async function verifyRecorded(options: RecordedOptions): Promise<VerifyReport> {
   const { contract, file, target } = options;
@@ -46,7 +46,7 @@ export async function verifyRecorded(options: RecordedOptions): Promise<VerifyRe
   const began = new Date();
   let verifier!: RecordingVerifier;
   const wanted = { contract, file, target: target === undefined ? undefined : readBaseUrl(target) };
-  const { base, creator, entries } = await eachExchange(wanted, ({ complete }) => {
+  const { base, creator, entries } = await visitExchanges(wanted, ({ complete }) => {
     verifier = new RecordingVerifier(contract, { complete });
     return verifier;
   });
@@ -118,7 +118,7 @@ export class RecordingVerifier implements ExchangeVisitor {
     this.checkExchange(this.toExchange(seen));
   }
 
-  left(reason: string): void {
+  skip(reason: string): void {
     const { counts } = this;
     if (reason === OTHER_HOST) counts.other_hosts += 1;
     else if (reason === UNKNOWN_PATH) counts.unknown_paths += 1;
@@ -128,7 +128,7 @@ export class RecordingVerifier implements ExchangeVisitor {
   private toExchange(seen: OperationExchange): Exchange {
     const { method, url, asked, answer, whole, operation, params, prefix, at, duration } = seen;
     const sent = { ...asked, params };
-    // Browsers leave credentials out of what they export; then an answer says whether there were any.
+    // Browsers leave credentials out of exports; the status of the answer then shows whether there were any.
     const unknown = !this.complete && operation.credentials !== false;
     return {
       ...answer,
@@ -164,7 +164,7 @@ export class RecordingVerifier implements ExchangeVisitor {
   }
 }
 
-/** The live run's checks of single answers, and the checks of every operation. */
+/** The checks of single answers of a live run, and the checks of every operation. */
 function recordedChecks(contract: Contract): Recorded[] {
   const observing = checksFor(contract, true).filter(
     (check): check is Check & Recorded => check.observe !== undefined,
@@ -172,12 +172,12 @@ function recordedChecks(contract: Contract): Recorded[] {
   return [...everyOperation(contract), ...overTime(contract), ...observing];
 }
 
-/** Whether there is a success's body to look into. */
+/** Whether it is a success with a complete body. */
 function hasBody(exchange: Exchange): boolean {
   return exchange.recorded!.whole && succeeded(exchange) && exchange.status !== 204;
 }
 
-/** Others' recordings mask nothing; a report is passed around. */
+/** Recordings of other programs mask nothing, and reports are shared, so secrets are masked here. */
 function shownRequest(exchange: Exchange): SentRequest {
   return { ...toSentRequest(exchange), path: redactText(exchange.path) };
 }

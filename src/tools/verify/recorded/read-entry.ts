@@ -1,0 +1,193 @@
+import { isUtf8 } from "node:buffer";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { decompress } from "../../har/har-entry.ts";
+import type { HarValue } from "../../har/har-file.ts";
+import { type Answer, isJson, parseJson, readJson } from "../exchange.ts";
+import type { SentRequestParts } from "../target.ts";
+
+/** A recorded request and its answer. */
+export interface RecordedExchange {
+  method: string;
+  url: URL;
+  asked: Omit<SentRequestParts, "params">;
+  answer: Answer;
+  /** Whether the recording has the whole body of the answer. */
+  whole: boolean;
+  missing: MissingBody | undefined;
+  /** Milliseconds since 1970 when it was asked; NaN if the recording does not say. */
+  at: number;
+  /** How long it took, in milliseconds; NaN if the recording does not say. */
+  duration: number;
+  /** Milliseconds until the answer began; undefined if the recording does not say. */
+  wait_ms: number | undefined;
+}
+
+/** Why an entry cannot be checked. */
+type Unusable =
+  | "malformed"
+  | "without an answer"
+  | "from a browser's cache"
+  | "with the headers of a redirect";
+
+/** Why only the head of an answer can be checked. */
+type MissingBody =
+  | "with the body left out"
+  | "with the body cut short"
+  | "with the body left compressed"
+  | "with the request's body left out"
+  | "with the browser's cached body";
+
+/** How an archive stores bodies. */
+interface Recorder {
+  /** Whether the sizes are those of the bodies in the archive, and not those before masking. */
+  exact: boolean;
+  /** The folder of files with bodies; undefined: they are not read. */
+  folder: string | undefined;
+}
+
+export function readEntry(entry: HarValue, recorder: Recorder): RecordedExchange | Unusable {
+  const request = toMap(entry["request"]);
+  const response = toMap(entry["response"]);
+  const sent = toHeaders(request["headers"]);
+  const { method, url } = request;
+  // Some recorders write the host only in the header.
+  const host = sent.get("host");
+  const base = host === null ? undefined : `http://${host}`;
+  if (typeof method !== "string" || typeof url !== "string" || !URL.canParse(url, base)) return "malformed";
+  const parsed = new URL(url, base);
+  const status = Number(response["status"]);
+  if (!Number.isInteger(status)) return "malformed";
+  if (status === 0 || entry["_error"] !== undefined) return "without an answer";
+  if (isCached(entry)) return "from a browser's cache";
+  const headers = toHeaders(response["headers"]);
+  if (status === 200 && headers.has("location")) return "with the headers of a redirect";
+  const content = toMap(response["content"]);
+  if (!headers.has("content-type") && typeof content["mimeType"] === "string")
+    setHeader(headers, "content-type", content["mimeType"]);
+  const { text, missing } = toBody(content, {
+    ...{ ...recorder, status, headers },
+    isSent: Number(response["bodySize"]) > 0 || Number(headers.get("content-length")) > 0,
+  });
+  const posted = readText(toMap(request["postData"]), recorder.folder);
+  const isUnknown =
+    !posted &&
+    Number(sent.get("content-length") ?? request["bodySize"]) > 0 &&
+    isJson(sent.get("content-type"));
+  const lost = missing ?? (isUnknown ? "with the request's body left out" : undefined);
+  const whole = lost === undefined;
+  return {
+    method: method.toUpperCase(),
+    url: parsed,
+    asked: {
+      query: Object.fromEntries(parsed.searchParams),
+      body: parseJson(posted).json,
+      headers: sent,
+    },
+    answer: { status, headers, text, ...readJson(text, headers, whole) },
+    whole,
+    missing: lost,
+    at: Date.parse(String(entry["startedDateTime"])),
+    duration: Number(entry["time"] ?? Number.NaN),
+    wait_ms: findWait(entry),
+  };
+}
+
+const CACHE_MARKS = [
+  ...["_fromCache", "_fromDiskCache", "_fromMemoryCache", "_fromPrefetchCache", "_servedFromCache"],
+];
+const WORKER_CACHES = new Set(["cache-storage", "http-cache", "fallback-code"]);
+
+/** Browsers mark answers from a cache in different ways, at the entry or at its response. */
+function isCached(entry: HarValue): boolean {
+  const response = toMap(entry["response"]);
+  return [entry, response].some(
+    (one) =>
+      CACHE_MARKS.some((name) => one[name] !== undefined && one[name] !== false && one[name] !== null) ||
+      /cache/i.test(String(one["_fetchType"] ?? "")) ||
+      WORKER_CACHES.has(String(one["_serviceWorkerResponseSource"])),
+  );
+}
+
+function toMap(value: unknown): HarValue {
+  return (typeof value === "object" && value !== null ? value : {}) as HarValue;
+}
+
+function toHeaders(list: unknown): Headers {
+  const headers = new Headers();
+  for (const pair of Array.isArray(list) ? list : []) {
+    const { name, value } = toMap(pair);
+    if (typeof name === "string" && typeof value === "string") setHeader(headers, name, value);
+  }
+  return headers;
+}
+
+/** Leaves out HTTP/2's `:status` and everything else that cannot be a header. */
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.append(name, value);
+  } catch {
+    return;
+  }
+}
+
+/** A text that lost its byte order mark is this much shorter than its size. */
+const BYTE_ORDER_MARK = 3;
+
+/** Recorders leave bodies out, truncate them, or store them in base64, compressed, or in files beside the archive. */
+function toBody(
+  content: HarValue,
+  {
+    status,
+    headers,
+    exact,
+    folder,
+    isSent,
+  }: Recorder & { status: number; headers: Headers; isSent: boolean },
+): { text: string; missing: MissingBody | undefined } {
+  const { encoding, size, comment } = content as Record<string, unknown>;
+  const text = readText(content, folder);
+  // A 304 has no body; browsers record the cached one.
+  if (status === 304) return { text: "", missing: text ? "with the browser's cached body" : undefined };
+  if (text === undefined || (text === "" && exact && isSent)) {
+    // Some recorders write size 0 for a body that they left out. Without a length or type, there was none.
+    const isSure = !exact || headers.get("content-length") === "0" || !headers.has("content-type");
+    const empty = status === 204 || (size === 0 && isSure);
+    return { text: "", missing: empty ? undefined : "with the body left out" };
+  }
+  if (encoding !== "base64" || typeof content["text"] !== "string") {
+    const isShort = exact && Buffer.byteLength(text) + BYTE_ORDER_MARK < Number(size ?? 0);
+    const isCut = isShort || (typeof comment === "string" && /^the first \d+ of/.test(comment));
+    return { text, missing: isCut ? "with the body cut short" : undefined };
+  }
+  // Polly.JS stores a list of pieces.
+  const bytes = Buffer.concat(text.split(/[^\w+/=-]+/).map((piece) => Buffer.from(piece, "base64")));
+  // Most recorders decompress bodies, but keep the header.
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isBrotli = headers.get("content-encoding") === "br" && !isUtf8(bytes);
+  const plain = decompress(bytes, isGzip ? "gzip" : isBrotli ? "br" : "", MAX_FILE_BYTES);
+  if (plain === undefined) return { text: "", missing: "with the body left compressed" };
+  const isShort = plain === bytes && bytes.length + BYTE_ORDER_MARK < Number(size ?? 0);
+  return { text: plain.toString("utf8"), missing: isShort ? "with the body cut short" : undefined };
+}
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** The text in the archive, or in the file beside it that Playwright names in `_file`. */
+function readText({ text, _file }: HarValue, folder: string | undefined): string | undefined {
+  if (typeof text === "string" && (text !== "" || _file === undefined)) return text;
+  // Only a file name: an archive must not name files of other folders.
+  if (folder === undefined || typeof _file !== "string" || !/^[\w-][\w.-]*$/.test(_file)) return undefined;
+  const file = join(folder, _file);
+  try {
+    return statSync(file).size > MAX_FILE_BYTES ? undefined : readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function findWait(entry: HarValue): number | undefined {
+  const { wait } = toMap(entry["timings"]);
+  const milliseconds = typeof wait === "number" && wait >= 0 ? wait : entry["time"];
+  return typeof milliseconds === "number" && milliseconds >= 0 ? milliseconds : undefined;
+}
