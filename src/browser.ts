@@ -33,8 +33,17 @@ export interface BrowserEngineOptions {
   operations?: object;
 }
 
+interface UsableKey {
+  user_id: string;
+  key: string;
+  revoked: boolean;
+  expires_at: number | null;
+}
+
 export interface BrowserEngine {
   fetch: SandboxFetch;
+  /** The usable API keys of the sandbox `default`; the control API has them too, but is loaded when it is first called. */
+  usableKeys?(): UsableKey[];
   /** Saves the last changes of a world that is stored. */
   save(): Promise<unknown>;
   close(): Promise<void>;
@@ -122,6 +131,14 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
     sandboxes.create({ name: "default", scenarios: scenarios.addAll(options.scenarios ?? []) });
   return {
     fetch,
+    usableKeys() {
+      const { world } = sandboxes.get("default")!;
+      const { now } = world.read();
+      const keys = [...world.root.tables.get("api_keys")!.all()] as unknown as UsableKey[];
+      const isUsable = ({ revoked, expires_at }: UsableKey) =>
+        !revoked && (expires_at === null || expires_at > now);
+      return keys.filter(isUsable);
+    },
     save: async () => saver?.saveAll(),
     async close() {
       for (const sandbox of sandboxes.all()) sandbox.endStreams();

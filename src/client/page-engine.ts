@@ -3,9 +3,10 @@ import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { UnderstudyClient } from "./connect.ts";
 import { ControlHttp } from "./http.ts";
 import type { PageStart } from "./page-start.ts";
-import type { SandboxClient } from "./sandbox.ts";
+import { SandboxClient, toCredentials } from "./sandbox.ts";
 import { shareWorld } from "./shared-world.ts";
 import { transportOver } from "./transport.ts";
+import type { SandboxState } from "./types.ts";
 
 /** Loads the engine and opens the world, or joins another tab that has it. @throws Problem, DocumentError, Error */
 export async function openPageEngine({ persist, ...world }: PageStart): Promise<BrowserEngine> {
@@ -21,7 +22,9 @@ export async function openPageEngine({ persist, ...world }: PageStart): Promise<
   return engine;
 }
 
-export function openSandbox({ fetch }: BrowserEngine): Promise<SandboxClient> {
+export async function openSandbox({ fetch, usableKeys }: BrowserEngine): Promise<SandboxClient> {
   const http = new ControlHttp(IN_PROCESS_ORIGIN, undefined, { transport: transportOver(fetch), fetch });
-  return new UnderstudyClient(http).open("default");
+  if (usableKeys === undefined) return new UnderstudyClient(http).open("default");
+  const state = { name: "default", base_url: IN_PROCESS_ORIGIN, origin: null } as SandboxState;
+  return new SandboxClient(http, state, toCredentials(usableKeys()));
 }

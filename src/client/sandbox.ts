@@ -214,11 +214,15 @@ export async function createCredentials(
 ): Promise<Api.Credentials> {
   const path = `/_control/sandboxes/${name}/state/api_keys?limit=1000`;
   const { items } = await http.call<List<StateRecord<"api_keys">>>("GET", path);
+  return toCredentials(
+    items.filter(({ revoked, expires_at }) => !revoked && (expires_at === null || expires_at > clock.now)),
+  );
+}
+
+/** @param usable keys that are neither revoked nor expired */
+export function toCredentials(usable: readonly { user_id: string; key: string }[]): Api.Credentials {
   const credentials: Record<string, string> = {};
-  for (const { user_id, key, revoked, expires_at } of items) {
-    const usable = !revoked && (expires_at === null || expires_at > clock.now);
-    if (usable && credentials[user_id] === undefined) credentials[user_id] = key;
-  }
+  for (const { user_id, key } of usable) credentials[user_id] ??= key;
   return new Proxy(credentials as Api.Credentials, {
     get(keys, user) {
       // Code that prints, compares or awaits a value reads other names.

@@ -82,6 +82,7 @@ export async function shareWorld(
     };
     return {
       fetch,
+      usableKeys: engine.usableKeys,
       save: () => engine.save(),
       async close() {
         await next?.catch(() => {});

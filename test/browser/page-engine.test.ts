@@ -41,6 +41,7 @@ describe("a sandbox in a page", () => {
       return { status: answer.status, body, paths: entries.map(({ path }) => path) };
     });
     expect(found.status).toBe(200);
+    expect(await page.evaluate(async () => (await sandbox.info()).base_url === sandbox.url)).toBe(true);
     expect(found.body.models.length).toBeGreaterThan(0);
     expect(found.paths).toEqual(["/v1/models"]);
     expect(await page.evaluate(async () => (await fetch("/v1/models")).status)).toBe(401);

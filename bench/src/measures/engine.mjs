@@ -76,7 +76,7 @@ async function speedOfNode(run) {
 }
 
 /** The chunks that a page has loaded once `start()` has resolved: these, and what they import statically. */
-const LOADED = /^(index|browser-[^.]*|handle-control-[^.]*|provenance-[^.]*)\.js$/;
+const LOADED = /^(index|browser-[^.]*)\.js$/;
 
 function loadedKilobytes() {
   const folder = `${DIST}browser/`;
