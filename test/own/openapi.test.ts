@@ -56,7 +56,7 @@ describe("an operation without a binding", () => {
       'components: { schemas: { Tree: { type: object, required: [name, children], properties: { name: { type: string }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } }, parent: { $ref: "#/components/schemas/Tree" } } } } }\n';
     const { body } = await serve(tree).send("GET", "/v1/tree");
     expect(JSON.stringify(body).length).toBeLessThan(2000);
-    expect(body).toMatchObject({ name: expect.any(String), children: [] });
+    expect(body).toEqual({ name: expect.any(String), children: [] });
   });
 
   it("answers no body if the document describes none", async () => {

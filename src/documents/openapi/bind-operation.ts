@@ -274,7 +274,7 @@ class BoundOperation {
         places.push([names.next, next ?? null]);
       if (names.more !== undefined) places.push([names.more, next !== undefined]);
       for (const name of echoed) if (query[name] !== undefined) places.push([name, query[name]]);
-      return toReply(status, around.present(places, call.world.iso(call.world.now)));
+      return toReply(status, around.present(places, call.world));
     };
   }
 
@@ -455,7 +455,7 @@ class BoundOperation {
 
   private wrap(body: Json, call: Call, status: number): unknown {
     if (this.around === undefined) return toReply(status, body);
-    return toReply(status, this.around.present([[this.itemAt, body]], call.world.iso(call.world.now)));
+    return toReply(status, this.around.present([[this.itemAt, body]], call.world));
   }
 
   /** Unless the rules of the reference's collection have sent it already. */

@@ -50,15 +50,34 @@ export class BodyPresenter {
   private readonly schemas: Schemas;
   private readonly node: unknown;
 
+  /** Properties that the body must have, each with those that it must have itself. */
+  private readonly needed: readonly (readonly [name: string, inner: readonly string[]])[];
+
   constructor(node: unknown, schemas: Schemas) {
     this.node = node;
     this.schemas = schemas;
+    const required = schemas.required(node);
+    const isNeeded = ([name, schema]: [string, unknown]) =>
+      required.has(name) ||
+      schemas.required(schema).size > 0 ||
+      schemas.plain(schema)["default"] !== undefined;
+    const properties = [...schemas.properties(node)].filter(isNeeded);
+    this.needed = properties.map(([name, schema]) => [name, [...schemas.required(schema)]]);
   }
 
-  present(places: readonly (readonly [place: string, value: unknown])[], now: string): unknown {
+  present(places: readonly (readonly [place: string, value: unknown])[], world: WorldReader): unknown {
     const body: Json = {};
     for (const [place, value] of places) putAt(body, place, value);
-    return this.complete(body, this.node, { schemas: this.schemas, now, seed: 0 });
+    if (this.isWhole(body)) return body;
+    return this.complete(body, this.node, { schemas: this.schemas, now: world.iso(world.now), seed: 0 });
+  }
+
+  /** Whether no part is missing, as in most answers. */
+  private isWhole(body: Json): boolean {
+    return this.needed.every(([name, inner]) => {
+      const value = body[name];
+      return value !== undefined && (!isJson(value) || inner.every((one) => value[one] !== undefined));
+    });
   }
 
   private complete(body: Json, node: unknown, invention: Invention): Json {

@@ -10,10 +10,12 @@ const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: " ", pipe
 export class ParameterReader {
   private readonly schemas: Schemas;
   private readonly parameters: readonly DescribedParameter[];
+  private readonly places: ReadonlySet<string>;
 
   constructor(schemas: Schemas, { parameters }: Pick<DescribedOperation, "parameters">) {
     this.schemas = schemas;
     this.parameters = parameters;
+    this.places = new Set(parameters.map((one) => one.in));
   }
 
   /** Path parameters as their schemas type them. @throws ApiError INVALID_INPUT */
@@ -28,6 +30,7 @@ export class ParameterReader {
 
   /** Headers and cookies. @throws ApiError INVALID_INPUT */
   readHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): void {
+    if (!this.places.has("header") && !this.places.has("cookie")) return;
     this.read("header", ({ name, schema }) => {
       // The document's own description of these is ignored by OpenAPI itself.
       const text = headers[name.toLowerCase()];
@@ -44,6 +47,7 @@ export class ParameterReader {
 
   /** @returns the values with their defaults, and the names that the document does not have @throws ApiError */
   readQuery(search: string): { values: Json; unknown: string[] } {
+    if (search === "" && !this.places.has("query")) return { values: {}, unknown: [] };
     const sent = new Map<string, string[]>();
     for (const [name, text] of new URLSearchParams(search)) {
       const texts = sent.get(name);

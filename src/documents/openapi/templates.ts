@@ -7,7 +7,7 @@ export interface Values {
   query: Json;
   body: unknown;
   caller: Json;
-  now: string;
+  readonly now: string;
   /** The id of a new record. */
   id?: string;
   readonly base_url: string;
@@ -19,7 +19,9 @@ export function toValues(call: Call, params: Json, body: unknown, id?: string): 
     query: call.query as Json,
     body,
     caller: (call.principal ?? {}) as unknown as Json,
-    now: call.world.iso(call.world.now),
+    get now() {
+      return call.world.iso(call.world.now);
+    },
     ...(id !== undefined && { id }),
     get base_url() {
       return call.request.base_url;
