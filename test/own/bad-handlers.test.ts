@@ -246,3 +246,17 @@ it.each<[string, object[], string]>([
 ])("declarations with %s are refused in a sentence [interfaces 18]", async (_, operations, sentence) => {
   await expect(createSandbox({ operations })).rejects.toThrow(sentence);
 });
+
+it.each<[string, object, string]>([
+  ["a field that the collection lacks", { text: "new", colour: "red" }, "colour"],
+  ["a value of another type", { text: 7 }, "text"],
+  ["an id that is in use", { id: "note_first", text: "new" }, "id"],
+])(
+  "a handler that stores %s refuses the request with that field [interfaces 18]",
+  async (_name, fields, field) => {
+    await begin(operation((call) => void call.world.notes.insert(fields)));
+    const answer = await send();
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ error: { code: "INVALID_INPUT", details: { field } } });
+  },
+);
