@@ -40,6 +40,7 @@ it("pieces of uploads are stored with the rows that name them, or not at all [in
   await store.commit(pieces([put("a", "world", "x", 1)]));
   expect(await store.pieces.get("blob-1")).toEqual(new Uint8Array([1, 2]));
   await store.pieces.removeAllBut(new Set());
+  await store.commit(pieces([put("a", "world", "x", 2)]));
   expect(await store.pieces.get("blob-1")).toBeUndefined();
 });
 
