@@ -4,6 +4,7 @@ import { join } from "node:path";
 import Type, { type TSchema } from "typebox";
 import { parse } from "yaml";
 import packageJson from "../../package.json" with { type: "json" };
+import { BindingFile } from "../documents/openapi/binding-schema.ts";
 import { ScenarioLibrary } from "../documents/scenario-library.ts";
 import { SHIPPED_FIXTURES } from "../documents/shipped-files.ts";
 import { CATALOGUE } from "../engine/contract/errors.ts";
@@ -179,8 +180,11 @@ export async function generatedFiles(read: (name: string) => string): Promise<Re
     "reference/assumptions.md": assumptionsPage(),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),
+    "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 2)}\n`,
   };
 }
+
+const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** The source of the library's generated types (scripts/client-types.mjs). */
 export const clientSchemas = { names: API_NAMES, schemas: API_SCHEMAS, records: RECORD_SCHEMAS };
