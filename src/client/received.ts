@@ -28,7 +28,7 @@ export interface ReceivedMatchers<R = Promise<void>> {
 
 /**
  * Whether the sandbox has received the expected requests; if not, which request came nearest.
- * @throws TypeError if it is not a sandbox; ControlError for a match that nothing can meet
+ * @throws TypeError if it is not a sandbox; ControlError for a match that no request can have
  */
 export async function toHaveReceived(
   sandbox: unknown,

@@ -1,6 +1,6 @@
 import type { CreateOptions } from "./create-understudy.ts";
 
-/** How a sandbox begins; each is as `createUnderstudy` has it. */
+/** The options of a new sandbox; see `CreateOptions`. */
 export type SandboxStart = Pick<
   CreateOptions,
   "fixture" | "seed" | "clock" | "settings" | "operations" | "scenarios" | "scenariosFolder" | "delay"

@@ -80,7 +80,7 @@ export const PROBLEMS = {
   "not-saved": type(
     507,
     "The change could not be saved",
-    "With `--durable`: the disk is full or read-only, and the change was undone; 503 where the folder is gone",
+    "With `--durable`: the disk is full or read-only, and the change was undone; 503 if the folder is gone",
   ),
   moved: type(
     503,

@@ -91,7 +91,8 @@ it("every change of the saved state of faults increases their revision [interfac
 });
 
 it("the property above covers every method that can change the saved state [interfaces 2]", () => {
-  const READ = "constructor seed scenarios activeState state trace close followApi fitted rules findRules";
+  const READ =
+    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules";
   const INNER = "activate replace releaseSpent rebuild followEdits freeId";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const methods = Object.getOwnPropertyNames(SandboxFaults.prototype);

@@ -4,7 +4,7 @@ import { matchingOperations } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, canNeverTrigger } from "./rule.ts";
 
-/** Whether one rule would trigger a request, and why (interfaces 11). */
+/** Whether a request would trigger one rule, and why (interfaces 11). */
 export interface RuleReport {
   /** `<scenario | inline>/<rule id>`. */
   rule: string;

@@ -101,7 +101,7 @@ const worlds = new WeakMap<Api, typeof OwnWorld>();
 
 type Wanted = Fields | ((record: Fields) => boolean);
 
-/** Records of one collection, or those of a condition; read when they are asked for. */
+/** Records of one collection, or those that meet a condition; read when they are used. */
 export class OwnRecords implements Iterable<Fields> {
   private readonly shown: ShownCollection;
   readonly #tx: Transaction;

@@ -13,10 +13,10 @@ const STRING_OR_NUMBER = /-?\d[\d.eE+-]*|"/g;
 
 /** The first number of a valid JSON document that is an integer beyond 2^53, or infinite in JavaScript (G08). */
 export function findInexactNumber(text: string): WrittenNumber | undefined {
-  if (!SUSPICIOUS.test(text) || !holdsBeyond(text)) return undefined;
+  if (!SUSPICIOUS.test(text) || !hasInexact(text)) return undefined;
   let found: LosslessNumber | undefined;
   const document = read(text, (token) => {
-    if (found !== undefined || !isBeyond(token)) return 0;
+    if (found !== undefined || !isInexact(token)) return 0;
     found = new LosslessNumber(token);
     return found;
   });
@@ -36,16 +36,16 @@ export function findWrittenNumber(text: string, pointer: string): LosslessNumber
   return value instanceof LosslessNumber ? value : undefined;
 }
 
-function isBeyond(token: string): boolean {
+function isInexact(token: string): boolean {
   const value = Number(token);
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-function holdsBeyond(text: string): boolean {
+function hasInexact(text: string): boolean {
   STRING_OR_NUMBER.lastIndex = 0;
   for (let token = STRING_OR_NUMBER.exec(text); token !== null; token = STRING_OR_NUMBER.exec(text)) {
     if (token[0] === '"') STRING_OR_NUMBER.lastIndex = endOfString(text, token.index);
-    else if (isBeyond(token[0])) return true;
+    else if (isInexact(token[0])) return true;
   }
   return false;
 }

@@ -73,7 +73,7 @@ function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   if (asks) return injectFault(exchange, "before");
 }
 
-/** @throws ApiError of `route`; why the caller is refused if a rule serves the path to others */
+/** @throws ApiError of `route`, or, if a rule answers this path for other callers, that for this one */
 function requireOperation(exchange: Exchange): void {
   const { unmatched, verdict, identity } = exchange;
   if (unmatched === undefined) return;

@@ -18,7 +18,7 @@ export interface IndexSpec<R> {
 export interface Index<R> {
   groups: (record: R) => readonly string[];
   order: IndexSpec<R>["order"];
-  /** The field whose values name the lists. It finds the records that belong to another without a scan. */
+  /** The field whose values are the names of the lists: records that refer to another are found without a scan. */
   field: string | undefined;
   /** Its position among the indexes of its collection. */
   at: number;
@@ -35,10 +35,10 @@ export interface CollectionSpec<
   prefix?: string;
   /** The field that contains the public id. Default: `id`. */
   idField?: keyof R & string;
-  /** The record's public form; fields made with `Instant()` are converted at the border. */
+  /** The record's public form; fields made with `Instant()` are converted in requests and answers. */
   schema: S;
   indexes?: Record<string, IndexSpec<R>>;
-  /** The kind of the timer that a record's id may have; it is removed with the record. */
+  /** A kind of timer; that with the record's id is removed with the record. */
   timer?: TimerKind;
   /** Not available to state calls: timers, upload sessions, used tokens. */
   internal?: boolean;

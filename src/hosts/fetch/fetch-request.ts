@@ -11,7 +11,7 @@ export class FetchRequest implements PlainRequest {
   private readonly bytes: Uint8Array;
 
   /**
-   * @param bytes the whole body; no process is between the caller and the engine that could send it in pieces
+   * @param bytes the whole body, since nothing between the caller and the engine splits it
    * @param base the path that the API is mounted at, such as `/api`
    */
   constructor(request: Request, bytes: Uint8Array, base: string) {

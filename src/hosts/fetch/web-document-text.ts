@@ -24,6 +24,6 @@ export async function readPdf(
     if (text === "") return { text, problem };
   }
   signal.throwIfAborted();
-  if (stop.aborted && text === "") return { text, problem: "the PDF takes too much to be read" };
+  if (stop.aborted && text === "") return { text, problem: "the PDF takes too much time or memory to read" };
   return { text: text.slice(0, maxLength) };
 }

@@ -67,7 +67,7 @@ const answer = (error) => {
 read().then(answer, answer);
 `;
 
-const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much to be read" };
+const TOO_MUCH: PdfText = { text: "", problem: "the PDF takes too much time or memory to read" };
 
 /** Node's side of `DocumentTools`. The thread ends with the signal. */
 export async function readPdf(

@@ -233,7 +233,7 @@ export async function checkDeferred(session: Session, attempt: Attempt, label: s
 }
 
 function compareDeferred(attempt: Attempt, { label, other }: { label: string; other: Attempt }): Finding {
-  // Only a 429 was sent again in between.
+  // A delivery answered 503 was not sent again.
   const often = isOverloaded(attempt) ? "" : ", again and again";
   const answer = `${label}: the receiver ${describe(attempt)}${often}`;
   if (isDeferred(other)) return notObservable(`${answer}, as to other deliveries`, attempt);

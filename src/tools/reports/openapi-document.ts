@@ -4,7 +4,7 @@ import { toSite } from "../../engine/pipeline/plain-http.ts";
 
 export type Json = Record<string, unknown>;
 
-/** The base URLs of a document that comes from no server: those of a local server. */
+/** The base URLs in documents that are written without a server: those of a local one. */
 export const LOCAL_SITE = toSite("http://127.0.0.1:4747");
 
 /** The parts of an API's document, without its operations. */

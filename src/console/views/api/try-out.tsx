@@ -70,7 +70,7 @@ function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Acto
   return (
     <>
       <Form submit="Send" change={call} waiting={samples === undefined}>
-        {/* So that no value arrives in a field that is being edited. */}
+        {/* Disabled while loading, so that a loaded value does not replace an edit. */}
         <fieldset className="form-fields" disabled={samples === undefined}>
           {parameters.map(({ name, in: place, required, description }) => (
             <Field
