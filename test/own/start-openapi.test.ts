@@ -97,7 +97,7 @@ describe("a file that cannot be used ends the start with one sentence", () => {
       "b.yaml",
       /b\.yaml:7:1: .*operation/,
     ],
-  ])("%s [quality 17]", async (_, files, named, message) => {
+  ])("%s [interfaces 18]", async (_, files, named, message) => {
     const { folder } = writeFiles();
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text as string);
     const { code, stderr } = await runCommand(["start", "--port", "0", "--openapi", join(folder, named)]);

@@ -4,7 +4,7 @@ import type { References } from "./references.ts";
 /** Says of a schema what its keywords say together, over references and `allOf`; each is read once. */
 export class SchemaReader {
   protected readonly references: References;
-  /** In 3.0 a reference hides what is beside it. */
+  /** In OpenAPI 3.0 a reference hides what is beside it. */
   protected readonly hides: boolean;
   private readonly known = {
     types: new WeakMap<Json, Set<string>>(),
@@ -79,7 +79,7 @@ export class SchemaReader {
       if (Array.isArray(list))
         for (const one of list) if (isJson(one)) yield* this.listParts(one, keys, seen);
     }
-    // A reference of 3.0 hides the rest, but `nullable` is often meant.
+    // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
     if (target !== undefined && this.hides) yield node["nullable"] === true ? { nullable: true } : {};
     else yield node;
   }

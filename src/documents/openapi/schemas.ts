@@ -204,7 +204,7 @@ function identify(node: Json): number {
   return number;
 }
 
-/** `nullable` of 3.0. */
+/** `nullable` of OpenAPI 3.0. */
 function orNull(schema: Json): Json {
   const { type, enum: values } = schema;
   if (type === undefined || schema["allOf"] !== undefined || schema["const"] !== undefined)
@@ -213,7 +213,7 @@ function orNull(schema: Json): Json {
   return { ...schema, type: types, ...(Array.isArray(values) && { enum: [...new Set([...values, null])] }) };
 }
 
-/** In 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
+/** In OpenAPI 3.0 `exclusiveMinimum` is a boolean about `minimum`. */
 function amendBound(schema: Json, side: "Minimum" | "Maximum"): void {
   const [exclusive, bound] = [`exclusive${side}`, side.toLowerCase()];
   if (typeof schema[exclusive] !== "boolean") return;

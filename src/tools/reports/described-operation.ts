@@ -45,7 +45,7 @@ export function describedParts(
 /** The component for references that cannot be copied. */
 export const ANYTHING = "Anything";
 
-/** `nullable` of 3.0 in the words of 3.1. */
+/** `nullable` of OpenAPI 3.0 as type null. */
 function toLatest(value: Json): Json {
   const { nullable, type } = value;
   if (nullable !== true || typeof type !== "string") return value;

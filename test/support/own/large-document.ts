@@ -1,5 +1,5 @@
 /**
- * A document of the public kind, in the words of 3.0 that are most often misread: circular references, alternatives with
+ * A document of the public kind, in the words of OpenAPI 3.0 that are most often misread: circular references, alternatives with
  * discriminators, `nullable`, exclusive bounds, shared parameters and answers.
  */
 export function writeLargeDocument(operations: number, { prefix = "" } = {}): string {
