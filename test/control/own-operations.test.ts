@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CONTROL } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
@@ -101,5 +104,18 @@ describe("operations of one sandbox", () => {
     expect((await api.call(undefined, "GET", `${CONTROL}/journal?operation=createProject`)).body.total).toBe(
       1,
     );
+  });
+
+  it("are lost at the restart of a server that saves its sandboxes [interfaces 18]", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "understudy-own-"));
+    const saving = await startReference({ persist: { folder } });
+    const openapi = { openapi: "3.1.0", info: { title: "Tags", version: "1" }, paths: {} };
+    const refused = await saving.call(undefined, "PUT", "/_control/sandboxes/default/operations", {
+      openapi,
+    });
+    await saving.close();
+    rmSync(folder, { recursive: true });
+    expect([refused.status, refused.body.field]).toEqual([422, "openapi"]);
+    expect(refused.body.detail).toContain("--openapi FILE");
   });
 });

@@ -2,7 +2,6 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { CONTROL_OPERATIONS } from "../../src/control/operations/index.ts";
 import { readsOnly } from "../../src/engine/contract/operation.ts";
 import { API } from "../../src/engine/resources/index.ts";
 import { TIMER_KINDS } from "../../src/engine/state/clock.ts";
@@ -10,7 +9,7 @@ import { timers } from "../../src/engine/state/timers.ts";
 import type { World } from "../../src/engine/state/world.ts";
 import { SqliteStore } from "../../src/persistence/sqlite-store.ts";
 import { type Api, startReference } from "../support/harness.ts";
-import { controlSteps } from "../support/ledger/control-steps.ts";
+import { controlSteps, SAVED_CALLS } from "../support/ledger/control-steps.ts";
 import { expectKept } from "../support/ledger/everything.ts";
 import { ADVANCES, advance, setTimers } from "../support/ledger/timer-steps.ts";
 import { FreshWorld, type Sent } from "../support/openapi/fresh-world.ts";
@@ -60,8 +59,7 @@ describe("--persist, the ledger: what has changed is found and saved", () => {
 
   it("whatever a control call does is kept [interfaces 2]", async () => {
     const worlds: [string, FreshWorld][] = [];
-    for (const { id } of CONTROL_OPERATIONS.filter((operation) => !readsOnly(operation)))
-      worlds.push([id, await FreshWorld.create(api)]);
+    for (const { id } of SAVED_CALLS) worlds.push([id, await FreshWorld.create(api)]);
     await kept();
     for (const [id, world] of worlds) await controlSteps(api, world)[id]!();
     await kept();

@@ -218,10 +218,10 @@ it("a late side effect's meaning for the run is printed at once, on stderr", asy
     onNotice: (notice) => said.push(notice),
     onProgress: ({ index }) => said.push(index),
   });
-  expect(said).toEqual([1, 2, expect.stringMatching(/came 0\.\d s after.*waits.*patienceMs to \d/), 3]);
+  expect(said).toEqual([1, 2, expect.stringMatching(/happened 0\.\d s after.*waits.*patienceMs to \d/), 3]);
   const options = ["--secret", SECRET, "--probe", probe, "--patience", "0.3", "--only", "valid-processed"];
   const { stderr } = await runCommand(["receiver-test", url, ...options]);
-  expect(stderr).toMatch(/came 0\.\d s after.*waits.*--patience to \d/);
+  expect(stderr).toMatch(/happened 0\.\d s after.*waits.*--patience to \d/);
 });
 
 it("a receiver that needs more patience gets that advice within a minute", async () => {

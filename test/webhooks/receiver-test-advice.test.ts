@@ -202,7 +202,7 @@ describe("late side effects", () => {
     const { url, probe } = await running(late(500));
     const report = await grade(url, { probe, patienceMs: 300, only: ["valid-processed", "duplicate"] });
     expect(report.verdict).toBe("pass");
-    expect(checkOf(report, "valid-processed").note).toMatch(/came .* after the answer.*patienceMs to \d/);
+    expect(checkOf(report, "valid-processed").note).toMatch(/happened .* after the answer.*patienceMs to \d/);
   });
 
   it("side effects that never come fail, and the option is named [6.4]", async () => {

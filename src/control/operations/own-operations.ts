@@ -101,6 +101,12 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },
     async handle({ body, sandbox, server }) {
+      if (server.savingFailure() !== undefined)
+        throw unprocessable(
+          "openapi",
+          null,
+          "cannot be used here: this server saves its sandboxes, and operations of one sandbox alone are not saved; give the document to the server as it starts (`--openapi FILE`)",
+        );
       requireRoom(server, "upload_bytes", JSON.stringify(body).length);
       const { readSentDocument } = await import("../../documents/openapi/read-sent-document.ts");
       const warnings: string[] = [];
