@@ -144,7 +144,9 @@ describe("a kept world in which one bit was flipped while the server was down", 
       expect(damaged.equals(saved)).toBe(false);
       const found = await look(place, upload);
       expect(found).toMatchObject({ threads: 2, range: "bytes=0-4" });
-      expect(found.says).toMatch(/(not as it was saved|differ from their saved state): \S+ of sandbox default/);
+      expect(found.says).toMatch(
+        /(not as it was saved|differ from their saved state): \S+ of sandbox default/,
+      );
       const [, kept] = /was kept as ([^\s,"]+?)\.?[\s,"]/.exec(found.says)!;
       expect(readFileSync(kept!).equals(damaged)).toBe(true);
       expect((await look(place, upload)).says).not.toMatch(/not as|damaged/);

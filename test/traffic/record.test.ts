@@ -271,7 +271,10 @@ describe("record on the command line [interfaces 12]", () => {
         ["--target", "http://a", "--out", there, "--force", "--port", busy],
         `port ${busy} on 127.0.0.1 is in use`,
       ],
-      [["--target", "http://localhost:4749", "--out", "x.har"], "the address on which the recorder would listen"],
+      [
+        ["--target", "http://localhost:4749", "--out", "x.har"],
+        "the address on which the recorder would listen",
+      ],
       [["--target", "http://a", "--out", "x.har", "--port", "70000"], "--port takes a whole number"],
       [["--target", "http://a"], "out"],
     ];
