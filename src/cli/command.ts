@@ -195,6 +195,11 @@ export async function readFixture(fixture: string | undefined): Promise<FixtureI
   return new FixtureLibrary({ resources: RESOURCES }).data(fixture);
 }
 
+/** Ids that were given one by one, or separated by commas. */
+export function splitIds(given: readonly string[] | undefined): string[] | undefined {
+  return given?.flatMap((ids) => ids.split(",")).map((id) => id.trim());
+}
+
 /** A value from the command line: parsed as JSON if possible, otherwise the text itself. */
 export function typedValue(value: string): unknown {
   try {

@@ -1,4 +1,4 @@
-import { command, number, REPORT, readFixture, text, texts } from "../command.ts";
+import { command, number, REPORT, readFixture, splitIds, text, texts } from "../command.ts";
 import { UsageError } from "../failure.ts";
 
 export const clientTestCommand = command({
@@ -33,7 +33,3 @@ export const clientTestCommand = command({
     );
   },
 });
-
-function splitIds(given: readonly string[] | undefined): string[] | undefined {
-  return given?.flatMap((ids) => ids.split(",")).map((id) => id.trim());
-}

@@ -7,6 +7,7 @@ import {
   number,
   REPORT,
   readUrlOption,
+  splitIds,
   text,
   texts,
   typedValue,
@@ -87,7 +88,3 @@ export const receiverTestCommand = command({
     }
   },
 });
-
-function splitIds(given: readonly string[] | undefined): string[] | undefined {
-  return given?.flatMap((ids) => ids.split(",")).map((id) => id.trim());
-}

@@ -1,12 +1,13 @@
 import type { TObject } from "typebox";
 import { invalidInput } from "../../engine/contract/errors.ts";
-import type { Factory, FactoryContext } from "../../engine/contract/factory.ts";
+import type { Factory } from "../../engine/contract/factory.ts";
 import { parseInstant } from "../../engine/contract/instant.ts";
 import { instantConverter } from "../../engine/contract/instant-fields.ts";
 import type { Call } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import { removeWithDependents } from "../../engine/contract/removal.ts";
 import type { Resource, StateActor, StateRules } from "../../engine/contract/resource.ts";
+import { StateContext } from "../../engine/contract/state-context.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
@@ -107,7 +108,7 @@ export class Target {
 
   /** @throws ApiError INVALID_INPUT for an id in use */
   create(call: Call, given: Json): object {
-    const { world } = call;
+    const { world, settings } = call;
     const { collection, spec, factory, rules } = this;
     const stored = this.toStored(given, world);
     const id = stored[collection.idField];
@@ -118,7 +119,10 @@ export class Target {
         `${collection.idField} is in use already`,
       );
     if (spec === undefined && factory !== undefined) {
-      const record = factory(stored, new CallContext(call, `own/${collection.name}`));
+      const record = factory(
+        stored,
+        new StateContext(world, { random: world.random(`own/${collection.name}`), settings }),
+      );
       return rules.insert ? rules.insert(world, record, this.actor(call)) : world.insert(collection, record);
     }
     const record: Json = {
@@ -211,33 +215,5 @@ export class Target {
     let number = world.all(this.collection).size + 1;
     while (world.get(this.collection, String(number)) !== undefined) number += 1;
     return String(number);
-  }
-}
-
-/** The context of a record that a call makes. */
-class CallContext implements FactoryContext {
-  readonly past = false;
-  readonly now: number;
-  readonly random: FactoryContext["random"];
-  readonly settings: FactoryContext["settings"];
-  readonly world: Transaction;
-
-  constructor({ world, settings }: Call, label: string) {
-    this.now = world.now;
-    this.random = world.random(label);
-    this.settings = settings;
-    this.world = world;
-  }
-
-  newId(prefix: string): string {
-    return this.world.newId(prefix);
-  }
-
-  newestFirstId(prefix: string): string {
-    return this.world.newestFirstId(prefix);
-  }
-
-  secret(label: string): string {
-    return this.world.secret(label);
   }
 }
