@@ -36,6 +36,9 @@ const readTwice: Work = async (sandbox, flaws, signal) => {
   await call("GET", path);
 };
 
+const create: Work = (sandbox, flaws, signal) =>
+  clientOf(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
+
 const readTogether: Work = async (sandbox, flaws, signal) => {
   const { call } = clientOf(sandbox, flaws, signal);
   await call("GET", "/v1/models");
@@ -113,6 +116,8 @@ const NEVER_AGAIN = (retry: number) => (retry > 25 ? undefined : 1);
 describe("a flaw is not found, or by another name", () => {
   it.each([
     ["honours-retry-after", { pause: () => 100 }, work],
+    // Its body was not read when it was refused.
+    ["honours-retry-after", { pause: () => 100 }, create],
     ["bounded-retries", { pause: NEVER_AGAIN }, work],
     ["growing-pauses", { pause: (retry: number) => (retry > 4 ? undefined : 200) }, work],
     ["no-retry-of-400", { retries: () => true }, work],

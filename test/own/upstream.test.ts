@@ -128,6 +128,15 @@ describe("a request of an unserved path", () => {
     expect(received).toBe(size);
   });
 
+  it("is answered without its head until the first piece comes [interfaces 18]", async () => {
+    const url = await startService((_incoming, response) => response.writeHead(202).flushHeaders());
+    const api = await start({ url });
+    const leaving = new AbortController();
+    const answer = await fetch(`${api.url}/quiet`, { signal: leaving.signal });
+    expect(answer.status).toBe(202);
+    leaving.abort();
+  });
+
   it("keeps the upstream busy after its client has left [quality 2.17]", async () => {
     const closed = vi.fn();
     const begun = vi.fn();
