@@ -64,7 +64,6 @@ export function createClient(
   };
 
   async function send(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
-    if (flaws.usesToken && token === undefined) await refresh();
     const credentials: Record<string, string> = flaws.usesToken
       ? { authorization: `Bearer ${token}` }
       : { "api-key": key };
@@ -93,11 +92,14 @@ export function createClient(
       let wait: number | undefined;
       try {
         const known = flaws.etags ? etags.get(path) : undefined;
+        if (flaws.usesToken && token === undefined) await refresh();
+        const used = token;
         const answer = await send(method, path, body, known ? { "if-none-match": known.etag } : {});
         if (answer.status === 304) return known!.body;
         if (answer.status === 401 && flaws.usesToken && !refreshed) {
           refreshed = true;
-          await refresh();
+          // Another request may have refreshed it since this one was sent.
+          if (flaws.refreshEach || token === used) await refresh();
           continue;
         }
         const text = await answer.text();
