@@ -2,6 +2,7 @@ import { concatBytes, fromBase64, toBase64 } from "../../engine/bytes.ts";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import { ApiError, invalidInput, resourceNotFound } from "../../engine/contract/errors.ts";
 import { type AnyEvent, emit } from "../../engine/contract/event.ts";
+import { once } from "../../engine/contract/fixture-record.ts";
 import type { AnyOperation, Call } from "../../engine/contract/operation.ts";
 import { visitReferences } from "../../engine/contract/references.ts";
 import { RawBody, Reply } from "../../engine/contract/reply.ts";
@@ -16,6 +17,7 @@ import { type Action, getAction, type OperationBinding } from "./binding-schema.
 import {
   chooseMedia,
   coerceForm,
+  type DescribedSuccess,
   declareOperation,
   findSuccess,
   listFileParts,
@@ -42,7 +44,7 @@ interface Stored {
   mime_type: string;
 }
 
-/** One operation of a document, with the collection that it works on. */
+/** One operation of a document, with the collection that it works on. The first call makes the parts that only calls need. */
 export function bindOperation(
   described: DescribedOperation,
   binding: OperationBinding,
@@ -50,24 +52,84 @@ export function bindOperation(
 ): AnyOperation {
   const found = getAction(binding);
   if (found === undefined) return answerFixed(described, binding, context);
-  return new BoundOperation(described, {
-    binding,
-    action: found.action,
-    target: context.target(found.name),
-    context,
-  }).declare();
+  const { action, name } = found;
+  const target = context.target(name);
+  const { access = described.open ? "anyone" : "caller" } = binding;
+  const places = findPlaces(described, binding, target);
+  const success = findSuccess(described);
+  const status = binding.status ?? success.status;
+  const schema = success.json?.schema;
+  const bound = once(
+    () => new BoundOperation(described, { binding, action, target, context, places, success, status }),
+  );
+  return {
+    ...declareOperation(described, context.reading),
+    credentials: access !== "anyone",
+    reads: action === "list" || action === "retrieve" || action === "download",
+    errors: listErrors({ access, action, target, places }),
+    success: {
+      status,
+      ...(schema && { schema: context.reading.schemas.declare(schema, "answer") }),
+    } as never,
+    access: (call: Call) => bound().authorize(call, access),
+    ...(takesBytes(described, action, context.reading.schemas) && {
+      prepare: (call, _loaded, { stream }) => bound().receive(call, stream),
+    }),
+    handle: ((call, record, prepared) =>
+      bound().handle(call, record as object, prepared)) as AnyOperation["handle"],
+  };
+}
+
+type Places = ReturnType<typeof findPlaces>;
+
+function listErrors({
+  access,
+  action,
+  target,
+  places,
+}: {
+  access: string;
+  action: Action;
+  target: Target;
+  places: Places;
+}): ErrorCode[] {
+  const found: ErrorCode[] = [];
+  if (access === "member") found.push(...MEMBER_ERRORS);
+  if (access === "admin") found.push(...ADMINISTRATOR_ERRORS);
+  if (action !== "list" && action !== "create") found.push("RESOURCE_NOT_FOUND");
+  else if (places.where.some(([field]) => target.findOwner(field) !== undefined))
+    found.push("RESOURCE_NOT_FOUND");
+  return found;
+}
+
+function takesBytes({ body }: DescribedOperation, action: Action, schemas: Schemas): boolean {
+  const media = body && chooseMedia(body.media);
+  if (media === undefined || !["create", "update", "replace"].includes(action)) return false;
+  return listFileParts(body, schemas).size > 0 || isStream(media.type);
+}
+
+interface Binding {
+  binding: OperationBinding;
+  action: Action;
+  target: Target;
+  context: BindingContext;
+  places: Places;
+  success: DescribedSuccess;
+  status: number;
 }
 
 class BoundOperation {
+  readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
   private readonly described: DescribedOperation;
   private readonly binding: OperationBinding;
   private readonly action: Action;
   private readonly target: Target;
   private readonly context: BindingContext;
   private readonly schemas: Schemas;
-  private readonly success: ReturnType<typeof findSuccess>;
+  private readonly success: DescribedSuccess;
+  private readonly status: number;
   /** Fields that must be equal, with their templates. */
-  private readonly where: readonly (readonly [field: string, template: unknown])[];
+  private readonly where: Places["where"];
   /** The template of the record's id; undefined: the record is found by `where` alone. */
   private readonly id: string | undefined;
   /** Properties of the body that the server sets. */
@@ -78,12 +140,7 @@ class BoundOperation {
 
   constructor(
     described: DescribedOperation,
-    {
-      binding,
-      action,
-      target,
-      context,
-    }: { binding: OperationBinding; action: Action; target: Target; context: BindingContext },
+    { binding, action, target, context, places, success, status }: Binding,
   ) {
     this.described = described;
     this.binding = binding;
@@ -91,10 +148,10 @@ class BoundOperation {
     this.target = target;
     this.context = context;
     this.schemas = context.reading.schemas;
-    this.success = findSuccess(described);
-    const { where, id } = findPlaces(described, binding, target);
-    this.where = where;
-    this.id = id;
+    this.success = success;
+    this.status = status;
+    this.where = places.where;
+    this.id = places.id;
     const body = described.body && chooseMedia(described.body.media)?.schema?.node;
     const properties = [...this.schemas.properties(body)];
     this.ignored = new Set(
@@ -105,39 +162,11 @@ class BoundOperation {
     const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
     this.presenter = new RecordPresenter(target, inner ?? {}, this.schemas);
     this.around = this.itemAt === "" ? undefined : new BodyPresenter(answer, this.schemas);
-  }
-
-  declare(): AnyOperation {
-    const { described, binding, context, success, action } = this;
-    const declared = declareOperation(described, context.reading);
-    const { access = described.open ? "anyone" : "caller" } = binding;
-    const status = binding.status ?? success.status;
-    const schema = success.json?.schema;
-    const shown = schema && this.schemas.declare(schema, "answer");
-    return {
-      ...declared,
-      credentials: access !== "anyone",
-      reads: action === "list" || action === "retrieve" || action === "download",
-      errors: this.listErrors(access),
-      success: { status, ...(shown && { schema: shown }) } as never,
-      access: (call: Call) => this.authorize(call, access),
-      ...(this.takesBytes() && { prepare: (call, _loaded, { stream }) => this.receive(call, stream) }),
-      handle: this.toHandler(status) as AnyOperation["handle"],
-    };
-  }
-
-  private listErrors(access: string): ErrorCode[] {
-    const found: ErrorCode[] = [];
-    if (access === "member") found.push(...MEMBER_ERRORS);
-    if (access === "admin") found.push(...ADMINISTRATOR_ERRORS);
-    if (this.action !== "list" && this.action !== "create") found.push("RESOURCE_NOT_FOUND");
-    else if (this.where.some(([field]) => this.findOwner(field) !== undefined))
-      found.push("RESOURCE_NOT_FOUND");
-    return found;
+    this.handle = this.toHandler();
   }
 
   /** Permission, then existence, as in the reference (G03). Returns the record. */
-  private authorize(call: Call, access: string): object | undefined {
+  authorize(call: Call, access: string): object | undefined {
     const params = call.params as Json;
     const wanted = this.toWanted(call);
     const organization = params["organization_id"] ?? params["org_id"] ?? wanted["organization_id"];
@@ -180,7 +209,7 @@ class BoundOperation {
   /** A nested resource exists if what it is nested in does. @throws ApiError RESOURCE_NOT_FOUND */
   private requireParents(call: Call, wanted: Json): void {
     for (const [field, template] of this.where) {
-      const owner = this.findOwner(field);
+      const owner = this.target.findOwner(field);
       const id = wanted[field];
       if (owner === undefined || id === undefined || id === null) continue;
       const target = this.context.target(owner);
@@ -195,12 +224,6 @@ class BoundOperation {
     if (conditions === undefined) return true;
     const wanted = fill(conditions, toValues(call, call.params as Json, call.body)) as Json;
     return Object.entries(wanted).every(([name, value]) => matches((parent as Json)[name], value));
-  }
-
-  private findOwner(field: string): string | undefined {
-    const properties = (this.target.collection.schema as unknown as { properties: Json }).properties;
-    const refers = (properties[field] as Json | undefined)?.["x-refers-to"];
-    return isJson(refers) && refers["owned"] === true ? String(refers["collection"]) : undefined;
   }
 
   /** @throws ApiError RESOURCE_NOT_FOUND */
@@ -222,25 +245,24 @@ class BoundOperation {
     throw resourceNotFound(field, key ?? wanted[field] ?? null);
   }
 
-  private toHandler(status: number): (call: Call, record: object, prepared: unknown) => unknown {
+  private toHandler(): BoundOperation["handle"] {
     switch (this.action) {
       case "list":
-        return this.toLister(status);
+        return this.toLister();
       case "create":
-        return (call, _record, prepared) => this.create(call, prepared as Stored[] | undefined, status);
+        return (call, _record, prepared) => this.create(call, prepared as Stored[] | undefined);
       case "retrieve":
-        return (call, record) => this.present(record, call, status);
+        return (call, record) => this.present(record, call);
       case "download":
-        return (_call, record) => download(record as Json, status, this.success.media?.type);
+        return (_call, record) => download(record as Json, this.status, this.success.media?.type);
       case "delete":
-        return (call, record) => this.remove(call, record, status);
+        return (call, record) => this.remove(call, record);
       default:
-        return (call, record, prepared) =>
-          this.update(call, { record, prepared: prepared as Stored[] | undefined }, status);
+        return (call, record, prepared) => this.update(call, record, prepared as Stored[] | undefined);
     }
   }
 
-  private toLister(status: number): (call: Call) => unknown {
+  private toLister(): (call: Call) => unknown {
     const { schemas, target, binding, described } = this;
     const answer = this.success.json?.schema?.node;
     const itemsAt = binding.items_at ?? findItems(answer, target, schemas);
@@ -267,14 +289,14 @@ class BoundOperation {
       const find = (id: string) => target.find(call.world, id);
       const { records, total, next } = readPage(rows, query, names, { ...ranks, find });
       const items = records.map((record) => presenter.present(record, call.world));
-      if (around === undefined) return toReply(status, items);
+      if (around === undefined) return toReply(this.status, items);
       const places: [string, unknown][] = [[itemsAt, items]];
       if (names.total !== undefined) places.push([names.total, total]);
       if (names.next !== undefined && (next !== undefined || nullNext))
         places.push([names.next, next ?? null]);
       if (names.more !== undefined) places.push([names.more, next !== undefined]);
       for (const name of echoed) if (query[name] !== undefined) places.push([name, query[name]]);
-      return toReply(status, around.present(places, call.world));
+      return toReply(this.status, around.present(places, call.world));
     };
   }
 
@@ -331,7 +353,7 @@ class BoundOperation {
     return typeof created === "number" ? -created : 0;
   }
 
-  private create(call: Call, files: readonly Stored[] | undefined, status: number): unknown {
+  private create(call: Call, files: readonly Stored[] | undefined): unknown {
     const { target, binding } = this;
     const given = this.readBody(call, files);
     const values = toValues(call, call.params as Json, call.body);
@@ -350,7 +372,7 @@ class BoundOperation {
       record = target.set(call.world, record, set);
     }
     this.emit(call, record);
-    return this.present(record, call, status);
+    return this.present(record, call);
   }
 
   /** Without what the client may not set. */
@@ -397,7 +419,7 @@ class BoundOperation {
   /** @throws ApiError INVALID_INPUT for a field that names a missing record */
   private requireOwners({ world }: Call, given: Json): void {
     for (const [field, id] of Object.entries(given)) {
-      const owner = this.findOwner(field);
+      const owner = this.target.findOwner(field);
       if (owner === undefined || id === null) continue;
       const target = this.context.target(owner);
       const found = target.find(world, id);
@@ -406,11 +428,7 @@ class BoundOperation {
     }
   }
 
-  private update(
-    call: Call,
-    { record, prepared }: { record: object; prepared: Stored[] | undefined },
-    status: number,
-  ): unknown {
+  private update(call: Call, record: object, prepared: Stored[] | undefined): unknown {
     const { target, binding, action } = this;
     const given = this.readBody(call, prepared);
     const { idField } = target.collection;
@@ -423,39 +441,39 @@ class BoundOperation {
     const fields = isPatch ? mergeInto(target.toPublic(record, call.world), given) : given;
     const after = target.update(call, record, fields, { whole: action === "replace" });
     this.emit(call, after);
-    return this.present(after, call, status);
+    return this.present(after, call);
   }
 
-  private remove(call: Call, record: object, status: number): unknown {
+  private remove(call: Call, record: object): unknown {
     const { target, binding } = this;
     if (binding.soft === undefined) {
       this.emit(call, record);
       target.remove(call, record);
-      return this.presentRemoved(record, call, status);
+      return this.presentRemoved(record, call);
     }
     const gone = target.set(call.world, record, { [binding.soft]: call.world.iso(call.world.now) });
     this.emit(call, gone);
-    return this.presentRemoved(gone, call, status);
+    return this.presentRemoved(gone, call);
   }
 
-  private presentRemoved(record: object, call: Call, status: number): unknown {
-    if (this.success.json === undefined) return this.present(record, call, status);
+  private presentRemoved(record: object, call: Call): unknown {
+    if (this.success.json === undefined) return this.present(record, call);
     const body = this.presenter.present(record, call.world);
     const names = this.schemas.properties(this.success.json.schema?.node);
     for (const name of ["deleted", "success", "ok"])
       if (this.schemas.types(names.get(name)).has("boolean")) body[name] = true;
-    return this.wrap(body, call, status);
+    return this.wrap(body, call);
   }
 
-  private present(record: object, call: Call, status: number): unknown {
+  private present(record: object, call: Call): unknown {
     if (this.success.json === undefined)
-      return new Reply(status === 200 && this.success.media === undefined ? 204 : status);
-    return this.wrap(this.presenter.present(record, call.world), call, status);
+      return new Reply(this.status === 200 && this.success.media === undefined ? 204 : this.status);
+    return this.wrap(this.presenter.present(record, call.world), call);
   }
 
-  private wrap(body: Json, call: Call, status: number): unknown {
-    if (this.around === undefined) return toReply(status, body);
-    return toReply(status, this.around.present([[this.itemAt, body]], call.world));
+  private wrap(body: Json, call: Call): unknown {
+    if (this.around === undefined) return toReply(this.status, body);
+    return toReply(this.status, this.around.present([[this.itemAt, body]], call.world));
   }
 
   /** Unless the rules of the reference's collection have sent it already. */
@@ -468,14 +486,7 @@ class BoundOperation {
     emit(call.world, declared, record, heard.length > 0 || own === undefined ? heard : [own]);
   }
 
-  private takesBytes(): boolean {
-    const { body } = this.described;
-    const media = body && chooseMedia(body.media);
-    if (media === undefined || !["create", "update", "replace"].includes(this.action)) return false;
-    return listFileParts(body, this.schemas).size > 0 || isStream(media.type);
-  }
-
-  private async receive(call: Call, stream: AsyncIterable<Uint8Array>): Promise<Stored[]> {
+  async receive(call: Call, stream: AsyncIterable<Uint8Array>): Promise<Stored[]> {
     const most = call.settings.json_limit_mb * 1024 * 1024;
     const files = Object.values(call.files);
     if (files.length > 0)

@@ -1,5 +1,7 @@
 import Type, { type Static, type TProperties } from "typebox";
 import { ClosedObject } from "../../engine/contract/schema.ts";
+import { toValidator } from "../../engine/contract/validator.ts";
+import { isJson } from "./open-document.ts";
 
 const text = (description: string, options: object = {}) =>
   Type.String({ minLength: 1, description, ...options });
@@ -57,28 +59,30 @@ const Page = ClosedObject(
 const binding = <P extends TProperties>(properties: P) => ClosedObject({ ...properties, ...shared });
 const collection = text("The name of a collection: of the reference, or of `collections`");
 
-export const OperationBinding = Type.Union([
-  binding({
+/** By the key that each must have. */
+const FORMS = {
+  list: binding({
     list: collection,
     ...{ where: about.where, parents, deleted },
     items_at: Place("Where the answer has the list; without it, the answer is the list, or its only list"),
     page: Optional(Page),
     sort: Optional(text("A field to order by; `-field` for descending. Default: newest first")),
   }),
-  binding({ create: collection, ...about, set, emit }),
-  binding({ retrieve: collection, ...one, deleted }),
-  binding({ update: collection, ...one, set, emit, deleted }),
-  binding({ replace: collection, ...one, set, emit }),
-  binding({
+  create: binding({ create: collection, ...about, set, emit }),
+  retrieve: binding({ retrieve: collection, ...one, deleted }),
+  update: binding({ update: collection, ...one, set, emit, deleted }),
+  replace: binding({ replace: collection, ...one, set, emit }),
+  delete: binding({
     delete: collection,
     ...{ where: about.where, id: one.id, item_at: about.item_at, emit },
     soft: Optional(
       text("A field that gets the time of the deletion; the record stays, and is found no more"),
     ),
   }),
-  binding({ download: collection, ...{ where: about.where, id: one.id } }),
-  binding({ answer: Type.Unknown({ description: "The body; placeholders as in `where`" }) }),
-]);
+  download: binding({ download: collection, ...{ where: about.where, id: one.id } }),
+  answer: binding({ answer: Type.Unknown({ description: "The body; placeholders as in `where`" }) }),
+};
+export const OperationBinding = Type.Union(Object.values(FORMS));
 
 export const CollectionBinding = ClosedObject({
   schema: text("The schema of a record, such as `#/components/schemas/Tag`"),
@@ -104,6 +108,10 @@ const sections = {
 
 /** `x-understudy` at the top of a document. */
 export const Bindings = ClosedObject(sections);
+const WithoutOperations = ClosedObject({
+  collections: sections.collections,
+  operations: Optional(Type.Record(Type.String(), Type.Unknown())),
+});
 /** A file beside the document. */
 export const BindingFile = ClosedObject(
   { openapi: text("The OpenAPI document, relative to this file"), ...sections },
@@ -138,6 +146,21 @@ export interface OperationBinding {
 
 export const ACTIONS = ["list", "create", "retrieve", "update", "replace", "delete", "download"] as const;
 export type Action = (typeof ACTIONS)[number];
+
+/**
+ * Whether all bindings of a document, or one of an operation, are right. The whole schemas say what is wrong, but
+ * compiling them takes longer than reading a document; these are the parts that are used.
+ */
+export function areBindings(value: unknown): boolean {
+  if (!toValidator(WithoutOperations)(value)) return false;
+  const { operations = {} } = value as { operations?: object };
+  return Object.values(operations).every(isBinding);
+}
+
+export function isBinding(value: unknown): boolean {
+  const key = isJson(value) && Object.keys(FORMS).find((one) => one in value);
+  return typeof key === "string" && toValidator(FORMS[key as keyof typeof FORMS])(value);
+}
 
 /** The action of a binding and its collection; undefined for a fixed answer. */
 export function getAction(given: OperationBinding): { action: Action; name: string } | undefined {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { DocumentError } from "../../engine/documents/document-error.ts";
 import { API } from "../../engine/resources/index.ts";
 import { type CompiledDocument, compileDocument } from "./compile-document.ts";
@@ -43,6 +43,27 @@ components:
       required: [id, text]
       properties: { id: { type: string, readOnly: true }, text: { type: string }, thread_id: { type: string } }
 `;
+
+it("a right document is read without compiling more than the bindings that it uses [issue 36]", () => {
+  let compiled = 0;
+  vi.stubGlobal(
+    "Function",
+    new Proxy(Function, {
+      construct(target, given: string[]) {
+        compiled += given.join("").length;
+        return Reflect.construct(target, given) as object;
+      },
+    }),
+  );
+  try {
+    const { operations } = compile(`${NOTES}x-understudy: { operations: { listNotes: { list: notes } } }\n`);
+    expect(operations).toHaveLength(3);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+  expect(compiled).toBeGreaterThan(0);
+  expect(compiled).toBeLessThan(40_000);
+});
 
 describe("a text that is not an OpenAPI document", () => {
   it.each([

@@ -3,7 +3,14 @@ import { toValidator } from "../../engine/contract/validator.ts";
 import { checkDocument } from "../../engine/documents/check-document.ts";
 import type { DocumentPath, DocumentProblem } from "../../engine/documents/document-error.ts";
 import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
-import { BindingFile, Bindings, type CollectionBinding, OperationBinding } from "./binding-schema.ts";
+import {
+  areBindings,
+  BindingFile,
+  Bindings,
+  type CollectionBinding,
+  isBinding,
+  OperationBinding,
+} from "./binding-schema.ts";
 import type { ReadOpenApi } from "./list-operations.ts";
 import type { Json } from "./open-document.ts";
 
@@ -27,7 +34,7 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
   const inside = root["x-understudy"];
   if (inside !== undefined) {
     const part = takePart(document, inside, ["x-understudy"]);
-    const problems = checkDocument(part, toValidator(Bindings));
+    const problems = areBindings(inside) ? [] : checkDocument(part, toValidator(Bindings));
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, part);
   }
@@ -35,13 +42,14 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
     const own = node["x-understudy"];
     if (own === undefined) continue;
     const part = takePart(document, own, [...place, "x-understudy"]);
-    const problems = checkDocument(part, toValidator(OperationBinding));
+    const problems = isBinding(own) ? [] : checkDocument(part, toValidator(OperationBinding));
     found.problems.push(...problems);
     if (problems.length === 0)
       found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
-    const problems = checkDocument(file, toValidator(BindingFile));
+    const { openapi: _named, ...sections } = file.value as Json;
+    const problems = areBindings(sections) ? [] : checkDocument(file, toValidator(BindingFile));
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, file);
   }

@@ -2,7 +2,7 @@ import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { makeAjv, provideValidator } from "../../engine/contract/validator.ts";
 import { isEmptyEnum } from "./check-schema.ts";
 import { isJson, type Json } from "./open-document.ts";
-import { type Found, type References, toPointer } from "./references.ts";
+import { type Found, toPointer } from "./references.ts";
 import { SchemaReader } from "./schema-reader.ts";
 
 /** The purpose of a converted schema: requests may lack what is `readOnly`, answers what is `writeOnly`. */
@@ -30,14 +30,10 @@ const MAPS = ["properties", "patternProperties", "dependentSchemas"];
  * `$ref` is compiled once, however many operations use it; circles stay references.
  */
 export class Schemas extends SchemaReader {
-  private readonly ajv: Ajv2020;
+  /** Made on first use: it costs more than reading a small document. */
+  private ajv: Ajv2020 | undefined;
   private readonly names = new Map<string, string>();
   private readonly open: { name: string; node: unknown; purpose: Purpose }[] = [];
-
-  constructor(references: References, version: string) {
-    super(references, version);
-    this.ajv = makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
-  }
 
   /** A schema for declarations: its validator is that of the document's schema. */
   declare({ node, path }: Found<unknown>, purpose: Purpose, more: Json = {}): object {
@@ -69,7 +65,8 @@ export class Schemas extends SchemaReader {
 
   validator(node: unknown, purpose: Purpose): ValidateFunction {
     const name = this.register(node, purpose);
-    this.convertAll();
+    this.ajv ??= makeAjv({ code: { optimize: false, regExp: Object.assign(toRegExp, { code: "RegExp" }) } });
+    this.convertAll(this.ajv);
     return this.ajv.getSchema(name)!;
   }
 
@@ -96,10 +93,10 @@ export class Schemas extends SchemaReader {
     return name;
   }
 
-  private convertAll(): void {
+  private convertAll(ajv: Ajv2020): void {
     for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
       const schema = this.convert(next.node, next.purpose);
-      this.ajv.addSchema(
+      ajv.addSchema(
         typeof schema === "boolean" ? (schema ? {} : { not: {} }) : (schema as object),
         next.name,
       );

@@ -11,7 +11,7 @@ import { StateContext } from "../../engine/contract/state-context.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import type { Transaction, WorldReader } from "../../engine/state/transaction.ts";
 import { completeObject, generateValue } from "./generate-value.ts";
-import type { Json } from "./open-document.ts";
+import { isJson, type Json } from "./open-document.ts";
 import { type CollectionSpec, CREATED, isNumeric, isStoredInstant, UPDATED } from "./own-collection.ts";
 import type { Schemas } from "./schemas.ts";
 
@@ -59,6 +59,13 @@ export class Target {
     for (const field of this.instants)
       if (converted[field] !== undefined) converted[field] = one(converted[field]);
     return converted;
+  }
+
+  /** The collection whose records own those of this one by a field. */
+  findOwner(field: string): string | undefined {
+    const properties = (this.collection.schema as unknown as { properties: Json }).properties;
+    const refers = (properties[field] as Json | undefined)?.["x-refers-to"];
+    return isJson(refers) && refers["owned"] === true ? String(refers["collection"]) : undefined;
   }
 
   getId(record: object): string {
