@@ -1360,6 +1360,15 @@ export interface JournalEntry {
   api_key: string | null;
   /** What decided the answer, as in `X-Sandbox-Decision` */
   decision: string;
+  /** The effect of a fault on it; absent without one */
+  fault?: {
+    /** The rule, as in `decision` */
+    by: string;
+    /** How long it delayed the answer */
+    delay_ms: number;
+    /** `nothing`: the answer is the operation's own, or the receiver's */
+    replaced: "nothing" | "response" | "connection";
+  };
   /** The triggered rule, or the nearest one; the last reason of a refusal says why it was refused */
   reasons: string[];
   request: {
@@ -1418,6 +1427,15 @@ export interface Live {
     /** The id of its history entry */
     history: string;
     duration_ms: number;
+    /** The effect of a fault on it; absent without one */
+    fault?: {
+      /** The rule, as in `decision` */
+      by: string;
+      /** How long it delayed the answer */
+      delay_ms: number;
+      /** `nothing`: the answer is the operation's own, or the receiver's */
+      replaced: "nothing" | "response" | "connection";
+    };
   }[];
   /** The number of entries that the journal's bounds have dropped */
   dropped: number;
@@ -1444,6 +1462,15 @@ export interface RequestLine {
   principal: string | null;
   /** What decided the answer, as in `X-Sandbox-Decision` */
   decision: string;
+  /** The effect of a fault on it; absent without one */
+  fault?: {
+    /** The rule, as in `decision` */
+    by: string;
+    /** How long it delayed the answer */
+    delay_ms: number;
+    /** `nothing`: the answer is the operation's own, or the receiver's */
+    replaced: "nothing" | "response" | "connection";
+  };
   history: string | null;
   why: string | null;
   /** How many */

@@ -205,9 +205,16 @@ async function handle(exchange: ControlExchange): Promise<void> {
   }
 }
 
+/** Names the entry of a change, so that its client can undo it. */
+const HISTORY_HEADER = "X-Understudy-History";
+
 function render(exchange: ControlExchange): void {
-  const { operation, params, validator, value } = exchange;
-  exchange.answer = toAnswer(operation, validator ? validator.answer(operation, params, value) : value);
+  const { operation, params, validator, value, change } = exchange;
+  const answer = toAnswer(operation, validator ? validator.answer(operation, params, value) : value);
+  const entry = change?.entry;
+  exchange.answer = entry
+    ? { ...answer, headers: { ...answer.headers, [HISTORY_HEADER]: entry.id } }
+    : answer;
 }
 
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */

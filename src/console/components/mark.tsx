@@ -1,23 +1,38 @@
 /** The outcome of a request or another entry: each has its own shape, colour and word. */
-export type Outcome = "ok" | "refused" | "failed" | "fault" | "other" | "waiting" | "off";
+export type Outcome =
+  | "ok"
+  /** Its own answer, only later. */
+  | "delayed"
+  | "refused"
+  | "failed"
+  /** A fault replaced the answer. */
+  | "fault"
+  | "other"
+  | "rewind"
+  | "waiting"
+  | "off";
 
 /** SVG paths of 12 by 12 around the current point. */
 export const SHAPES: Record<Outcome, string> = {
   ok: "m0-4.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 1 1 0-9z",
+  delayed: "m0-4.8a4.8 4.8 0 1 1 0 9.6a4.8 4.8 0 1 1 0-9.6zm-.9 2v3.4l2.6 1.7 .9-1.3-1.8-1.2v-2.6z",
   refused: "m0-4.8l5.2 9.3h-10.4z",
   failed: "m-4.5-4.5h9v9h-9z",
   fault: "m0-5.6l5.6 5.6-5.6 5.6-5.6-5.6z",
   other: "m0-3.8a3.8 3.8 0 1 1 0 7.6a3.8 3.8 0 1 1 0-7.6z",
+  rewind: "m-.2-4.6v9.2l-5.2-4.6zm5.4 0v9.2l-5.2-4.6z",
   waiting: "m-4-3.5h8l-4 3.5zm0 7h8l-4-3.5z",
   off: "m-4-2.6l1.4-1.4 2.6 2.6 2.6-2.6 1.4 1.4-2.6 2.6 2.6 2.6-1.4 1.4-2.6-2.6-2.6 2.6-1.4-1.4 2.6-2.6z",
 };
 
 const WORDS: Record<Outcome, string> = {
   ok: "OK",
+  delayed: "delayed",
   refused: "rejected",
   failed: "error",
   fault: "injected",
   other: "change",
+  rewind: "rewind",
   waiting: "pending",
   off: "cancelled",
 };
@@ -25,7 +40,7 @@ const WORDS: Record<Outcome, string> = {
 /** SVG attributes that draw a shape in the colour of its outcome. */
 export function outcomePaint(outcome: Outcome) {
   if (outcome === "other") return { fill: "none", stroke: "var(--other)", strokeWidth: 1.6 };
-  return { fill: `var(--${outcome})` };
+  return { fill: `var(--${outcome})`, fillRule: "evenodd" as const };
 }
 
 /** The shape alone; `word` is for screen readers, null if the text next to it says the same. */

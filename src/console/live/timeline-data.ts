@@ -1,13 +1,15 @@
 import type { HistoryEntry, Live, RequestLine } from "../../../types/control-api.ts";
 
+export type Attempt = Live["attempts"][number];
+
 /** Requests and history of a sandbox, as received by this page. Immutable: each batch creates a new value. */
 export interface TimelineData {
   /** Oldest first. */
   requests: readonly RequestLine[];
   /** Oldest first. */
   history: readonly HistoryEntry[];
-  /** Duration of delivery attempts in milliseconds, by the id of their history entry. */
-  waits: ReadonlyMap<string, number>;
+  /** Duration and fault of delivery attempts, by the id of their history entry. */
+  attempts: ReadonlyMap<string, Attempt>;
   dropped: number;
   /** Whether the first batch has arrived. */
   isLoaded: boolean;
@@ -16,7 +18,7 @@ export interface TimelineData {
 export const EMPTY_TIMELINE: TimelineData = {
   requests: [],
   history: [],
-  waits: new Map(),
+  attempts: new Map(),
   dropped: 0,
   isLoaded: false,
 };
@@ -36,7 +38,7 @@ export function appendBatch(timeline: TimelineData, batch: readonly Live[]): Tim
   return {
     requests: keepNewest(before.requests.concat(fresh.flatMap(({ requests }) => requests))),
     history: keepNewest(mergeEntries(before.history, history)),
-    waits: addWaits(before.waits, attempts),
+    attempts: addAttempts(before.attempts, attempts),
     dropped: fresh.at(-1)?.dropped ?? timeline.dropped,
     isLoaded: true,
   };
@@ -56,9 +58,9 @@ function mergeEntries(
   return still.concat(fresh.sort((a, b) => a.sequence - b.sequence));
 }
 
-function addWaits(known: TimelineData["waits"], attempts: Live["attempts"]): TimelineData["waits"] {
-  if (attempts.length === 0) return known;
-  const added = attempts.map(({ history, duration_ms }): [string, number] => [history, duration_ms]);
+function addAttempts(known: TimelineData["attempts"], fresh: readonly Attempt[]): TimelineData["attempts"] {
+  if (fresh.length === 0) return known;
+  const added = fresh.map((attempt): [string, Attempt] => [attempt.history, attempt]);
   return new Map(keepNewest([...known, ...added]));
 }
 

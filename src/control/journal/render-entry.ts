@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { fromUtf8 } from "../../engine/bytes.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { AppliedFault, JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import { SHOWN_MESSAGE, ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
 import { redactQuery, redactText } from "../../tools/redact.ts";
 
@@ -15,6 +15,19 @@ const JournaledDelivery = ClosedObject({
   url: Type.String({ description: "Where it was sent, secrets masked" }),
   error: Nullable(Type.String({ description: "Why there was no answer" })),
 });
+
+const AppliedFaultBody = Type.Unsafe<AppliedFault>(
+  ClosedObject(
+    {
+      by: Type.String({ description: "The rule, as in `decision`" }),
+      delay_ms: Type.Integer({ minimum: 0, description: "How long it delayed the answer" }),
+      replaced: Words(["nothing", "response", "connection"], {
+        description: "`nothing`: the answer is the operation's own, or the receiver's",
+      }),
+    },
+    { description: "The effect of a fault on it; absent without one" },
+  ),
+);
 
 /** A request that reached a sandbox, and why it was answered as it was (interfaces 4). */
 export const JournalEntryBody = ClosedObject(
@@ -40,6 +53,7 @@ export const JournalEntryBody = ClosedObject(
     principal: Nullable(Type.String({ description: "The id of the user who called" })),
     api_key: Nullable(Type.String({ description: "The id of the key" })),
     decision: Type.String({ description: "What decided the answer, as in `X-Sandbox-Decision`" }),
+    fault: Type.Optional(AppliedFaultBody),
     reasons: Type.Array(Type.String(), {
       description:
         "The triggered rule, or the nearest one; the last reason of a refusal says why it was refused",
@@ -88,6 +102,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     ...{ id, seq: entry.entry.seq, sequence, kind: entry.delivery === undefined ? "request" : "delivery" },
     ...{ at: new Date(entry.at).toISOString(), operation, method, path: redactText(entry.path) },
     ...{ status, code, duration_ms, principal, api_key, decision },
+    ...(entry.fault && { fault: entry.fault }),
     reasons: entry.reasons.map(redactText),
     request: {
       query: redactQuery(entry.query),

@@ -12,14 +12,15 @@ import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts
 import { JournalEntryBody } from "./render-entry.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
-const { status, code, duration_ms, principal, decision, history, undone } = JournalEntryBody.properties;
+const { status, code, duration_ms, principal, decision, fault, history, undone } =
+  JournalEntryBody.properties;
 
 /** A request without its messages, for lists: a tenth of the bytes. */
 export const RequestLine = ClosedObject(
   {
     ...{ id, seq, sequence, at, operation, method, path },
     query: Type.String({ description: "Secrets masked" }),
-    ...{ status, code, duration_ms, principal, decision, history },
+    ...{ status, code, duration_ms, principal, decision, fault, history },
     why: Nullable(Type.String({ description: "The first of its reasons" })),
     warnings: Type.Integer({ minimum: 0, description: "How many" }),
     undone,
@@ -53,6 +54,7 @@ export const RequestLine = ClosedObject(
 const AttemptLine = ClosedObject({
   history: Type.String({ description: "The id of its history entry" }),
   duration_ms,
+  fault,
 });
 
 /** One message to a page that follows a sandbox. */
@@ -145,8 +147,8 @@ function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped
     history: parts
       .filter((part): part is HistoryEntry => !isExchange(part))
       .map((entry) => renderHistoryEntry(entry)),
-    attempts: exchanges.flatMap(({ delivery, history: of, duration_ms }) =>
-      delivery === undefined || of === null ? [] : [{ history: of, duration_ms }],
+    attempts: exchanges.flatMap(({ delivery, history: of, duration_ms, fault }) =>
+      delivery === undefined || of === null ? [] : [{ history: of, duration_ms, ...(fault && { fault }) }],
     ),
   };
 }
@@ -166,6 +168,7 @@ function renderLine(entry: JournalEntry): Static<typeof RequestLine> {
     ...{ id, seq: entry.entry.seq, sequence, at: new Date(entry.at).toISOString(), operation, method },
     ...{ path: redactText(entry.path), query: redactQuery(entry.query) },
     ...{ status, code, duration_ms, principal, decision, history },
+    ...(entry.fault && { fault: entry.fault }),
     why: entry.reasons[0] === undefined ? null : redactText(entry.reasons[0]),
     warnings: entry.warnings.length,
     ...(entry.entry.isUndone && { undone: true }),

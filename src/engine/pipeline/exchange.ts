@@ -3,6 +3,7 @@ import type { AnyOperation, Call, Identity, RequestInfo } from "../contract/oper
 import type { Settings } from "../contract/settings.ts";
 import type { FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
+import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { drawRequestId, type RequestDraw, requestIdSeed } from "../state/random.ts";
@@ -73,6 +74,7 @@ export class Exchange implements RequestDraw, StepExchange {
   decision = "";
   /** The fault that only delayed the request; any other decision takes precedence. */
   delayed_by: string | undefined = undefined;
+  fault: AppliedFault | undefined = undefined;
   verdict: Verdict | undefined = undefined;
   code: string | null = null;
   reasons: readonly string[] = NONE;

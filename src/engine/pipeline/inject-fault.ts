@@ -2,6 +2,7 @@ import { CATALOGUE } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { sleep } from "../platform.ts";
 import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-injector.ts";
+import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { renderedAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
 import type { Exchange } from "./exchange.ts";
@@ -53,6 +54,8 @@ function obey(exchange: Exchange, verdict: Verdict): undefined | Promise<void> {
 async function inject(exchange: Exchange, { delay_ms, decision, effect }: Injection): Promise<void> {
   const isDry = exchange.dryRun !== undefined;
   if (delay_ms > 0 && !isDry) await delay(exchange, delay_ms);
+  if (effect?.kind !== "refused")
+    exchange.fault = toAppliedFault(exchange.fault, { delay_ms, decision, effect });
   if (effect === undefined) {
     exchange.delayed_by = decision;
     return;
@@ -60,6 +63,18 @@ async function inject(exchange: Exchange, { delay_ms, decision, effect }: Inject
   countServed(exchange, effect);
   if (!isDry && effect.kind === "wire" && effect.wire.holds) holdUntilClosed(exchange);
   throw toEarlyResponse(exchange, decision, effect);
+}
+
+/** The sum of the delays of both phases; the later rule is named. */
+function toAppliedFault(
+  earlier: AppliedFault | undefined,
+  { delay_ms, decision, effect }: Injection,
+): AppliedFault {
+  return {
+    by: decision.slice("fault:".length),
+    delay_ms: (earlier?.delay_ms ?? 0) + delay_ms,
+    replaced: effect === undefined ? "nothing" : effect.kind === "wire" ? "connection" : "response",
+  };
 }
 
 /** A rule that serves a path of its own counts the caller's requests, as an operation does. @throws ApiError */

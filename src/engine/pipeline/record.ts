@@ -25,6 +25,7 @@ export function record(
     principal: exchange.identity?.principal.user_id ?? null,
     api_key: exchange.identity?.principal.key_id ?? null,
     decision: exchange.decision,
+    fault: exchange.fault,
     reasons: exchange.reasons,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,

@@ -25,6 +25,8 @@ export interface AnsweredRequest {
   readonly principal: string | null;
   readonly api_key: string | null;
   readonly decision: string;
+  /** Undefined if no fault affected it. */
+  readonly fault?: AppliedFault | undefined;
   /** Why: the rule that triggered, its draw, the nearest rule that did not match. */
   readonly reasons: readonly string[];
   readonly warnings: readonly string[];
@@ -40,6 +42,16 @@ export interface AnsweredRequest {
   readonly streamed: StreamedBody | undefined;
   /** Absent for a received request. */
   readonly delivery?: JournaledAttempt | undefined;
+}
+
+/** The effect of a fault on a request, or on an attempt to deliver. */
+export interface AppliedFault {
+  /** `<scenario | header | inline>/<rule id or code>`. */
+  readonly by: string;
+  /** Wall milliseconds by which it delayed the answer. */
+  readonly delay_ms: number;
+  /** `nothing`: the answer is the operation's own, or the receiver's. */
+  readonly replaced: "nothing" | "response" | "connection";
 }
 
 export type StreamedBody = { bytes: number; sha256: string } | "under way" | "cut";

@@ -3,6 +3,7 @@ import type { OutboundClient } from "../contract/services.ts";
 import { platform } from "../platform.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
 import type { Change } from "../sandbox/history-entry.ts";
+import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { classify } from "./schedule.ts";
 import { deliveryHeaders, sign } from "./sign.ts";
@@ -22,6 +23,7 @@ export interface AttemptExchange {
   request_headers: Readonly<Record<string, string>>;
   response_headers: Readonly<Record<string, string | string[]>>;
   response_body: Uint8Array;
+  fault?: AppliedFault | undefined;
 }
 
 /** A completed attempt, for the journal (interfaces 14). */
@@ -63,6 +65,7 @@ export async function makeAttempt(
   const injected = fault({ event: plan.event, webhook_id, delivery_id });
   const simulated = injected && (await simulateReceiver(injected, timeoutMs, signal));
   const decision = injected === undefined ? {} : { fault: injected.decision };
+  const applied = injected && { fault: toAppliedFault(injected, simulated) };
   const body = toUtf8(plan.body);
   const request_headers = deliveryHeaders({
     event: plan.event,
@@ -71,7 +74,10 @@ export async function makeAttempt(
     serviceName: service_name,
   });
   if (simulated !== undefined)
-    return { answer: { ...simulated, ...decision }, exchange: { request_headers, ...NOTHING_ANSWERED } };
+    return {
+      answer: { ...simulated, ...decision },
+      exchange: { request_headers, ...NOTHING_ANSWERED, ...applied },
+    };
   const delay = injected?.holds_ms ?? 0;
   const answer = await outbound.send({
     url: plan.url,
@@ -89,7 +95,12 @@ export async function makeAttempt(
       ...failure,
       ...decision,
     },
-    exchange: { request_headers, response_headers: answer.headers, response_body: answer.body },
+    exchange: {
+      request_headers,
+      response_headers: answer.headers,
+      response_body: answer.body,
+      ...applied,
+    },
   };
 }
 
@@ -133,6 +144,17 @@ export async function simulateReceiver(
     return { response_code: 0, duration_ms, error };
   }
   return answer && { ...answer, duration_ms };
+}
+
+function toAppliedFault(
+  { decision, holds_ms }: DeliveryFault,
+  simulated: { response_code: number; duration_ms: number } | undefined,
+): AppliedFault {
+  return {
+    by: decision.slice("fault:".length),
+    delay_ms: simulated?.duration_ms ?? Math.round(holds_ms),
+    replaced: simulated === undefined ? "nothing" : simulated.response_code === 0 ? "connection" : "response",
+  };
 }
 
 /** Resolves early, without an error, when the signal aborts. */

@@ -36,6 +36,7 @@ export function journaledAttempt(
     principal: null,
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
+    fault: exchange.fault,
     reasons: isDelivered ? [] : [failureReason(made), nextStep],
     warnings: [],
     request_headers: Object.entries(exchange.request_headers).flat(),

@@ -82,7 +82,52 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await see(page.getByRole("dialog")).toHaveCount(0);
     expect((await control("GET", "/state/threads/thread_ada")).status).toBe(200);
     await see(rowOf(page, /DELETE.*undone/)).toBeVisible();
-    await see(rowOf(page, /Rewound to before/)).toBeVisible();
+    const rewind = rowOf(page, /rewind.*Rewound to before “DELETE \/v1\/threads\/thread_ada”/);
+    await rewind.click();
+    await detail(page).getByRole("button", { name: "Undo rewind" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
+    await see(rowOf(page, /200 DELETE.*undone/)).toHaveCount(0);
+    await see(rowOf(page, /DELETE \/v1\/threads/).first()).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+
+  it("tells delayed, rejected, failed and injected responses apart [interfaces 6]", async () => {
+    await control("POST", "/faults", { match: { principal: "usr_dan" }, effect: { delay: "20ms" } });
+    const failing = { match: { operation: "usage.*" }, effect: { status: 503 } };
+    await control("POST", "/faults", failing);
+    await api.call("dan", "GET", "/v1/models");
+    await api.call("dan", "DELETE", "/v1/threads/thread_none");
+    await api.call("ada", "GET", "/v1/analytics/usage/limits/org_acme");
+    await api.call("ada", "GET", "/v1/models");
+    const { page, complaints } = await open();
+    const marked = (name: RegExp, mark: string) =>
+      rowOf(page, name).getByRole("img", { name: mark, exact: true });
+    await see(marked(/models.*delayed 20 ms/, "delayed")).toBeVisible();
+    await see(marked(/404.*thread_none.*delayed 20 ms/, "rejected")).toBeVisible();
+    await see(marked(/503.*usage/, "injected")).toBeVisible();
+    await see(marked(/200 GET \/v1\/models.*usr_ada/, "OK")).toBeVisible();
+    await rowOf(page, /models.*delayed/).click();
+    await see(detail(page)).toContainText(
+      "models.list succeeded for usr_dan. A fault delayed the answer by 20 ms and changed nothing else",
+    );
+    for (const [chip, count] of [
+      ["Delayed", 2],
+      ["Rejected", 1],
+      ["Injected", 1],
+      ["OK", 2],
+    ] as const) {
+      await page.getByRole("button", { name: chip, exact: true }).click();
+      await see(page.getByRole("row")).toHaveCount(count);
+      await page.getByRole("button", { name: chip, exact: true }).click();
+    }
+    // The dialog describes what the selected effect does.
+    await detail(page).getByRole("button", { name: "Fail the next call" }).click();
+    const dialog = page.getByRole("dialog");
+    await see(dialog).toContainText("The operation does not run, and nothing changes");
+    await choose(page, "Failure", "Delayed by 5 s");
+    await see(dialog).toContainText("A delay is not a failure: the operation runs as usual");
     expect(complaints).toEqual([]);
   });
 

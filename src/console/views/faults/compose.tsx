@@ -8,6 +8,7 @@ import {
   BLANK,
   DELAYS,
   describeRule,
+  explainEffect,
   LEASES,
   PHASES,
   patternChoices,
@@ -61,7 +62,9 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
         {doesNothing ? (
           <Notice outcome="refused">This rule has no effect. Select a response or a delay.</Notice>
         ) : (
-          <p className="wire compose-words">{describeRule(rule)}.</p>
+          <p className="wire compose-words">
+            {describeRule(rule)}. {explainEffect(rule)}
+          </p>
         )}
         {arm.data && !arm.isPending && <Notice outcome="ok">Rule {arm.data.id} armed.</Notice>}
       </Form>

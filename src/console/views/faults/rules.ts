@@ -38,8 +38,8 @@ export const DELAYS: readonly Choice[] = [
 ];
 
 export const PHASES: readonly Choice[] = [
-  { id: "before", title: "Before it runs", detail: "nothing is changed" },
-  { id: "after", title: "After it runs", detail: "the change is made, the response is lost" },
+  { id: "before", title: "Before it runs" },
+  { id: "after", title: "After it runs", detail: "the change is made" },
 ];
 
 export const LEASES: readonly Choice[] = [
@@ -149,6 +149,41 @@ export function describeRule(rule: Rule): string {
   const effects = describeEffects(rule);
   const phase = rule.phase === "after" ? ["after it runs"] : [];
   return `${describeSchedule(rule)} ${describeTarget(rule)}: ${[...effects, ...phase].join(", ")}`;
+}
+
+/** Explains how an effect changes the response and the data. */
+export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule): string {
+  const { error, status, body, wire, delay } = effect;
+  const wait = delay === undefined ? "" : ` after the delay`;
+  if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
+  const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
+  if (!isReplaced)
+    return delay === undefined
+      ? "It has no effect."
+      : "A delay is not a failure: the operation runs as usual, and its own response arrives later.";
+  const data =
+    phase === "after"
+      ? "The operation runs and its change stays"
+      : "The operation does not run, and nothing changes";
+  return `${data}; ${wire === undefined ? "the client gets the failure in place of the response" : CONSEQUENCES[wire][phase ?? "before"]}${wait}.`;
+}
+
+/** Connection faults as the client sees them; before the operation, those with a body carry an error. */
+const CONSEQUENCES: Readonly<Record<keyof typeof WIRE_WORDS, Readonly<Record<"before" | "after", string>>>> =
+  {
+    reset: both("the client’s connection is reset"),
+    hang: both("the client waits until it gives up"),
+    empty: both("the connection closes without a response"),
+    garbage: both("the client gets bytes that are not HTTP"),
+    truncate: { before: "an error response is cut off", after: "its response is cut off" },
+    drip: {
+      before: "an error response arrives in small pieces",
+      after: "its response arrives in small pieces",
+    },
+  };
+
+function both(words: string) {
+  return { before: words, after: words };
 }
 
 const ordinal = new Intl.PluralRules("en", { type: "ordinal" });

@@ -4,12 +4,11 @@ import { parseJson } from "../../api/form-fields.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Message, type MessageProps } from "../../components/exchange.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
+import { Badge, Mark, type Outcome, statusOutcome } from "../../components/mark.tsx";
 import { EmptyState, Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { absolute, timeOfDay } from "../../components/time.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
-import { decisionOutcome } from "./nodes.ts";
 
 const ROW_HEIGHT = 34;
 const getKey = ({ id }: StepRow) => id;
@@ -76,7 +75,7 @@ export function BundleTimeline({ file, bundle, onClose }: OpenedBundle & { onClo
   );
 }
 
-function Step({ row: { title, status, outcome, operation, at } }: { row: StepRow }) {
+function Step({ row: { title, status, outcome, operation, decision, at } }: { row: StepRow }) {
   return (
     <>
       <div role="gridcell" className="cell entry-what">
@@ -87,7 +86,7 @@ function Step({ row: { title, status, outcome, operation, at } }: { row: StepRow
         <span className="clip mono">{title}</span>
       </div>
       <div role="gridcell" className="cell from-medium quiet">
-        {operation}
+        {operation ?? (decision !== "ok" && decision)}
       </div>
       <div role="gridcell" className="cell number quiet entry-at">
         {timeOfDay(at)}
@@ -109,6 +108,7 @@ interface StepRow {
   outcome: Outcome;
   /** The operation of a control call. */
   operation?: string | null;
+  decision?: string | undefined;
   messages: MessageProps[];
 }
 
@@ -124,7 +124,8 @@ function toRow(step: BundleStep, place: number): StepRow {
   const { request, answer } = step;
   const { status, digest } = answer;
   const title = `${request.method} ${request.target}`;
-  const decision = answer.headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1] ?? "";
+  // The decision does not say whether a fault replaced the answer or only delayed it.
+  const decision = answer.headers.find(([name]) => /^x-sandbox-decision$/i.test(name!))?.[1];
   const messages = [
     { title: "Request", line: title, headers: nameHeaders(request.headers), body: formatBody(request.body) },
     {
@@ -136,7 +137,7 @@ function toRow(step: BundleStep, place: number): StepRow {
         : formatBody(answer.body),
     },
   ];
-  return { id, at: request.at, title, status, outcome: decisionOutcome(status, decision), messages };
+  return { id, at: request.at, title, status, outcome: statusOutcome(status), decision, messages };
 }
 
 function nameHeaders(headers: readonly (readonly string[])[]) {

@@ -10,10 +10,12 @@ import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
-import { nodeTitle } from "./words.ts";
+import { isRewind, nodeTitle } from "./words.ts";
+
+const REWIND = "Rewind to before this";
 
 export function EntryActions({ node, journal }: { node: Node; journal: JournalEntry | undefined }) {
-  const { entry } = node;
+  const { entry, outcome } = node;
   const title = nodeTitle(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
@@ -41,7 +43,10 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
       )}
       {entry && (
         <>
-          <DialogButton label="Rewind to before this" offered={entry.kept}>
+          <DialogButton
+            label={outcome === "rewind" ? (isRewind(entry) ? "Undo rewind" : "Undo restore") : REWIND}
+            offered={entry.kept}
+          >
             {(close) => <RewindDialog entry={entry} title={title} onClose={close} />}
           </DialogButton>
           <DialogButton label="Fork from here" offered={entry.kept}>

@@ -9,7 +9,7 @@ import { PathText } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import type { Node } from "./nodes.ts";
-import { explainDecision, formatWait, nodeKind, nodeTitle } from "./words.ts";
+import { describeDelay, explainDecision, formatWait, nodeKind, nodeTitle } from "./words.ts";
 
 interface EntryDetailProps {
   /** The entry as named in the address. */
@@ -17,11 +17,10 @@ interface EntryDetailProps {
   /** Undefined if the timeline does not contain it. */
   node: Node | undefined;
   nodes: readonly Node[];
-  wait: number | undefined;
   onClose: () => void;
 }
 
-export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetailProps) {
+export function EntryDetail({ address, node, nodes, onClose }: EntryDetailProps) {
   const isRequest = node !== undefined && (node.request ?? node.entry?.request ?? null) !== null;
   const journal = useSandboxQuery(["journal", node?.seq], (calls) => calls.entry(node!.seq), {
     enabled: isRequest,
@@ -34,7 +33,7 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
       </DetailPane>
     );
   }
-  const { request, entry, outcome } = node;
+  const { request, entry, outcome, wait } = node;
   return (
     <DetailPane
       title={
@@ -52,7 +51,9 @@ export function EntryDetail({ address, node, nodes, wait, onClose }: EntryDetail
             : nodeKind(node)}
         </Badge>
         <RelativeTime at={(request ?? entry)!.at} />
-        {wait !== undefined && <span>{formatWait(wait)}</span>}
+        {wait !== undefined && (
+          <span>{[formatWait(wait), describeDelay(node)].filter(Boolean).join(", ")}</span>
+        )}
         {request && <span>as {request.principal ?? "anonymous"}</span>}
         {request?.operation && <code>{request.operation}</code>}
         {entry?.undone && <Badge outcome="waiting">undone</Badge>}

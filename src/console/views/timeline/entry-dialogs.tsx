@@ -8,7 +8,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { type Choice, ChoiceField, Form } from "../../components/form.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
-import { documentedErrors, parsePair } from "../faults/rules.ts";
+import { describeRule, documentedErrors, explainEffect, parsePair } from "../faults/rules.ts";
 import { CopyDialog } from "../sandboxes/sandbox-forms.tsx";
 
 /** Failures that every operation can have. */
@@ -23,22 +23,15 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   const { data: coverage } = useCoverage({ live: false });
   const choices = [...documentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
   const [chosen, setChosen] = useState("status 503");
-  const arm = useSandboxChange((calls) => calls.addRule(toRule(entry, chosen)));
-  const target = entry.operation ?? `${entry.method} ${entry.path}`;
+  const rule = toRule(entry, chosen);
+  const arm = useSandboxChange((calls) => calls.addRule(rule));
   return (
     <Dialog title="Fail the next call" onClose={onClose}>
       <Form submit="Arm" change={arm} onSuccess={onClose} onCancel={onClose}>
-        <p>
-          The next call of <code>{target}</code>
-          {entry.principal && (
-            <>
-              {" "}
-              by <code>{entry.principal}</code>
-            </>
-          )}{" "}
-          fails once, and changes nothing.
-        </p>
         <ChoiceField label="Failure" name="effect" value={chosen} onChange={setChosen} choices={choices} />
+        <p role="status">
+          {describeRule(rule)}. {explainEffect(rule)}
+        </p>
       </Form>
     </Dialog>
   );
@@ -83,7 +76,8 @@ export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
       >
         <p>
           Restores data, credentials, clock, timers and pending deliveries to the state before “{title}”. This
-          entry and all later ones are marked as undone. They stay in the list, and you can rewind to them.
+          entry and all later ones are marked as undone. They stay in the list. The rewind is an entry too,
+          which you can undo.
         </p>
         <p className="quiet">Settings, scenarios, rules and the journal do not change.</p>
       </Form>

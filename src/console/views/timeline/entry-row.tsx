@@ -2,13 +2,13 @@ import { type CSSProperties, memo } from "react";
 import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
-import { changeSummary, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
+import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
 
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait: number | undefined }) {
-  const { request, entry, outcome, level } = row;
+export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
+  const { request, entry, outcome, level, wait } = row;
   const changes = changeSummary(row);
   const at = timeOfDay((request ?? entry)!.at);
   return (
@@ -28,8 +28,7 @@ export const EntryRow = memo(function EntryRow({ row, wait }: { row: Node; wait:
         <span className={request ? "clip mono" : "clip"}>{shortTitle(nodeTitle(row))}</span>
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
-        {request?.code && <span className="entry-code">{request.code}</span>}
-        {entry?.undone ? "undone" : ""} {changes}
+        {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
       </div>
       <div role="gridcell" className="cell from-wide quiet">
         {request ? (request.principal ?? "anonymous") : ""}

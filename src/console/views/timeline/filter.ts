@@ -5,6 +5,7 @@ import { nodeKind, nodeTitle } from "./words.ts";
 
 export const OUTCOMES: readonly [outcome: Outcome, word: string][] = [
   ["ok", "OK"],
+  ["delayed", "Delayed"],
   ["refused", "Rejected"],
   ["failed", "Error"],
   ["fault", "Injected"],
@@ -44,9 +45,17 @@ export function makeFilter({
   return (node) =>
     node.seq >= from &&
     node.seq <= to &&
-    (outcomes.size === 0 || outcomes.has(node.outcome)) &&
+    (outcomes.size === 0 || [...outcomes].some((outcome) => matchesOutcome(node, outcome))) &&
     (words.length === 0 || words.every((word) => isFoundBy(node, word)));
 }
+
+/** A delayed request also has the outcome of its answer. */
+export function matchesOutcome({ outcome, fault }: Node, wanted: string): boolean {
+  if (wanted === "delayed") return fault !== undefined && fault.delay_ms > 0;
+  return outcome === wanted || ALSO[outcome] === wanted;
+}
+
+const ALSO: Partial<Record<Outcome, string>> = { delayed: "ok", rewind: "other" };
 
 function isFoundBy(node: Node, word: string): boolean {
   const { request, entry } = node;

@@ -20,7 +20,8 @@ import "./timeline.css";
 const ROW_HEIGHT = 34;
 const getKey = ({ seq }: Node) => String(seq);
 const getLevel = ({ level }: Node) => level;
-const getClassName = ({ entry }: Node) => (entry?.undone ? "entry-row undone" : "entry-row");
+const getClassName = ({ entry, outcome }: Node) =>
+  `entry-row ${outcome === "rewind" ? "rewind" : ""} ${entry?.undone ? "undone" : ""}`;
 
 export default function Timeline() {
   return <BundleDropZone>{(open) => <Live openBundle={open} />}</BundleDropZone>;
@@ -47,11 +48,6 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     [set],
   );
 
-  const { waits } = timeline;
-  const getWait = useCallback(
-    ({ request, entry }: Node) => request?.duration_ms ?? (entry ? waits.get(entry.id) : undefined),
-    [waits],
-  );
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const chosen = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
@@ -63,13 +59,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           <Exports />
           <OpenBundleButton open={openBundle} />
         </div>
-        <Strip
-          nodes={nodes}
-          keep={keep}
-          onBrush={brush}
-          isBrushed={filter.from !== undefined}
-          getWait={getWait}
-        />
+        <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
         <div className="chips filters">
           <FilterField
             label="Filter the timeline"
@@ -109,7 +99,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           onSelect={open}
           rowHeight={ROW_HEIGHT}
           columns={5}
-          draw={(row) => <EntryRow row={row} wait={getWait(row)} />}
+          draw={(row) => <EntryRow row={row} />}
           empty={
             nodes.length > 0 ? (
               <EmptyState title="No matching entries">
@@ -130,7 +120,6 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           address={selected}
           node={chosen}
           nodes={nodes}
-          wait={chosen && getWait(chosen)}
           onClose={close}
         />
       )}

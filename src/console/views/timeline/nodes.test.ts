@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
+import type { TimelineData } from "../../live/timeline-data.ts";
 import { buildNodes, causalRows, EMPTY_CACHE, findNode, type Node, toOutcome, updateNodes } from "./nodes.ts";
 
 const AT = "2026-03-15T12:00:00.000Z";
@@ -45,12 +46,13 @@ const entry = (sequence: number, more: Partial<HistoryEntry> = {}): HistoryEntry
 
 const seqs = (nodes: readonly Node[]) => nodes.map(({ seq }) => seq);
 const all = () => true;
+const attempts: TimelineData["attempts"] = new Map();
 
 describe("buildNodes", () => {
   it("orders requests and history entries by seq, a request with its change as one node [interfaces 10]", () => {
     const requests = [line(1), line(3, { history: "h_3" }), line(5)];
     const history = [entry(2), entry(3, { kind: "request", request: "req_3" }), entry(4)];
-    const nodes = buildNodes({ requests, history });
+    const nodes = buildNodes({ requests, history, attempts });
     expect(seqs(nodes)).toEqual([1, 2, 3, 4, 5]);
     expect(nodes[2]).toMatchObject({ request: requests[1], entry: history[1] });
     expect(nodes.map(({ order }) => order)).toEqual([0, 1, 2, 3, 4]);
@@ -62,13 +64,13 @@ describe("buildNodes", () => {
       entry(5, { kind: "request", request: "req_5" }),
       entry(6, { kind: "delivery", cause: "h_5" }),
     ];
-    expect(seqs(buildNodes({ requests, history }))).toEqual([5, 6, 7]);
+    expect(seqs(buildNodes({ requests, history, attempts }))).toEqual([5, 6, 7]);
   });
 
   it("keeps requests apart whose ids repeat after a rewind [interfaces 10]", () => {
     const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
     const history = [entry(2, { request: "req_2", undone: true }), entry(3, { kind: "restore" })];
-    expect(seqs(buildNodes({ requests, history }))).toEqual([1, 2, 3, 4]);
+    expect(seqs(buildNodes({ requests, history, attempts }))).toEqual([1, 2, 3, 4]);
   });
 });
 
@@ -85,26 +87,26 @@ describe("updateNodes", () => {
         if (seq % 5 === 0) history.push(entry(seq, { kind: "request", request: `req_${seq}`, cause }));
       }
       // The last entries arrive with the next batch.
-      const lists = { requests: [...requests], history: history.slice(0, -2) };
+      const lists = { requests: [...requests], history: history.slice(0, -2), attempts };
       const before = cache;
       cache = updateNodes(before, lists);
       expect(cache.nodes).toEqual(buildNodes(lists));
       if (batch > 0) expect(cache.nodes[0]).toBe(before.nodes[0]);
     }
     // Without the oldest request, everything is rebuilt.
-    const evicted = { requests: requests.slice(1), history };
+    const evicted = { requests: requests.slice(1), history, attempts };
     expect(updateNodes(cache, evicted).nodes).toEqual(buildNodes(evicted));
     // An entry that is sent again, for example as undone, replaces the old one.
     const resent = history.map((one) => (one.id === "h_5" ? { ...one, undone: true } : one));
-    const after = updateNodes(cache, { requests, history: resent });
-    expect(after.nodes).toEqual(buildNodes({ requests, history: resent }));
+    const after = updateNodes(cache, { requests, history: resent, attempts });
+    expect(after.nodes).toEqual(buildNodes({ requests, history: resent, attempts }));
     expect(after.nodes[4]!.entry!.undone).toBe(true);
   });
 });
 
 describe("findNode", () => {
   const requests = [line(1), line(2, { history: "h_2" }), line(4, { id: "req_1" })];
-  const nodes = buildNodes({ requests, history: [entry(2, { request: "req_2" }), entry(3)] });
+  const nodes = buildNodes({ requests, history: [entry(2, { request: "req_2" }), entry(3)], attempts });
 
   it.each([
     ["1", 1],
@@ -127,7 +129,7 @@ describe("causalRows", () => {
     entry(6, { cause: "h_1" }),
     entry(7, { cause: "h_lost", advanced_by: "h_4" }),
   ];
-  const nodes = buildNodes({ requests, history });
+  const nodes = buildNodes({ requests, history, attempts });
 
   it("lists effects below their cause in order, newest root cause first [interfaces 10]", () => {
     const rows = causalRows(nodes, all).map(({ seq, level }) => `${level} ${seq}`);
@@ -146,17 +148,45 @@ describe("toOutcome", () => {
     [{ status: 404 }, "refused"],
     [{ status: 503 }, "failed"],
     [{ status: 0 }, "failed"],
-    [{ status: 503, decision: "fault:inline/one" }, "fault"],
-    [{ status: 200, decision: "fault:slow/one" }, "fault"],
-  ])("maps %o to %s", (given, outcome) => {
-    expect(toOutcome(line(1, given), undefined)).toBe(outcome);
+    [{ status: 503, fault: { by: "inline/one", delay_ms: 0, replaced: "response" } }, "fault"],
+    [{ status: 0, fault: { by: "inline/one", delay_ms: 0, replaced: "connection" } }, "fault"],
+    // The decision names the rule although the answer is the operation's own.
+    [
+      {
+        status: 200,
+        decision: "fault:slow/one",
+        fault: { by: "slow/one", delay_ms: 9, replaced: "nothing" },
+      },
+      "delayed",
+    ],
+    [{ status: 404, fault: { by: "slow/one", delay_ms: 9, replaced: "nothing" } }, "refused"],
+  ] as [Partial<RequestLine>, string][])("maps %o to %s", (given, outcome) => {
+    const request = line(1, given);
+    expect(toOutcome({ request, entry: undefined, fault: request.fault })).toBe(outcome);
   });
 
-  it.each([
-    [true, "ok"],
-    [false, "failed"],
-    [null, "other"],
-  ])("maps an entry with delivered: %s to %s", (delivered, outcome) => {
-    expect(toOutcome(undefined, entry(1, { delivered, title: "It was answered 200." }))).toBe(outcome);
+  it.each<[Partial<HistoryEntry>, string]>([
+    [{ delivered: true }, "ok"],
+    [{ delivered: false }, "failed"],
+    [{ delivered: null }, "other"],
+    [{ kind: "restore" }, "rewind"],
+  ])("maps an entry with %o to %s", (given, outcome) => {
+    expect(toOutcome({ request: undefined, entry: entry(1, given), fault: undefined })).toBe(outcome);
+  });
+
+  it("learns the fault of an attempt that arrives in the message after its entry", () => {
+    const lists = {
+      requests: [line(1)],
+      history: [entry(2, { kind: "delivery", delivered: false })],
+      attempts,
+    };
+    const early = updateNodes(EMPTY_CACHE, lists);
+    expect(early.nodes[1]!.outcome).toBe("failed");
+    const fault = { by: "inline/one", delay_ms: 0, replaced: "response" as const };
+    const late = new Map([["h_2", { history: "h_2", duration_ms: 5, fault }]]);
+    expect(updateNodes(early, { ...lists, attempts: late }).nodes[1]).toMatchObject({
+      outcome: "fault",
+      wait: 5,
+    });
   });
 });

@@ -1,6 +1,6 @@
 import type { HistoryEntry, RequestLine } from "../../../../types/control-api.ts";
 import { type Outcome, statusOutcome } from "../../components/mark.tsx";
-import type { TimelineData } from "../../live/timeline-data.ts";
+import type { Attempt, TimelineData } from "../../live/timeline-data.ts";
 
 /** A timeline entry: a request, a change, or a request with its change. */
 export interface Node {
@@ -12,6 +12,11 @@ export interface Node {
   at: number;
   request: RequestLine | undefined;
   entry: HistoryEntry | undefined;
+  /** The fault that affected the request or the delivery attempt. */
+  fault: RequestLine["fault"];
+  wait: number | undefined;
+  /** The entry that a rewind went back to; undefined also after it has expired. */
+  target: Node | undefined;
   outcome: Outcome;
   /** `order` of the cause; -1 if there is none, or it has expired. */
   cause: number;
@@ -19,7 +24,7 @@ export interface Node {
   level: number;
 }
 
-type Lists = Pick<TimelineData, "requests" | "history">;
+type Lists = Pick<TimelineData, "requests" | "history" | "attempts">;
 
 /** The nodes of the previous update, most of which can be reused. */
 export interface TimelineCache extends Lists {
@@ -28,7 +33,13 @@ export interface TimelineCache extends Lists {
   places: Map<string, number>;
 }
 
-export const EMPTY_CACHE: TimelineCache = { requests: [], history: [], nodes: [], places: new Map() };
+export const EMPTY_CACHE: TimelineCache = {
+  requests: [],
+  history: [],
+  attempts: new Map(),
+  nodes: [],
+  places: new Map(),
+};
 
 /** Merges requests and history into one list, oldest first. */
 export function buildNodes(lists: Lists): readonly Node[] {
@@ -36,8 +47,9 @@ export function buildNodes(lists: Lists): readonly Node[] {
 }
 
 /** Like `buildNodes`, but rebuilds only the nodes from the first change on: a page may have 100,000. */
-export function updateNodes(cache: TimelineCache, { requests, history }: Lists): TimelineCache {
-  const first = firstChange(cache, { requests, history });
+export function updateNodes(cache: TimelineCache, lists: Lists): TimelineCache {
+  const { requests, history, attempts } = lists;
+  const first = firstChange(cache, lists);
   const kept = cache.nodes.findLastIndex(({ seq }) => seq < first) + 1;
   const nodes = cache.nodes.slice(0, kept);
   const places = kept === 0 ? new Map<string, number>() : cache.places;
@@ -56,22 +68,30 @@ export function updateNodes(cache: TimelineCache, { requests, history }: Lists):
     const entry = history[h]?.seq === seq ? history[h++] : undefined;
     const cause = entry === undefined ? -1 : findCause(entry, places);
     if (entry !== undefined) places.set(entry.id, nodes.length);
-    nodes.push(makeNode({ seq, request, entry, cause }, nodes));
+    const attempt = entry && attempts.get(entry.id);
+    const target = nodes[places.get((entry?.kind === "restore" && entry.subject) || "") ?? -1];
+    nodes.push(makeNode({ seq, request, entry, cause, target }, attempt, nodes));
   }
-  return { requests, history, nodes, places };
+  return { ...lists, nodes, places };
 }
 
 /** The smallest `seq` that is new or changed; 0 if old entries were evicted. */
-function firstChange(cache: TimelineCache, { requests, history }: Lists): number {
+function firstChange(cache: TimelineCache, { requests, history, attempts }: Lists): number {
   const known = cache.requests.length;
   const last = known - 1;
   if (known === 0 || requests[0] !== cache.requests[0] || requests[last] !== cache.requests[last]) return 0;
   const changed = cache.history.findIndex((entry, at) => entry !== history[at]);
   if (changed === 0) return 0;
   const entry = history[changed < 0 ? cache.history.length : changed];
-  return requests
-    .slice(known)
-    .reduce((least, { seq }) => Math.min(least, seq), entry?.seq ?? Number.POSITIVE_INFINITY);
+  // An attempt may arrive in the message after its entry.
+  const late =
+    attempts === cache.attempts
+      ? []
+      : cache.nodes.filter(({ entry }) => entry && attempts.get(entry.id) !== cache.attempts.get(entry.id));
+  return [...requests.slice(known), ...late].reduce(
+    (least, { seq }) => Math.min(least, seq),
+    entry?.seq ?? Number.POSITIVE_INFINITY,
+  );
 }
 
 /** A cause is always earlier, so there are no cycles. */
@@ -79,13 +99,20 @@ function findCause({ cause, advanced_by }: HistoryEntry, places: ReadonlyMap<str
   return places.get(cause ?? "") ?? places.get(advanced_by ?? "") ?? -1;
 }
 
-function makeNode(parts: Pick<Node, "seq" | "request" | "entry" | "cause">, nodes: readonly Node[]): Node {
+function makeNode(
+  parts: Pick<Node, "seq" | "request" | "entry" | "cause" | "target">,
+  attempt: Attempt | undefined,
+  nodes: readonly Node[],
+): Node {
   const { request, entry, cause } = parts;
+  const { fault, duration_ms: wait } = request ?? attempt ?? {};
   return {
     ...parts,
+    fault,
+    wait,
     order: nodes.length,
     at: Date.parse((request ?? entry)!.at),
-    outcome: toOutcome(request, entry),
+    outcome: toOutcome({ request, entry, fault }),
     level: cause < 0 ? 0 : nodes[cause]!.level + 1,
   };
 }
@@ -101,19 +128,17 @@ export function findNode(nodes: readonly Node[], address: string): Node | undefi
   );
 }
 
-export function toOutcome(request: RequestLine | undefined, entry: HistoryEntry | undefined): Outcome {
-  if (request === undefined) return deliveryOutcome(entry?.delivered);
-  return decisionOutcome(request.status, request.decision);
-}
-
-/** `decision` of the response, as in `X-Sandbox-Decision`. */
-export function decisionOutcome(status: number, decision: string | null): Outcome {
-  return decision?.startsWith("fault:") ? "fault" : statusOutcome(status);
+/** A fault that only delayed leaves the outcome that the operation or the receiver gave. */
+export function toOutcome({ request, entry, fault }: Pick<Node, "request" | "entry" | "fault">): Outcome {
+  if (fault && fault.replaced !== "nothing") return "fault";
+  const own = request ? statusOutcome(request.status) : changeOutcome(entry!);
+  return own === "ok" && fault ? "delayed" : own;
 }
 
 /** `delivered` is null for entries that are not delivery attempts. */
-function deliveryOutcome(delivered: boolean | null | undefined): Outcome {
-  if (typeof delivered !== "boolean") return "other";
+function changeOutcome({ kind, delivered }: HistoryEntry): Outcome {
+  if (kind === "restore") return "rewind";
+  if (delivered === null) return "other";
   return delivered ? "ok" : "failed";
 }
 

@@ -2,7 +2,6 @@ import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "react-aria-components";
 import { outcomePaint, SHAPES } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
-import { OUTCOMES } from "./filter.ts";
 import type { Node } from "./nodes.ts";
 import { stripAxis } from "./strip-axis.ts";
 
@@ -25,14 +24,13 @@ interface StripProps {
   keep: (node: Node) => boolean;
   onBrush: (from: string | undefined, to: string | undefined) => void;
   isBrushed: boolean;
-  getWait: (node: Node) => number | undefined;
 }
 
 /**
  * The newest entries on a time axis of the sandbox clock; slower responses are higher. Dragging zooms the list to a
  * range.
  */
-export function Strip({ nodes, keep, onBrush, isBrushed, getWait }: StripProps) {
+export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
   const last = useMemo(() => nodes.slice(-MAX_MARKS), [nodes]);
   const { places, cuts, ticks } = useMemo(() => stripAxis(last.map(({ at }) => at)), [last]);
   const { plot, width } = useWidth();
@@ -44,8 +42,8 @@ export function Strip({ nodes, keep, onBrush, isBrushed, getWait }: StripProps) 
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the places depend on the nodes and the width
   const marks = useMemo(
-    () => drawMarks(last, keep, (node, at) => [toX(places[at]!), toY(getWait(node) ?? 0)]),
-    [last, keep, getWait, width],
+    () => drawMarks(last, keep, (node, at) => [toX(places[at]!), toY(node.wait ?? 0)]),
+    [last, keep, width],
   );
   const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;
   const range = [last[0], last.at(-1)].map(
@@ -111,7 +109,7 @@ function drawMarks(
   });
   return [false, true].map((kept) => (
     <g key={String(kept)} transform={`scale(${scale})`} opacity={kept ? 1 : 0.2}>
-      {OUTCOMES.map(([outcome]) => {
+      {[...new Set(marks.map(({ outcome }) => outcome))].map((outcome) => {
         const same = marks.filter((mark) => mark.outcome === outcome && mark.isKept === kept);
         return <path key={outcome} {...outcomePaint(outcome)} d={same.map(({ path }) => path).join("")} />;
       })}

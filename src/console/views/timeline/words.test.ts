@@ -57,6 +57,12 @@ describe("explainDecision", () => {
       ...entry,
     } as JournalEntry);
 
+  const fault = (by: string, replaced: "nothing" | "response" | "connection", delay_ms = 0) => ({
+    by,
+    replaced,
+    delay_ms,
+  });
+
   it.each<[Partial<JournalEntry>, string]>([
     [{}, "models.list succeeded for usr_dan."],
     [
@@ -72,19 +78,27 @@ describe("explainDecision", () => {
       "usr_dan is not allowed to do this: there is no organization org_x",
     ],
     [{ decision: "access", status: 404 }, "It does not exist, or usr_dan is not allowed to see it."],
-    [{ decision: "fault:inline/r1", status: 503 }, "A fault replaced the response (rule r1)."],
     [
-      { decision: "fault:outage/r1", status: 0 },
-      "A fault broke the connection (rule r1 of scenario outage).",
+      { decision: "fault:inline/r1", status: 503, fault: fault("inline/r1", "response"), history: null },
+      "A fault answered 503 in place of the operation (rule r1).",
+    ],
+    [
+      { decision: "fault:outage/r1", status: 0, fault: fault("outage/r1", "connection"), history: "h_1" },
+      "A fault broke the connection; the client got no response (rule r1 of scenario outage). models.list had made its change before.",
+    ],
+    [
+      { decision: "fault:inline/r1", status: 429, fault: fault("inline/r1", "response", 30), history: null },
+      "A fault answered 429 in place of the operation (rule r1). It came after a delay of 30 ms.",
+    ],
+    [
+      { decision: "fault:slow/r1", fault: fault("slow/r1", "nothing", 700) },
+      "models.list succeeded for usr_dan. A fault delayed the answer by 700 ms and changed nothing else (rule r1 of scenario slow).",
+    ],
+    [
+      { decision: "auth", status: 401, fault: fault("header/delay", "nothing", 40) },
+      "The credentials were rejected. A fault delayed the answer by 40 ms and changed nothing else (asked for by the request’s own header).",
     ],
   ])("says what decided the response: %o", (entry, sentence) => {
     expect(explain(entry)).toBe(sentence);
-  });
-
-  it("reports a delayed success as a success", () => {
-    const reasons = ["slow/r1 triggered: every call", "slow/r1 delays by 700 ms"];
-    expect(explain({ decision: "fault:slow/r1", reasons })).toBe(
-      "models.list succeeded for usr_dan, delayed by 700 ms (rule r1 of scenario slow).",
-    );
   });
 });

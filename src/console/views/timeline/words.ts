@@ -12,11 +12,19 @@ const KINDS = {
 } as const;
 
 export function nodeKind({ request, entry }: Node): string {
-  return request ? "request" : KINDS[entry!.kind];
+  if (request) return "request";
+  return isRewind(entry) ? "rewind" : KINDS[entry!.kind];
+}
+
+/** A restore to another entry of the history, not to a snapshot. */
+export function isRewind(entry: Node["entry"]): boolean {
+  return entry?.kind === "restore" && entry.subject?.startsWith("h_") === true;
 }
 
 /** The request line, or the title of the history entry. */
-export function nodeTitle({ request, entry }: Node): string {
+export function nodeTitle({ request, entry, target }: Node): string {
+  if (target !== undefined)
+    return entry!.title.replace(target.entry!.id, `“${nodeTitle(target).replace(/\.$/, "")}”`);
   if (request === undefined) return entry!.title;
   return `${request.method} ${request.path}${request.query === "" ? "" : `?${request.query}`}`;
 }
@@ -27,6 +35,11 @@ const ATTEMPT = /^(?:The|A) (first attempt|retry|redelivery) to deliver (\S+) to
 export function shortTitle(title: string): string {
   const [, kind, event, status] = ATTEMPT.exec(title) ?? [];
   return kind === undefined ? title : `${status ?? "no response"}: ${event}, ${kind}`;
+}
+
+/** "delayed 40 ms" of a fault that only delayed, or that also delayed. */
+export function describeDelay({ fault }: Pick<Node, "fault">): string {
+  return fault && fault.delay_ms > 0 ? `delayed ${formatWait(fault.delay_ms)}` : "";
 }
 
 /** Counts of changed records, such as "+1 delivery", "+1 −2 messages". */
@@ -65,10 +78,20 @@ const STEPS: Record<string, string> = {
 
 /** One sentence that explains the response; the journal's reasons follow it. */
 export function explainDecision(entry: JournalEntry): string {
-  const { decision, status, operation } = entry;
+  const { fault } = entry;
+  const delay = fault && fault.delay_ms > 0 ? formatWait(fault.delay_ms) : undefined;
+  const own = fault && fault.replaced !== "nothing" ? explainFault(entry) : explainAnswer(entry);
+  if (fault === undefined || delay === undefined) return own;
+  return fault.replaced === "nothing"
+    ? `${own} A fault delayed the answer by ${delay} and changed nothing else (${nameFault(fault)}).`
+    : `${own} It came after a delay of ${delay}.`;
+}
+
+function explainAnswer(entry: JournalEntry): string {
+  const { decision, status, operation, fault } = entry;
   const caller = entry.principal ?? "an anonymous caller";
-  if (decision.startsWith("fault:")) return explainFault(entry, caller);
-  if (decision === "ok") {
+  if (decision === "fault:header/refused") return "The fault header of the request is invalid.";
+  if (decision === "ok" || (fault !== undefined && decision.startsWith("fault:"))) {
     return status < 400 ? `${operation} succeeded for ${caller}.` : `${operation} returned ${status}.`;
   }
   if (decision === "access") return explainAccess(entry, caller);
@@ -83,19 +106,18 @@ function explainAccess({ status, reasons }: JournalEntry, caller: string): strin
   return `${caller} is not allowed to do this${reason ? `: ${reason}` : ""}`;
 }
 
-/** A rule that only delays leaves the operation's own response in place. */
-function explainFault({ decision, status, operation, reasons }: JournalEntry, caller: string): string {
-  const [source, rule] = decision.slice("fault:".length).split("/");
-  const origin =
-    source === "header"
-      ? `requested by its own header: ${rule}`
-      : source === "inline"
-        ? `rule ${rule}`
-        : `rule ${rule} of scenario ${source}`;
-  const delay = reasons.map((reason) => /\bdelay.*?(\d+) ms\b/.exec(reason)?.[1]).find(Boolean);
-  if (source === "header" && rule === "refused") return "The fault header of the request is invalid.";
-  if (status === 0) return `A fault broke the connection (${origin}).`;
-  if (delay !== undefined && status < 400)
-    return `${operation} succeeded for ${caller}, delayed by ${formatWait(Number(delay))} (${origin}).`;
-  return `A fault replaced the response (${origin}).`;
+/** Names the injected result, and says whether the operation ran. */
+function explainFault({ fault, status, history, operation }: JournalEntry): string {
+  const ran = history === null ? "" : ` ${operation} had made its change before.`;
+  const got = status === 0 ? "no response" : `${status}`;
+  return fault!.replaced === "connection"
+    ? `A fault broke the connection; the client got ${status === 0 ? got : `a damaged ${got}`} (${nameFault(fault!)}).${ran}`
+    : `A fault answered ${got} in place of the operation (${nameFault(fault!)}).${ran}`;
+}
+
+/** "rule fault_1", "rule first of scenario flaky-uploads", "asked for by the request’s own header". */
+function nameFault({ by }: NonNullable<Node["fault"]>): string {
+  const [source, rule] = by.split("/");
+  if (source === "header") return "asked for by the request’s own header";
+  return source === "inline" ? `rule ${rule}` : `rule ${rule} of scenario ${source}`;
 }
