@@ -309,6 +309,7 @@ export type ShippedScenario =
   | "music-collections-list-tracks-not-found"
   | "music-collections-list-tracks-rate-limited"
   | "music-collections-list-tracks-signed-out"
+  | "outage-mid-run"
   | "outage-with-recovery"
   | "receiver-down"
   | "receiver-flaky"
@@ -432,6 +433,8 @@ export type Expectation =
         method?: string;
         /** A glob of paths, without sandbox prefix and query */
         path?: string;
+        /** The stage of a scenario in which it arrived, as `scenario/stage` */
+        stage?: string;
         /** The id of the user who called */
         principal?: string;
         /** What the JSON body must contain at least */
@@ -466,6 +469,8 @@ export type Expectation =
         method?: string;
         /** A glob of paths, without sandbox prefix and query */
         path?: string;
+        /** The stage of a scenario in which it arrived, as `scenario/stage` */
+        stage?: string;
         /** The id of the user who called */
         principal?: string;
         /** What the JSON body must contain at least */
@@ -1271,10 +1276,68 @@ export interface ScenarioState {
   /** Of all its rules */
   hits: number;
   rules: FaultRule[];
+  stages?: {
+    name: string;
+    description?: string;
+    until?: {
+      /** The stage ends with its request of this number */
+      requests?: number;
+      time?: Duration;
+    };
+    expect?: {
+      description?: string;
+      match?: {
+        operation?: OperationPattern;
+        method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
+        path?: string;
+        status?: string | number;
+        code?: ErrorCode;
+        body?: unknown;
+      };
+      sequence?: {
+        operation?: OperationPattern;
+        method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
+        path?: string;
+        status?: string | number;
+        code?: ErrorCode;
+        body?: unknown;
+      }[];
+      /** Checks of `understudy client-test` that the requests must pass */
+      client?: (
+        | "honours-retry-after"
+        | "bounded-retries"
+        | "growing-pauses"
+        | "jittered-pauses"
+        | "no-retry-of-400"
+        | "no-retry-of-403"
+        | "no-retry-of-404"
+        | "no-retry-of-422"
+        | "no-blind-repeat"
+        | "gives-up-on-silence"
+        | "one-refresh"
+        | "no-credentials-in-urls"
+        | "reads-all-pages"
+        | "uses-etags"
+      )[];
+      count?:
+        | number
+        | {
+            min?: number;
+            max?: number;
+          };
+    }[];
+    /** The ids of its rules */
+    rules: string[];
+    state: "waiting" | "current" | "ended";
+    began_at: string | null;
+    ended_at: string | null;
+    /** How many came in it */
+    requests: number;
+  }[];
   /** Requests that a run of `suite` must send */
   expect?: {
     description?: string;
-    match: {
+    match?: {
       operation?: OperationPattern;
       method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
       path?: string;
@@ -1282,6 +1345,31 @@ export interface ScenarioState {
       code?: ErrorCode;
       body?: unknown;
     };
+    sequence?: {
+      operation?: OperationPattern;
+      method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS";
+      path?: string;
+      status?: string | number;
+      code?: ErrorCode;
+      body?: unknown;
+    }[];
+    /** Checks of `understudy client-test` that the requests must pass */
+    client?: (
+      | "honours-retry-after"
+      | "bounded-retries"
+      | "growing-pauses"
+      | "jittered-pauses"
+      | "no-retry-of-400"
+      | "no-retry-of-403"
+      | "no-retry-of-404"
+      | "no-retry-of-422"
+      | "no-blind-repeat"
+      | "gives-up-on-silence"
+      | "one-refresh"
+      | "no-credentials-in-urls"
+      | "reads-all-pages"
+      | "uses-etags"
+    )[];
     count?:
       | number
       | {
@@ -1328,6 +1416,8 @@ export interface JournalFilter {
   method?: string;
   /** A glob of paths, without sandbox prefix and query */
   path?: string;
+  /** The stage of a scenario in which it arrived, as `scenario/stage` */
+  stage?: string;
   /** Of deliveries: an event name, or a glob of them */
   event?: EventPattern;
   /** Of deliveries: the id of the webhook */
@@ -1371,6 +1461,8 @@ export interface JournalEntry {
   };
   /** The triggered rule, or the nearest one; the last reason of a refusal says why it was refused */
   reasons: string[];
+  /** The stages of scenarios in which it arrived, as `scenario/stage` */
+  stages?: string[];
   request: {
     query: string;
     /** As sent, secrets masked */

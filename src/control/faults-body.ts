@@ -2,8 +2,9 @@ import Type, { type Static } from "typebox";
 import type { ListedScenario } from "../documents/scenario-library.ts";
 import { ClosedObject, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { ArmedRule } from "../engine/faults/rule.ts";
-import { ExpectDocument, RuleDocument } from "../engine/faults/rule-document.ts";
+import { ExpectDocument, RuleDocument, StageDocument } from "../engine/faults/rule-document.ts";
 import type { SandboxFaults } from "../engine/faults/sandbox-faults.ts";
+import { describeStages, type StageReport } from "../engine/faults/stages.ts";
 
 /** A rule as input of a call (interfaces 6). */
 export const RuleInput = ClosedObject(RuleDocument.properties, {
@@ -71,6 +72,25 @@ export function renderRule(armed: ArmedRule): Static<typeof RuleBody> {
   };
 }
 
+const { rules: _rules, ...writtenStage } = StageDocument.properties;
+
+/** A stage of a scenario, and how far this sandbox is. */
+const StageBody = ClosedObject({
+  ...writtenStage,
+  rules: Type.Array(Type.String(), { description: "The ids of its rules" }),
+  state: Words(["waiting", "current", "ended"]),
+  began_at: Nullable(Timestamp({ description: "On the sandbox's clock" })),
+  ended_at: Nullable(Timestamp()),
+  requests: Type.Integer({ minimum: 0, description: "How many came in it" }),
+});
+
+function renderStage({ stage, state, began, ended, requests }: StageReport): Static<typeof StageBody> {
+  const at = (instant: number | undefined) =>
+    instant === undefined ? null : new Date(instant).toISOString();
+  const times = { began_at: at(began), ended_at: at(ended) };
+  return { ...stage.document, rules: [...stage.rules], state, ...times, requests };
+}
+
 /** A scenario, whether it is active here, and the state of its rules. */
 export const ScenarioBody = ClosedObject(
   {
@@ -87,6 +107,7 @@ export const ScenarioBody = ClosedObject(
     }),
     hits: Type.Integer({ minimum: 0, description: "Of all its rules" }),
     rules: Type.Array(RuleBody),
+    stages: Type.Optional(Type.Array(StageBody)),
     expect: Type.Optional(
       Type.Array(ExpectDocument, { description: "Requests that a run of `suite` must send" }),
     ),
@@ -118,6 +139,7 @@ export function renderScenario(
   faults: SandboxFaults,
 ): Static<typeof ScenarioBody> {
   const armed = faults.findRules(name);
+  const stages = faults.findStages(name)?.report() ?? describeStages(scenario?.stages ?? []);
   const rules = (armed ?? scenario?.rules.map((rule) => new ArmedRule(rule, name)) ?? []).map(renderRule);
   return {
     name,
@@ -128,6 +150,7 @@ export function renderScenario(
     file,
     hits: rules.reduce((sum, rule) => sum + rule.hits, 0),
     rules,
+    ...(stages.length > 0 && { stages: stages.map(renderStage) }),
     ...(scenario === undefined || scenario.expect.length === 0 ? {} : { expect: [...scenario.expect] }),
     ...(problem === undefined ? {} : { problem: problem.format() }),
   };

@@ -31,6 +31,15 @@ const Progress = Type.Object(
   CLOSED,
 );
 
+const Stages = Type.Object(
+  {
+    begun: Type.Array(Type.Object({ at: Epoch, requests: WholeNumber }, CLOSED), { minItems: 1 }),
+    ended: Type.Optional(Epoch),
+    due: Type.Optional(Epoch),
+  },
+  CLOSED,
+);
+
 const World = Type.Object(
   {
     facts: Type.Object({ ...worldFields({ wall: Epoch }), taken_at: Epoch }, CLOSED),
@@ -97,6 +106,7 @@ const Saved = Type.Object(
           active: Names,
           inline: Type.Array(Type.Object({ id: Type.String(), rule: Type.Object({}) }, CLOSED)),
           progress: Type.Record(Type.String(), Progress),
+          stages: Type.Optional(Type.Record(Type.String(), Stages)),
           numbered: WholeNumber,
         },
         CLOSED,

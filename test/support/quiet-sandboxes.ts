@@ -25,6 +25,8 @@ export const NO_FAULTS: FaultInjector = {
   revision: 0,
   scenarios: [],
   activeState: "",
+  stages: [],
+  enter: () => undefined,
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,
   delivery: () => undefined,

@@ -32,6 +32,7 @@ export const conditions = {
   code: Text("A code of the catalogue", "ErrorCode"),
   method: Text("In any case"),
   path: Text("A glob of paths, without sandbox prefix and query"),
+  stage: Text("The stage of a scenario in which it arrived, as `scenario/stage`"),
 };
 
 /** Criteria for attempts to deliver (interfaces 14). */
@@ -49,6 +50,8 @@ export interface EntryMatch {
   method?: string | undefined;
   /** A glob of paths, without sandbox prefix and query. */
   path?: string | undefined;
+  /** `scenario/stage`. */
+  stage?: string | undefined;
   principal?: string | undefined;
   /** The minimum content of the request's JSON body. */
   body?: unknown;
@@ -66,7 +69,9 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 export interface MatchableWords {
   api: Pick<Api, "operations" | "events">;
   /** Ids and paths in the sandbox's state and journal; undefined to accept any, for example after entries were lost. */
-  present: Readonly<Record<"users" | "webhooks" | "paths" | "methods", ReadonlySet<string>>> | undefined;
+  present:
+    | Readonly<Record<"users" | "webhooks" | "paths" | "methods" | "stages", ReadonlySet<string>>>
+    | undefined;
 }
 
 /** One condition of a match: undefined if an entry meets it, otherwise the reason. */
@@ -79,7 +84,7 @@ export function isDeliveryMatch({ event, webhook, attempt }: EntryMatch): boolea
 
 /** @throws Problem 422 for an invalid pattern, and for a word that nothing can match */
 export function createConditions(match: EntryMatch, known: MatchableWords, prefix = ""): Condition[] {
-  const { operation, status, code, method, path, principal, body } = match;
+  const { operation, status, code, method, path, principal, body, stage } = match;
   const conditions: Condition[] = isDeliveryMatch(match) ? deliveryConditions(match, known, prefix) : [];
   if (operation !== undefined) {
     const matches = pattern(`${prefix}operation`, operation);
@@ -118,6 +123,14 @@ export function createConditions(match: EntryMatch, known: MatchableWords, prefi
       throw unknownWord(`${prefix}code`, code, { is: "is not a code of the catalogue", known: codes, where });
     }
     conditions.push(equals("code", code, (entry) => entry.code));
+  }
+  if (stage !== undefined) {
+    const is = "is not a stage of an active scenario";
+    const where = "`GET S/scenarios` lists them";
+    requirePresent(`${prefix}stage`, stage, { is, known: known.present?.stages, where });
+    conditions.push(({ stages = [] }) =>
+      failed(stages.includes(stage), "stage", stages.join(" and ") || undefined, stage),
+    );
   }
   if (principal !== undefined) {
     const is = "is not a user of this sandbox";

@@ -58,6 +58,11 @@ export const JournalEntryBody = ClosedObject(
       description:
         "The triggered rule, or the nearest one; the last reason of a refusal says why it was refused",
     }),
+    stages: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "The stages of scenarios in which it arrived, as `scenario/stage`",
+      }),
+    ),
     request: ClosedObject({ query: Type.String(), ...SHOWN_MESSAGE }),
     response: ShownMessage,
     warnings: Type.Array(Type.String(), { description: "Warnings, such as an unknown field" }),
@@ -104,6 +109,7 @@ export function renderEntry(entry: JournalEntry): RenderedEntry {
     ...{ status, code, duration_ms, principal, api_key, decision },
     ...(entry.fault && { fault: entry.fault }),
     reasons: entry.reasons.map(redactText),
+    ...(entry.stages && { stages: [...entry.stages] }),
     request: {
       query: redactQuery(entry.query),
       ...showMessage(entry.request_headers, entry.request_body),

@@ -11,6 +11,7 @@ const KNOWN: MatchableWords = {
     webhooks: new Set(["wh_ops"]),
     paths: new Set(["/v1/nowhere"]),
     methods: new Set(),
+    stages: new Set(),
   },
 };
 

@@ -119,7 +119,7 @@ function requireWhole({ dropped }: Journal): void {
 }
 
 /** After entries were lost, any user, webhook and path is possible. */
-function knownWords({ api, world, journal }: Sandbox): MatchableWords {
+function knownWords({ api, world, journal, faults }: Sandbox): MatchableWords {
   if (journal.dropped > 0) return { api, present: undefined };
   const present = world.read();
   const entries = journal.entries();
@@ -132,6 +132,7 @@ function knownWords({ api, world, journal }: Sandbox): MatchableWords {
       webhooks: new Set([...[...present.all(webhooks)].map(({ webhook_id }) => webhook_id), ...receivers]),
       paths: new Set(entries.map(({ path }) => normalizePath(path))),
       methods: new Set(entries.map(({ method }) => method)),
+      stages: new Set([...faults.stages, ...entries.flatMap(({ stages = [] }) => stages)]),
     },
   };
 }

@@ -27,6 +27,8 @@ const effect = { status: 503 };
 const CALLS: Record<string, () => unknown> = {
   before: () => faults.before(factsOf("models.list")),
   after: () => faults.after(factsOf("models.list")),
+  staged: () => faults.setScenarios(["outage-mid-run"]),
+  enter: () => faults.enter()?.leave(),
   delivery: () => faults.delivery(event),
   onCounted: () => {
     const [rule] = faults.rules;
@@ -92,8 +94,9 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the property above covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules";
-  const INNER = "activate replace releaseSpent rebuild followEdits freeId";
+    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isInForce";
+  const INNER =
+    "activate replace releaseSpent rebuild followEdits freeId stage follow endStage record followLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const methods = Object.getOwnPropertyNames(SandboxFaults.prototype);
   expect(methods.filter((name) => !known.has(name))).toEqual([]);

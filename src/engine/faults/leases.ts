@@ -2,7 +2,14 @@ import { LAST_INSTANT } from "../state/clock.ts";
 import { timers } from "../state/timers.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { World } from "../state/world.ts";
-import type { ArmedRule } from "./rule.ts";
+
+/** Ends by time: a rule, or a stage of a scenario. */
+export interface Leased {
+  readonly key: string;
+  readonly lease: { subject: string; ttl_ms: number | undefined };
+  /** `due`: milliseconds since 1970 on the sandbox's clock. */
+  readonly progress: { due: number | undefined };
+}
 
 /**
  * Leases by time are timers of the sandbox's world, so `clock pending` lists them and `advance` ends them.
@@ -16,16 +23,17 @@ export class Leases {
     this.world = world;
   }
 
-  begin(rules: readonly ArmedRule[]): void {
-    const leased = rules.filter(({ rule }) => rule.lease.ttl_ms !== undefined);
+  /** @param now the instant at which they begin, unless it is the present */
+  begin(all: readonly Leased[], now?: number): void {
+    const leased = all.filter(({ lease }) => lease.ttl_ms !== undefined);
     if (leased.length === 0) return;
-    const now = this.world().epochNow();
-    for (const { progress, rule } of leased) progress.due = now + rule.lease.ttl_ms!;
+    const began = now ?? this.world().epochNow();
+    for (const { progress, lease } of leased) progress.due = began + lease.ttl_ms!;
     this.change((tx) => schedule(tx, leased));
   }
 
-  end(rules: readonly ArmedRule[]): void {
-    const leased = rules.filter(({ progress }) => progress.due !== undefined);
+  end(all: readonly Leased[]): void {
+    const leased = all.filter(({ progress }) => progress.due !== undefined);
     if (leased.length === 0) return;
     this.change((tx) => {
       for (const { key } of leased) tx.unschedule("lease", key);
@@ -33,9 +41,9 @@ export class Leases {
     for (const { progress } of leased) progress.due = undefined;
   }
 
-  /** Replaces the world's lease timers by those of these rules. */
-  settle(rules: readonly ArmedRule[]): void {
-    const leased = rules.filter(({ progress }) => progress.due !== undefined);
+  /** Replaces the world's lease timers by those of these holders. */
+  settle(all: readonly Leased[]): void {
+    const leased = all.filter(({ progress }) => progress.due !== undefined);
     const present = this.world().read();
     const stale = [...present.index(timers, "due", "")].filter(({ kind }) => kind === "lease");
     if (leased.length === 0 && stale.length === 0) return;
@@ -54,19 +62,19 @@ export class Leases {
   }
 
   /** Called before a restore; the returned function is called after it. */
-  suspend(rules: readonly ArmedRule[]): () => void {
+  suspend(all: readonly Leased[]): () => void {
     const before = this.world().epochNow();
     return () => {
       const moved = this.world().epochNow() - before;
-      for (const { progress } of rules) if (progress.due !== undefined) progress.due += moved;
-      this.settle(rules);
+      for (const { progress } of all) if (progress.due !== undefined) progress.due += moved;
+      this.settle(all);
     };
   }
 }
 
-function schedule(tx: Transaction, rules: readonly ArmedRule[]): void {
-  for (const { key, progress, rule } of rules) {
+function schedule(tx: Transaction, all: readonly Leased[]): void {
+  for (const { key, progress, lease } of all) {
     const due = tx.relative(Math.min(LAST_INSTANT, progress.due!));
-    tx.schedule({ kind: "lease", subject: rule.id, key, due });
+    tx.schedule({ kind: "lease", subject: lease.subject, key, due });
   }
 }

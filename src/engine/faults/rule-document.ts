@@ -116,28 +116,56 @@ export function toEntryEffect(entry: string | number | EffectDocument): EffectDo
   return typeof entry === "string" ? { error: entry } : { status: entry };
 }
 
+const ExpectedMatch = ClosedObject(
+  {
+    operation: Pattern("OperationPattern"),
+    method: Type.Optional(Words<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
+    path: Type.Optional(Text()),
+    status: Type.Optional(
+      TextOrNumber("integer", {
+        pattern: "^[1-5](\\d\\d|xx|XX)$",
+        minimum: 100,
+        maximum: 599,
+        title: "a status such as 404, or a class such as 4xx",
+      }),
+    ),
+    code: Type.Optional(typed("ErrorCode", Text())),
+    body: Type.Optional(Type.Unsafe<unknown>({})),
+  },
+  { minProperties: 1 },
+);
+export type ExpectedMatch = Static<typeof ExpectedMatch>;
+
+/** The checks of the client test that need no failures of their own: they read what a scenario has provoked. */
+export const CLIENT_CHECK_NAMES = [
+  "honours-retry-after",
+  "bounded-retries",
+  "growing-pauses",
+  "jittered-pauses",
+  "no-retry-of-400",
+  "no-retry-of-403",
+  "no-retry-of-404",
+  "no-retry-of-422",
+  "no-blind-repeat",
+  "gives-up-on-silence",
+  "one-refresh",
+  "no-credentials-in-urls",
+  "reads-all-pages",
+  "uses-etags",
+] as const;
+
 /**
  * Requests that the application must have sent, or must not, by the end of a suite's run; checked against the journal.
  */
 export const ExpectDocument = ClosedObject({
   description: Type.Optional(Type.String({ maxLength: 2000 })),
-  match: ClosedObject(
-    {
-      operation: Pattern("OperationPattern"),
-      method: Type.Optional(Words<readonly string[]>([...METHODS, "HEAD", "OPTIONS"])),
-      path: Type.Optional(Text()),
-      status: Type.Optional(
-        TextOrNumber("integer", {
-          pattern: "^[1-5](\\d\\d|xx|XX)$",
-          minimum: 100,
-          maximum: 599,
-          title: "a status such as 404, or a class such as 4xx",
-        }),
-      ),
-      code: Type.Optional(typed("ErrorCode", Text())),
-      body: Type.Optional(Type.Unsafe<unknown>({})),
-    },
-    { minProperties: 1 },
+  match: Type.Optional(ExpectedMatch),
+  sequence: Type.Optional(Type.Array(ExpectedMatch, { minItems: 1, maxItems: 100 })),
+  client: Type.Optional(
+    Type.Array(Words(CLIENT_CHECK_NAMES), {
+      minItems: 1,
+      description: "Checks of `understudy client-test` that the requests must pass",
+    }),
   ),
   count: Type.Optional(
     Type.Unsafe<number | { min?: number; max?: number }>({
@@ -155,6 +183,31 @@ export const ExpectDocument = ClosedObject({
 });
 export type ExpectDocument = Static<typeof ExpectDocument>;
 
+/** A part of a run, with rules of its own (interfaces 21). */
+export const StageDocument = ClosedObject({
+  name: Type.String({ pattern: SCENARIO_NAME.source, title: "a short name such as outage" }),
+  description: Type.Optional(Type.String({ maxLength: 2000 })),
+  rules: Type.Optional(Type.Array(RuleDocument, { maxItems: 1000 })),
+  until: Type.Optional(
+    ClosedObject(
+      {
+        requests: Type.Optional(
+          Type.Integer({ minimum: 1, description: "The stage ends with its request of this number" }),
+        ),
+        time: Type.Optional(
+          typed(
+            "Duration",
+            TextOrNumber("number", { title: "a duration such as 2m, on the sandbox's clock" }),
+          ),
+        ),
+      },
+      { minProperties: 1, maxProperties: 1, title: "when the stage ends: `requests` or `time`" },
+    ),
+  ),
+  expect: Type.Optional(Type.Array(ExpectDocument, { maxItems: 1000 })),
+});
+export type StageDocument = Static<typeof StageDocument>;
+
 /** A scenario file (interfaces 6). */
 export const ScenarioDocument = ClosedObject(
   {
@@ -162,7 +215,14 @@ export const ScenarioDocument = ClosedObject(
       Type.String({ pattern: SCENARIO_NAME.source, title: "a name of letters, digits, dots and hyphens" }),
     ),
     description: Type.Optional(Type.String({ maxLength: 4000 })),
-    rules: Type.Array(RuleDocument, { maxItems: 10_000 }),
+    rules: Type.Optional(Type.Array(RuleDocument, { maxItems: 10_000 })),
+    stages: Type.Optional(
+      Type.Array(StageDocument, {
+        minItems: 1,
+        maxItems: 100,
+        description: "One follows the other as the run goes on; each has rules of its own",
+      }),
+    ),
     expect: Type.Optional(Type.Array(ExpectDocument, { maxItems: 1000 })),
   },
   { title: "Understudy scenario" },

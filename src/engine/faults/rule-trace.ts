@@ -22,11 +22,21 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private facts: FaultFacts | undefined;
   private isAfter = false;
 
+  private readonly isInForce: (rule: ArmedRule) => boolean;
+
   /** @param rules in order of precedence */
-  constructor(parts: RequestFaultParts, { rules, seed }: { rules: readonly ArmedRule[]; seed: number }) {
+  constructor(
+    parts: RequestFaultParts,
+    {
+      rules,
+      seed,
+      isInForce,
+    }: { rules: readonly ArmedRule[]; seed: number; isInForce: (rule: ArmedRule) => boolean },
+  ) {
     this.seed = seed;
+    this.isInForce = isInForce;
     this.rules = rules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
-    const unspent = this.rules.filter((rule) => !rule.spent);
+    const unspent = this.rules.filter((rule) => !rule.spent && isInForce(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -61,6 +71,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
+    if (!this.isInForce(armed)) return "its stage is not the current one";
     if (armed.spent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;

@@ -6,6 +6,7 @@ import { drawDelay } from "./effects/delay.ts";
 import type { AnswerPlan, EffectPlan } from "./effects/effect.ts";
 import { documentedCodes } from "./effects/error.ts";
 import { readEffect } from "./effects/index.ts";
+import type { Leased } from "./leases.ts";
 import {
   type Criterion,
   isDeliveryMatch,
@@ -122,7 +123,7 @@ export interface Decision {
 }
 
 /** An active rule in one sandbox. */
-export class ArmedRule {
+export class ArmedRule implements Leased {
   readonly rule: Rule;
   /** The scenario's name, or `inline`. */
   readonly source: string;
@@ -138,6 +139,10 @@ export class ArmedRule {
     this.key = `${source}/${rule.id}`;
     const fresh = { calls: 0, hits: 0, counted: {}, due: undefined, expired: false };
     this.progress = { ...fresh, ...structuredClone(saved) };
+  }
+
+  get lease(): Leased["lease"] {
+    return { subject: this.rule.id, ttl_ms: this.rule.lease.ttl_ms };
   }
 
   get spent(): boolean {

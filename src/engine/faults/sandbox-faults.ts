@@ -3,6 +3,7 @@ import type { AnyOperation } from "../contract/operation.ts";
 import type {
   DeliveryFacts,
   DeliveryFault,
+  EnteredRequest,
   FaultFacts,
   FaultInjector,
   FaultState,
@@ -10,12 +11,13 @@ import type {
 } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { EffectPlan } from "./effects/effect.ts";
-import { Leases } from "./leases.ts";
+import { type Leased, Leases } from "./leases.ts";
 import { UNDECLARED_OPERATION } from "./match.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, type Decision, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
+import { haveSameStages, StageProgress } from "./stages.ts";
 
 /** An inline rule has this id already. */
 export class RuleExists extends Error {
@@ -30,6 +32,8 @@ export interface FaultParts extends RequestFaultParts {
 interface OwnRules {
   inlineRules: readonly ArmedRule[];
   active: ReadonlyMap<string, readonly ArmedRule[]>;
+  /** By scenario; only active scenarios that have stages. */
+  staged: ReadonlyMap<string, StageProgress>;
 }
 
 /**
@@ -46,6 +50,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private readonly leases: Leases;
   /** The active scenarios by name, with their rules. */
   private active: OwnRules["active"] = new Map();
+  private staged: OwnRules["staged"] = new Map();
   private base: readonly ArmedRule[];
   private first: readonly string[] = [];
   private numbered = 0;
@@ -83,6 +88,15 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     return this.active.get(scenario);
   }
 
+  /** The stages of a scenario in this sandbox; undefined if it has none, or is not active. */
+  findStages(scenario: string): StageProgress | undefined {
+    return this.staged.get(scenario);
+  }
+
+  get stages(): readonly string[] {
+    return [...this.staged.values()].flatMap((one) => one.stages.map((stage) => one.qualify(stage)));
+  }
+
   /** Scenarios that were active already keep their progress. */
   setScenarios(names: readonly string[], first = false): void {
     this.activate(
@@ -97,19 +111,39 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
       active: new Map(
         scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.readForSandbox(rules), name)]),
       ),
+      staged: new Map(scenarios.flatMap((scenario) => this.follow(scenario))),
     });
     if (first) this.first = this.scenarios;
     this.followEdits();
   }
 
   /** A scenario's file was edited: unchanged rules keep their progress. */
-  renew({ name, rules }: Scenario): void {
+  renew(scenario: Scenario): void {
+    const { name, rules } = scenario;
     const before = this.active.get(name);
     if (before === undefined) return;
     const renewed = this.readForSandbox(rules).map(
       (rule) => before.find((old) => isSameRule(old.rule, rule)) ?? new ArmedRule(rule, name),
     );
-    this.replace({ active: new Map([...this.active, [name, renewed]]) });
+    const others = [...this.staged].filter(([other]) => other !== name);
+    this.replace({
+      active: new Map([...this.active, [name, renewed]]),
+      staged: new Map([...others, ...this.follow(scenario)]),
+    });
+  }
+
+  /** The progress of a scenario's stages: as before if they have the same names, else from the start. */
+  private follow(scenario: Scenario): [string, StageProgress][] {
+    const before = this.staged.get(scenario.name);
+    if (before === undefined || !haveSameStages(before.stages, scenario.stages)) return this.stage(scenario);
+    return before.stages === scenario.stages
+      ? [[scenario.name, before]]
+      : this.stage(scenario, before.progress);
+  }
+
+  private stage({ name, stages }: Scenario, saved?: object): [string, StageProgress][] {
+    if (stages.length === 0) return [];
+    return [[name, new StageProgress(name, stages, { now: this.sandbox.world.epochNow(), saved })]];
   }
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
@@ -138,6 +172,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     // The world is new, and has no lease timers yet.
     this.inlineRules = [];
     this.active = new Map();
+    this.staged = new Map();
     this.base = arm(this.parts.base, BASE);
     this.numbered = 0;
     this.activate(
@@ -158,7 +193,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   suspendLeases(): () => void {
-    const resume = this.leases.suspend(this.rules);
+    const resume = this.leases.suspend(this.leased);
     return () => {
       resume();
       this.revision += 1;
@@ -167,21 +202,65 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   /** The lease with this key ended; false when it is not a rule's. */
   leaseEnded(key: string): boolean {
-    const found = this.rules.find((rule) => rule.key === key);
-    if (found?.progress.due === undefined) return false;
-    found.progress.due = undefined;
-    found.progress.expired = true;
+    const found = this.leased.find((one) => one.key === key);
+    const due = found?.progress.due;
+    if (due === undefined) return false;
+    found!.progress.due = undefined;
+    if (found instanceof StageProgress) this.record(this.endStage(found, due));
+    else (found as ArmedRule).progress.expired = true;
     this.rebuild();
     return true;
   }
 
-  state(): FaultState {
-    const inline = this.inlineRules.map(({ rule }) => ({ id: rule.id, rule: rule.document }));
-    const progress = Object.fromEntries(this.rules.map((rule) => [rule.key, structuredClone(rule.progress)]));
-    return { first: this.first, active: this.scenarios, inline, progress, numbered: this.numbered };
+  enter(): EnteredRequest | undefined {
+    const all = [...this.staged.values()].filter(({ current }) => current !== undefined);
+    if (all.length === 0) return undefined;
+    const { requests } = this;
+    const stages = all.map((one) => one.qualify(one.current));
+    const now = this.sandbox.world.epochNow();
+    const events = all.filter((one) => one.count()).map((one) => this.endStage(one, now));
+    this.revision += 1;
+    if (events.length > 0) this.rebuild();
+    return {
+      stages,
+      before: (facts) => requests.before(facts),
+      after: (facts) => requests.after(facts),
+      leave: () => {
+        for (const event of events) this.record(event);
+      },
+    };
   }
 
-  restoreState({ first, active, inline, progress, numbered }: FaultState): string[] {
+  /** Ends the current stage: the leases of its rules end too, and those of the next stage begin. */
+  private endStage(stages: StageProgress, at: number): StageEvent {
+    this.leases.end([stages]);
+    const event = this.followLeases(() => stages.next(at), at);
+    this.leases.begin([stages], at);
+    return event;
+  }
+
+  private record(event: StageEvent): void {
+    this.sandbox.recorder.complete({ kind: "scenario", ...event });
+  }
+
+  private isInForce(rule: ArmedRule): boolean {
+    return this.staged.get(rule.source)?.isInForce(rule) ?? true;
+  }
+
+  /** Everything that may end by time. */
+  private get leased(): readonly Leased[] {
+    return [...this.rules, ...this.staged.values()];
+  }
+
+  state(): FaultState {
+    const inline = this.inlineRules.map(({ rule }) => ({ id: rule.id, rule: rule.document }));
+    const progress = collectProgress(this.rules);
+    const stages = this.staged.size === 0 ? undefined : collectProgress([...this.staged.values()]);
+    const { first, scenarios: active, numbered } = this;
+    return { first, active, inline, progress, numbered, ...(stages && { stages }) };
+  }
+
+  restoreState({ first, active, inline, progress, numbered, stages: saved = {} }: FaultState): string[] {
     const { scenarios, base } = this.parts;
     const { api } = this.sandbox;
     const found = active.filter((name) => scenarios.has(name));
@@ -192,8 +271,10 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.active = new Map(
       found.map((name) => [name, arm(this.readForSandbox(scenarios.lastGood(name).rules), name, progress)]),
     );
+    const inForce = found.map((name) => scenarios.lastGood(name));
+    this.staged = new Map(inForce.flatMap((scenario) => this.stage(scenario, saved[scenario.name])));
     this.base = arm(base, BASE, progress);
-    this.leases.settle(this.rules);
+    this.leases.settle(this.leased);
     this.followEdits();
     this.rebuild();
     return active.filter((name) => !found.includes(name));
@@ -213,7 +294,8 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   /** For a dry run: evaluates copies of the rules. */
   trace(): RuleTrace {
-    return new RuleTrace(this.parts, { rules: this.rules, seed: this.seed });
+    const isInForce = (rule: ArmedRule) => this.isInForce(rule);
+    return new RuleTrace(this.parts, { rules: this.rules, seed: this.seed, isInForce });
   }
 
   /** As with requests, the first rule that answers decides and the first that delays sets the delay. */
@@ -254,21 +336,36 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   /** Replaces the active rules: ends the leases of removed rules, and begins those of new ones. */
-  private replace({ inlineRules = this.inlineRules, active = this.active }: Partial<OwnRules>): void {
-    const before = new Set(this.rules);
-    this.inlineRules = inlineRules;
-    this.active = active;
-    const now = new Set(this.rules);
-    this.leases.end([...before].filter((rule) => !now.has(rule)));
-    this.leases.begin([...now].filter((rule) => !before.has(rule)));
+  private replace(next: Partial<OwnRules>): void {
+    const { staged } = this;
+    this.followLeases(() => Object.assign(this, next));
+    const replaced = [...staged].filter(([name, one]) => this.staged.get(name) !== one);
+    this.leases.end(replaced.map(([, one]) => one));
+    const added = [...this.staged].filter(([name, one]) => staged.get(name) !== one);
+    this.leases.begin(added.map(([, one]) => one));
     this.rebuild();
   }
 
+  /** Ends the leases of rules that a change takes out of force, and begins those of others that it puts in force. */
+  private followLeases<T>(change: () => T, at?: number): T {
+    const list = () => new Set(this.rules.filter((rule) => this.isInForce(rule)));
+    const before = list();
+    const result = change();
+    const now = list();
+    this.leases.end([...before].filter((rule) => !now.has(rule)));
+    this.leases.begin(
+      [...now].filter((rule) => !before.has(rule)),
+      at,
+    );
+    return result;
+  }
+
   private rebuild(): void {
-    const rules = this.rules.filter((rule) => !rule.spent);
+    const rules = this.rules.filter((rule) => !rule.spent && this.isInForce(rule));
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
-    this.armed = this.deliveries.length < rules.length;
+    const isStaged = [...this.staged.values()].some(({ current }) => current !== undefined);
+    this.armed = isStaged || this.deliveries.length < rules.length;
     this.outside = rules.some(({ rule }) => rule.operations?.has(UNDECLARED_OPERATION.id))
       ? UNDECLARED_OPERATION
       : undefined;
@@ -295,9 +392,15 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 }
 
+type StageEvent = ReturnType<StageProgress["next"]>;
+
 /** Sources of rules outside scenarios: calls, and the options of the server. */
 const INLINE = "inline";
 const BASE = "start";
+
+function collectProgress(all: readonly Leased[]): Record<string, object> {
+  return Object.fromEntries(all.map(({ key, progress }) => [key, structuredClone(progress)]));
+}
 
 /** @param progress the saved progress of rules, by their keys */
 function arm(rules: readonly Rule[], source: string, progress: FaultState["progress"] = {}): ArmedRule[] {

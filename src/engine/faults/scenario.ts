@@ -13,9 +13,18 @@ import {
   type Warn,
 } from "../documents/read-document.ts";
 import { checkRule, globProblem, patternProblem } from "./check-rule.ts";
+import { durationProblem } from "./effects/delay.ts";
 import { isCatalogueCode, nearestCode } from "./effects/error.ts";
 import { type Rule, readRule } from "./rule.ts";
-import { type ExpectDocument, RuleDocument, SCENARIO_NAME, ScenarioDocument } from "./rule-document.ts";
+import {
+  type ExpectDocument,
+  type ExpectedMatch,
+  RuleDocument,
+  SCENARIO_NAME,
+  ScenarioDocument,
+  type StageDocument,
+} from "./rule-document.ts";
+import { readStage, type Stage, stageRuleId } from "./stages.ts";
 
 /** The declarations that rules are checked against. */
 export type RuleApi = Pick<Api, "operations" | "events">;
@@ -28,7 +37,10 @@ export interface Scenario {
   document: ScenarioDocument;
   /** The real path of its file; undefined for one that is derived from the operations. */
   file: string | undefined;
+  /** Those of its stages come last. */
   rules: readonly Rule[];
+  /** Empty: its rules are in force all the time. */
+  stages: readonly Stage[];
   /** Checked by the suite runner against the journal. */
   expect: readonly ExpectDocument[];
 }
@@ -108,17 +120,31 @@ export function toScenario(
   { name, file }: Pick<Scenario, "name" | "file">,
   operations: readonly AnyOperation[],
 ): Scenario {
-  const { description, expect = [] } = document;
-  const rules = document.rules.map((rule, index) => readRule(rule, ruleId(rule, index), operations));
-  return { name, description, document, file, rules, expect };
+  const { description, expect = [], stages = [] } = document;
+  const rules = listRules(document).map(({ rule, id }) => readRule(rule, id, operations));
+  return { name, description, document, file, rules, stages: stages.map(readStage), expect };
+}
+
+interface WrittenRule {
+  rule: RuleDocument;
+  id: string;
+  at: DocumentPath;
+}
+
+function listRules({ rules = [], stages = [] }: ScenarioDocument): WrittenRule[] {
+  const always = rules.map((rule, index) => ({
+    ...{ rule, id: rule.id ?? `rule-${index + 1}`, at: ["rules", index] },
+  }));
+  const staged = stages.map((stage, position) =>
+    (stage.rules ?? []).map((rule, index) => ({
+      ...{ rule, id: rule.id ?? stageRuleId(stage, index), at: ["stages", position, "rules", index] },
+    })),
+  );
+  return [...always, ...staged.flat()];
 }
 
 function nameFromPath(file: string): string {
   return file.replace(/^.*[\\/]/, "").replace(/(?<=.)\.[^.]*$/, "");
-}
-
-function ruleId({ id }: { id?: string }, index: number): string {
-  return id ?? `rule-${index + 1}`;
 }
 
 function findProblems(
@@ -133,39 +159,88 @@ function findProblems(
     });
   }
   const ids = new Set<string>();
-  for (const [index, rule] of written.rules.entries()) {
-    const id = ruleId(rule, index);
-    if (ids.has(id))
-      found.push({ path: ["rules", index, "id"], message: `another rule is called ${id} already` });
+  if (written.rules === undefined && written.stages === undefined)
+    found.push({ path: [], message: "the scenario needs `rules`, or `stages` with rules" });
+  for (const { rule, id, at } of listRules(written)) {
+    if (ids.has(id)) found.push({ path: [...at, "id"], message: `another rule is called ${id} already` });
     ids.add(id);
-    found.push(...checkRule(rule, ["rules", index], api));
+    found.push(...checkRule(rule, at, api));
     if (found.length >= MAX_PROBLEMS) break;
   }
-  for (const [index, expectation] of (written.expect ?? []).entries())
-    found.push(...checkExpectation(expectation, ["expect", index], api.operations));
+  found.push(...checkStages(written.stages ?? []));
+  for (const { expect, at } of [{ ...written, at: [] }, ...listStages(written)])
+    for (const [index, expectation] of (expect ?? []).entries())
+      found.push(...checkExpectation(expectation, [...at, "expect", index], api.operations));
   return found.map((details) => problemAt(document, details));
 }
 
-/** An expectation that no journal can meet is refused: its `count: 0` would always hold. */
+function listStages({ stages = [] }: ScenarioDocument) {
+  return stages.map((stage, index) => ({ ...stage, at: ["stages", index] as DocumentPath }));
+}
+
+function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
+  const found: ProblemDetails[] = [];
+  for (const [index, { name, until }] of stages.entries()) {
+    const at = ["stages", index];
+    if (stages.findIndex((one) => one.name === name) < index)
+      found.push({ path: [...at, "name"], message: `another stage is called ${name} already` });
+    const wrong = until?.time === undefined ? undefined : durationProblem(until.time);
+    if (wrong !== undefined)
+      found.push({
+        path: [...at, "until", "time"],
+        message: `\`until.time\` ${wrong.message}`,
+        hint: wrong.hint,
+      });
+    if (until === undefined && index < stages.length - 1) {
+      const message =
+        "the stage needs `until: { requests }` or `{ time }`; only the last one may go on for ever";
+      found.push({ path: at, message });
+    }
+  }
+  return found;
+}
+
+const KINDS_OF_EXPECTATION = ["match", "sequence", "client"] as const;
+
 function checkExpectation(
-  { match, count }: ExpectDocument,
+  expectation: ExpectDocument,
   at: DocumentPath,
   operations: readonly AnyOperation[],
 ): ProblemDetails[] {
-  const { operation, path, code } = match;
+  const found: ProblemDetails[] = [];
+  const [kind, other] = KINDS_OF_EXPECTATION.filter((one) => expectation[one] !== undefined);
+  if (kind === undefined || other !== undefined) {
+    const message = "an expectation has one of `match`, `sequence` and `client`";
+    found.push({ path: other === undefined ? at : [...at, other], message, atKey: other !== undefined });
+  }
+  const { match, sequence = [], count } = expectation;
+  if (count !== undefined && match === undefined)
+    found.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
+  if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
+    found.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
+  }
+  if (match !== undefined) found.push(...checkMatch(match, [...at, "match"], operations));
+  for (const [index, step] of sequence.entries())
+    found.push(...checkMatch(step, [...at, "sequence", index], operations));
+  return found;
+}
+
+/** A match that no journal can meet is refused: its `count: 0` would always hold. */
+function checkMatch(
+  { operation, path, code }: ExpectedMatch,
+  at: DocumentPath,
+  operations: readonly AnyOperation[],
+): ProblemDetails[] {
   const found: ProblemDetails[] = [];
   const ids = operations.map(({ id }) => id);
   const wrongOperation = operation === undefined ? undefined : patternProblem(operation, "operation", ids);
-  if (wrongOperation !== undefined) found.push({ path: [...at, "match", "operation"], ...wrongOperation });
+  if (wrongOperation !== undefined) found.push({ path: [...at, "operation"], ...wrongOperation });
   const wrongPath = path === undefined ? undefined : globProblem(path);
-  if (wrongPath !== undefined) found.push({ path: [...at, "match", "path"], ...wrongPath });
+  if (wrongPath !== undefined) found.push({ path: [...at, "path"], ...wrongPath });
   // The journal shows a rule's bare status as a code such as HTTP_503 (interfaces 6).
   if (code !== undefined && !isCatalogueCode(code) && !/^HTTP_[1-5]\d\d$/.test(code)) {
     const message = `${JSON.stringify(code.slice(0, 80))} is not a code of the catalogue`;
-    found.push({ path: [...at, "match", "code"], message, hint: nearestCode(code, operations) });
-  }
-  if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
-    found.push({ path: [...at, "count"], message: "`count.min` must not be above `count.max`" });
+    found.push({ path: [...at, "code"], message, hint: nearestCode(code, operations) });
   }
   return found;
 }

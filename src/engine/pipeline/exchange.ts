@@ -1,7 +1,7 @@
 import type { Api } from "../contract/api.ts";
 import type { AnyOperation, Call, Identity, RequestInfo } from "../contract/operation.ts";
 import type { Settings } from "../contract/settings.ts";
-import type { FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
+import type { EnteredRequest, FaultInjector, Verdict } from "../sandbox/fault-injector.ts";
 import type { Change, ChangingRequest } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import type { RateState } from "../sandbox/rate-windows.ts";
@@ -76,6 +76,8 @@ export class Exchange implements RequestDraw, StepExchange {
   delayed_by: string | undefined = undefined;
   fault: AppliedFault | undefined = undefined;
   verdict: Verdict | undefined = undefined;
+  /** Set if an active scenario has stages. */
+  entered: EnteredRequest | undefined = undefined;
   code: string | null = null;
   reasons: readonly string[] = NONE;
   warnings: readonly string[] = NONE;
@@ -129,7 +131,7 @@ export class Exchange implements RequestDraw, StepExchange {
   }
 
   get faults(): Pick<FaultInjector, "before" | "after"> {
-    return this.dryRun?.faults ?? this.sandbox.faults;
+    return this.dryRun?.faults ?? this.entered ?? this.sandbox.faults;
   }
 
   /** For the history: few requests change anything. */
@@ -158,6 +160,7 @@ export class Exchange implements RequestDraw, StepExchange {
 
   /** Removes received bytes that no record uses. */
   cleanUp(): void {
+    this.entered?.leave();
     this.form?.cleanUp();
   }
 }

@@ -27,6 +27,7 @@ export function record(
     decision: exchange.decision,
     fault: exchange.fault,
     reasons: exchange.reasons,
+    stages: exchange.entered?.stages,
     warnings: exchange.warnings,
     request_headers: exchange.request.rawHeaders,
     request_body: exchange.body ?? exchange.captured?.bytes(),

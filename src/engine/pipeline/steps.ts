@@ -63,14 +63,16 @@ function findOrganization({ operation, params, path, identity }: Exchange): stri
   return named !== undefined && ORGANIZATION.test(named) ? named : identity?.principal.organization_id;
 }
 
-function isFaulty({ sandbox, request }: Exchange): boolean {
-  return sandbox.faults.armed || hasOverride(request.headers);
+function isFaulty({ sandbox, request, entered }: Exchange): boolean {
+  return entered !== undefined || sandbox.faults.armed || hasOverride(request.headers);
 }
 
 function injectFaultsBefore(exchange: Exchange): void | Promise<void> {
   const { unmatched, sandbox } = exchange;
   const asks = unmatched === undefined ? isFaulty(exchange) : sandbox.faults.outside !== undefined;
-  if (asks) return injectFault(exchange, "before");
+  if (!asks) return;
+  if (exchange.dryRun === undefined) exchange.entered = sandbox.faults.enter();
+  return injectFault(exchange, "before");
 }
 
 /** @throws ApiError of `route`, or, if a rule answers this path for other callers, that for this one */

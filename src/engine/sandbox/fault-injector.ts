@@ -92,6 +92,14 @@ export interface Injection {
   effect: InjectedEffect | undefined;
 }
 
+/** A request in a sandbox whose rules change as requests come: it sees those of its arrival until its end. */
+export interface EnteredRequest extends Pick<FaultInjector, "before" | "after"> {
+  /** The stages that it belongs to, as `scenario/stage`. */
+  readonly stages: readonly string[];
+  /** To be called once it is in the journal. */
+  leave(): void;
+}
+
 /** The decision of the sandbox's faults on one request. */
 export interface Verdict {
   /** Whether a rule serves the path, but not for this caller. */
@@ -126,6 +134,8 @@ export interface FaultState {
   inline: readonly { id: string; rule: object }[];
   /** By `<source>/<rule id>`. */
   progress: Readonly<Record<string, object>>;
+  /** By scenario; absent if none has stages. */
+  stages?: Readonly<Record<string, object>> | undefined;
   numbered: number;
 }
 
@@ -141,6 +151,10 @@ export interface FaultInjector {
   readonly scenarios: readonly string[];
   /** Active scenarios and inline rules: shows whether any was switched. */
   readonly activeState: string;
+  /** All stages of active scenarios, as `scenario/stage`. */
+  readonly stages: readonly string[];
+  /** Called when a request arrives; undefined if no scenario has stages. */
+  enter(): EnteredRequest | undefined;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined if no rule applies to this attempt. */

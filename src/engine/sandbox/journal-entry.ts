@@ -29,6 +29,8 @@ export interface AnsweredRequest {
   readonly fault?: AppliedFault | undefined;
   /** Why: the rule that triggered, its draw, the nearest rule that did not match. */
   readonly reasons: readonly string[];
+  /** The stages of scenarios during which it arrived, as `scenario/stage`. */
+  readonly stages?: readonly string[] | undefined;
   readonly warnings: readonly string[];
   /** Name, value, name, value … as received. */
   readonly request_headers: readonly string[];

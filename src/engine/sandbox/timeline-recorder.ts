@@ -267,5 +267,7 @@ const TIMER_TITLES: Record<TimerKind, (subject: string) => string> = {
   "meeting.line": (subject) => `A participant spoke in ${subject}.`,
   invoice: (subject) => `${subject} was due to be invoiced or paid.`,
   expiry: (subject) => `${subject} expired.`,
-  lease: (subject) => `The lease of the rule ${subject} ended.`,
+  // The name of a stage has a slash; the id of a rule has none.
+  lease: (subject) =>
+    subject.includes("/") ? `The stage ${subject} ended.` : `The lease of the rule ${subject} ended.`,
 };

@@ -1,0 +1,142 @@
+import { parseDuration } from "../contract/duration.ts";
+import type { Leased } from "./leases.ts";
+import type { ArmedRule } from "./rule.ts";
+import type { ExpectDocument, StageDocument } from "./rule-document.ts";
+
+/** A part of a run in which some rules of a scenario are in force (interfaces 21). */
+export interface Stage {
+  readonly name: string;
+  /** The ids of its rules. */
+  readonly rules: ReadonlySet<string>;
+  /** It ends after this many requests, or after this time, or not at all. */
+  readonly until: { requests?: number | undefined; time_ms?: number | undefined };
+  /** As it was written. */
+  readonly document: StageDocument;
+  readonly expect: readonly ExpectDocument[];
+}
+
+/** The id of a stage's rule that has none of its own. */
+export function stageRuleId({ name }: Pick<StageDocument, "name">, index: number): string {
+  return `${name}-${index + 1}`;
+}
+
+export function readStage(document: StageDocument): Stage {
+  const { name, rules = [], until = {}, expect = [] } = document;
+  const time_ms = until.time === undefined ? undefined : parseDuration(until.time)!;
+  return {
+    ...{ name, document, expect, until: { requests: until.requests, time_ms } },
+    rules: new Set(rules.map((rule, index) => rule.id ?? stageRuleId(document, index))),
+  };
+}
+
+/** Plain JSON. */
+interface Progress {
+  /** The stages that have begun, in order: when, in milliseconds since 1970 on the sandbox's clock, and their requests. */
+  begun: { at: number; requests: number }[];
+  /** When the last stage ended. */
+  ended: number | undefined;
+  /** When the current stage ends. */
+  due: number | undefined;
+}
+
+/** The state of one stage in a sandbox. */
+export interface StageReport {
+  stage: Stage;
+  state: "waiting" | "current" | "ended";
+  began: number | undefined;
+  ended: number | undefined;
+  requests: number;
+}
+
+/** The stages of a scenario that is active in a sandbox. One follows the other, until the last has ended. */
+export class StageProgress implements Leased {
+  readonly scenario: string;
+  readonly stages: readonly Stage[];
+  readonly progress: Progress;
+  private readonly staged: ReadonlySet<string>;
+
+  /** @param saved the progress of the same scenario, which is copied */
+  constructor(
+    scenario: string,
+    stages: readonly Stage[],
+    { now, saved }: { now: number; saved: object | undefined },
+  ) {
+    this.scenario = scenario;
+    this.stages = stages;
+    this.staged = new Set(stages.flatMap(({ rules }) => [...rules]));
+    const fresh = { begun: [{ at: now, requests: 0 }], ended: undefined, due: undefined };
+    this.progress = { ...fresh, ...structuredClone(saved) };
+    // Its file was edited while the sandbox was saved.
+    if (this.progress.begun.length > stages.length) this.progress = fresh;
+  }
+
+  /** Undefined after the last stage has ended. */
+  get current(): Stage | undefined {
+    const { begun, ended } = this.progress;
+    return ended === undefined ? this.stages[begun.length - 1] : undefined;
+  }
+
+  /** Those of rules have a slash. */
+  get key(): string {
+    return this.scenario;
+  }
+
+  get lease(): Leased["lease"] {
+    const { current } = this;
+    return { subject: this.qualify(current), ttl_ms: current?.until.time_ms };
+  }
+
+  /** Rules of the scenario that belong to no stage are always in force. */
+  isInForce({ rule: { id } }: ArmedRule): boolean {
+    return !this.staged.has(id) || this.current?.rules.has(id) === true;
+  }
+
+  /** Counts a request of the current stage; returns whether it was the last. */
+  count(): boolean {
+    const { current, progress } = this;
+    if (current === undefined) return false;
+    const last = progress.begun.at(-1)!;
+    last.requests += 1;
+    return last.requests === current.until.requests;
+  }
+
+  /** Ends the current stage at this instant; returns what happens then. */
+  next(at: number): { title: string; subject: string } {
+    const { progress, stages, scenario } = this;
+    const isLast = progress.begun.length === stages.length;
+    if (isLast) progress.ended = at;
+    else progress.begun.push({ at, requests: 0 });
+    const title = isLast
+      ? `The last stage of ${scenario} ended.`
+      : `The stage ${this.current!.name} of ${scenario} began.`;
+    return { title, subject: this.qualify(this.current ?? stages.at(-1)) };
+  }
+
+  /** `scenario/stage`. */
+  qualify(stage: Stage | undefined): string {
+    return `${this.scenario}/${stage?.name}`;
+  }
+
+  report(): StageReport[] {
+    return describeStages(this.stages, this.progress);
+  }
+}
+
+/** @param progress undefined: no stage has begun */
+export function describeStages(
+  stages: readonly Stage[],
+  { begun, ended }: Pick<Progress, "begun" | "ended"> = { begun: [], ended: undefined },
+): StageReport[] {
+  return stages.map((stage, index) => {
+    const own = begun[index];
+    const end = begun[index + 1]?.at ?? (index === begun.length - 1 ? ended : undefined);
+    const state = own === undefined ? "waiting" : end === undefined ? "current" : "ended";
+    return { stage, state, began: own?.at, ended: end, requests: own?.requests ?? 0 };
+  });
+}
+
+/** Whether progress of one version of a scenario is valid for another. */
+export function haveSameStages(a: readonly Stage[], b: readonly Stage[]): boolean {
+  const names = (stages: readonly Stage[]) => stages.map(({ name }) => name).join("\n");
+  return names(a) === names(b);
+}
