@@ -17,7 +17,17 @@ import {
   utf8Length,
 } from "./bytes.ts";
 
-const TEXTS = ["", "plain", "naïve", "日本語", "👩‍🚀 and 𝒳", "\ud800 alone", "\udc00 alone", "end \ud83d"];
+const TEXTS = [
+  "",
+  "plain",
+  "naïve",
+  "日本語",
+  "👩‍🚀 and 𝒳",
+  "\ud800 alone",
+  "\udc00 alone",
+  "end \ud83d",
+  "日".repeat(9000),
+];
 const ALL = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 describe("bytes", () => {

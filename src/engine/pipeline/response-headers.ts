@@ -69,7 +69,7 @@ export function toPlainAnswer(exchange: Exchange, answer: Answer): PlainAnswer {
   if (typeof origin === "string") addCorsHeaders(headers, origin, exchange.sandbox.settings);
   if (answer.status === 401) addChallenge(headers, answer, exchange.sandbox.settings);
   // Users write the names of rules and scenarios, and the headers of faults.
-  requireValue("X-Sandbox-Decision", decision);
+  if (decision !== "ok") requireValue("X-Sandbox-Decision", decision);
   for (const name in answer.headers) {
     requireValue(name, answer.headers[name]!);
     headers.push(name, answer.headers[name]!);
@@ -95,8 +95,13 @@ export function addBody(headers: string[], { status, content_type, body, stream 
   if (stream === undefined && status !== 204 && status !== 304)
     headers.push("Content-Length", String(length));
   return {
-    ...{ status, headers, body, length, stream: stream as PlainAnswer["stream"] },
-    ...{ has_events: content_type?.startsWith("text/event-stream") === true, wire: undefined },
+    status,
+    headers,
+    body,
+    length,
+    stream: stream as PlainAnswer["stream"],
+    has_events: content_type?.startsWith("text/event-stream") === true,
+    wire: undefined,
   };
 }
 

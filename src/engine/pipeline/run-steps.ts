@@ -14,15 +14,21 @@ export interface StepExchange {
   readonly observe?: ((stage: string) => void) | undefined;
 }
 
-/** Runs the steps one after the other; the first that throws ends the run. */
-export async function runSteps<X extends StepExchange>(
+/** Runs the steps one after the other, from the one at `first`; the first that throws ends the run. */
+export function runSteps<X extends StepExchange>(
   steps: readonly Step<X>[],
   exchange: X,
-): Promise<void> {
-  for (const { name, run } of steps) {
+  first = 0,
+): void | Promise<void> {
+  for (let at = first; at < steps.length; at++) {
+    const { name, run } = steps[at]!;
     exchange.stage = name;
     const running = run(exchange);
-    if (running !== undefined) await running;
+    if (running !== undefined)
+      return running.then(() => {
+        exchange.observe?.(name);
+        return runSteps(steps, exchange, at + 1);
+      });
     exchange.observe?.(name);
   }
 }

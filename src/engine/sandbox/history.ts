@@ -87,8 +87,10 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     const id = this.prefix + (sequence - this.base);
     const origin = { id, sequence, at, parent, journal: this.journal.lastSequence, cause, advanced_by };
     const entry = this.timeline.append();
-    const positions = { start: start?.position ?? sequence - 1, end: sequence };
-    entry.change = new HistoryEntry(entry, origin, change, { ...states, ...positions });
+    const { versions, before, after, from, to, written } = states;
+    const begin = start?.position ?? sequence - 1;
+    const around = { versions, before, after, from, to, written, start: begin, end: sequence };
+    entry.change = new HistoryEntry(entry, origin, change, around);
     this.lastSequence = sequence;
     this.size += 1;
     this.stateBytes += stateBytes(states);

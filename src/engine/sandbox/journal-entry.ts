@@ -93,6 +93,8 @@ export interface JournalEntry extends AnsweredRequest {
   readonly history: string | null;
   /** The timeline's revision when it was added. */
   readonly revision: number;
+  /** Its estimated size. */
+  bytes: number;
   streamed: StreamedBody | undefined;
   response_body: Uint8Array | string | undefined;
 }

@@ -38,7 +38,8 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     this.timeline.attach(entry, exchange);
     if (answered.delivery === undefined) change?.answered(answered);
     this.size += 1;
-    this.bytes += sizeInBytes(exchange);
+    exchange.bytes = sizeInBytes(exchange);
+    this.bytes += exchange.bytes;
     this.evictExcess();
     this.announce(exchange);
     return exchange;
@@ -53,6 +54,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     exchange.streamed = streamed;
     if (exchange.entry.exchange !== exchange) return;
     exchange.response_body = sent?.body;
+    exchange.bytes += sent?.body?.length ?? 0;
     this.bytes += sent?.body?.length ?? 0;
     this.evictExcess();
   }
@@ -77,7 +79,7 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
 
   protected evictExcess(): void {
     while (this.size > this.limit || (this.bytes > MAX_JOURNAL_BYTES && this.size > 0)) {
-      this.bytes -= sizeInBytes(this.oldest);
+      this.bytes -= this.oldest.bytes;
       this.dropOldest();
     }
   }

@@ -94,8 +94,9 @@ function keyFigures(world: WorldReader, row: Usage, spentMicro: number) {
   const key = world.get(apiKeys, api_key_id);
   const api_key_name = key?.name ?? row.api_key_name ?? api_key_id;
   // The spending of a deleted key remains; its limit does not.
-  const { remaining_budget: _, ...figures } = limitFigures(spentMicro, key ? row.monthly_limit : null);
-  return { api_key_id, api_key_name, ...figures };
+  const figures = limitFigures(spentMicro, key ? row.monthly_limit : null);
+  const { monthly_limit, current_usage, utilization_percentage, status } = figures;
+  return { api_key_id, api_key_name, monthly_limit, current_usage, utilization_percentage, status };
 }
 
 export const usageRules: StateRules<Usage> = {
