@@ -7,8 +7,9 @@ export class FetchRequest implements PlainRequest {
   readonly headers: PlainRequest["headers"];
   readonly rawHeaders: readonly string[];
   readonly site: Site;
-  readonly signal: AbortSignal;
   private readonly bytes: Uint8Array;
+  private readonly callers: AbortSignal;
+  private gone: AbortSignal | undefined;
 
   /**
    * @param bytes the whole body, since nothing between the caller and the engine splits it
@@ -25,7 +26,13 @@ export class FetchRequest implements PlainRequest {
     if (bytes.length > 0) headers["content-length"] = String(bytes.length);
     this.headers = headers;
     this.rawHeaders = Object.entries(headers).flat();
-    this.signal = goneWith(request.signal);
+    this.callers = request.signal;
+  }
+
+  /** Created when needed: few requests wait, and a signal costs as much as a small answer. */
+  get signal(): AbortSignal {
+    this.gone ??= goneWith(this.callers);
+    return this.gone;
   }
 
   get body(): AsyncIterable<Uint8Array> {
