@@ -1115,6 +1115,12 @@ export interface RuleDefinition {
           p50: Duration;
           p99: Duration;
         };
+    /** The answer waits until it is released (interfaces 20), at most for `timeout`, 30s unless given */
+    hold?:
+      | true
+      | {
+          timeout?: Duration;
+        };
     /** How long the answer takes; 2s unless given */
     over?: Duration;
     wire?: "reset" | "hang" | "empty" | "truncate" | "garbage" | "drip";
@@ -1200,6 +1206,12 @@ export interface FaultRule {
           p50: Duration;
           p99: Duration;
         };
+    /** The answer waits until it is released (interfaces 20), at most for `timeout`, 30s unless given */
+    hold?:
+      | true
+      | {
+          timeout?: Duration;
+        };
     /** How long the answer takes; 2s unless given */
     over?: Duration;
     wire?: "reset" | "hang" | "empty" | "truncate" | "garbage" | "drip";
@@ -1262,6 +1274,70 @@ export interface Explanation {
     /** Why it would trigger, or why not */
     why: string;
   }[];
+}
+export interface Held {
+  /** `held_1`; never repeated in a sandbox */
+  id: string;
+  /** An incoming request, or an attempt to deliver an event */
+  kind: "request" | "delivery";
+  /** `<scenario | inline>/<rule id>` */
+  rule: string;
+  /** `after`: the change was made, its answer waits */
+  phase: "before" | "after";
+  /** On the sandbox's clock */
+  at: string;
+  /** When it is released by itself, on the wall clock */
+  ends_at: string;
+  /** The id that its journal entry will have */
+  request_id: string;
+  operation: string | null;
+  method: string;
+  /** Without sandbox prefix and query */
+  path: string;
+  principal: string | null;
+  event: string | null;
+  webhook: string | null;
+  request: {
+    query: string;
+    /** As sent, secrets masked */
+    headers: {
+      name: string;
+      value: string;
+    }[];
+    /** JSON as a value, text as text, `{bytes}` for anything else; secrets masked */
+    body?: unknown;
+  };
+  response: {
+    status: number;
+    /** As sent, secrets masked */
+    headers: {
+      name: string;
+      value: string;
+    }[];
+    /** JSON as a value, text as text, `{bytes}` for anything else; secrets masked */
+    body?: unknown;
+  } | null;
+}
+export interface ReleaseOptions {
+  /** Answers this; a delivery takes only a status, its receiver's */
+  answer?: {
+    status?: number;
+    /** Headers of the answer, added to those that every answer carries */
+    headers?: {
+      [k: string]: string | number;
+    };
+    /** A text as it is, anything else as JSON */
+    body?: unknown;
+  };
+  /** A catalogue code; CODE! also where it is never answered */
+  error?: AnyCode;
+  /** Merged over the details that the operation itself would give */
+  details?: {
+    [k: string]: unknown;
+  };
+  wire?: "reset" | "hang" | "empty" | "truncate" | "garbage" | "drip";
+  /** How long the answer takes; 2s unless given */
+  over?: Duration;
 }
 export interface ScenarioState {
   name: string;
@@ -1529,6 +1605,8 @@ export interface Live {
       replaced: "nothing" | "response" | "connection";
     };
   }[];
+  /** All that is held, if that has changed since the last message */
+  held?: Held[];
   /** The number of entries that the journal's bounds have dropped */
   dropped: number;
 }
@@ -2265,6 +2343,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:unknown-inline-rule"
     | "urn:understudy:problem:unknown-entry"
     | "urn:understudy:problem:unknown-receiver"
+    | "urn:understudy:problem:unknown-held"
     | "urn:understudy:problem:nothing-waits"
     | "urn:understudy:problem:method-not-allowed"
     | "urn:understudy:problem:name-in-use"
@@ -2273,6 +2352,7 @@ export interface ProblemDocument {
     | "urn:understudy:problem:state-evicted"
     | "urn:understudy:problem:not-repeatable"
     | "urn:understudy:problem:not-replayable"
+    | "urn:understudy:problem:already-released"
     | "urn:understudy:problem:limit-reached"
     | "urn:understudy:problem:misdirected"
     | "urn:understudy:problem:payload-too-large"

@@ -1,5 +1,6 @@
 import { nearest } from "../engine/contract/text.ts";
 import type { ClientReport, GradeClientOptions, RunClient } from "./client-test/client-report-types.ts";
+import { type HeldMatch, nextHeld } from "./held.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
 import type { List, SandboxState, StateRecord } from "./types.ts";
@@ -66,6 +67,22 @@ export class SandboxClient {
     /** Explains how a request would be answered, without performing or counting it (interfaces 11). */
     explain: (request: Api.ExplainInput) => this.send<Api.Explanation>("POST", "/faults/explain", request),
   };
+
+  /** Requests and deliveries that rules with the effect `hold` hold (interfaces 20). */
+  readonly held = {
+    list: () => this.get<Api.List<Api.Held>>("/held"),
+    /** The next one that fits and that no earlier call has returned; waits `within` (10s) for it. */
+    next: async (match: HeldMatch = {}, { within = "10s" }: { within?: Api.Duration } = {}) => {
+      const follow = (signal: AbortSignal) =>
+        this.http.events<Api.List<Api.Held>>(`${this.path}/held/stream`, undefined, signal);
+      const found = await nextHeld(follow, { match, within, returned: this.returned });
+      return { ...found, release: (options?: Api.ReleaseOptions) => this.held.release(found.id, options) };
+    },
+    /** Lets it continue, or answers it otherwise. */
+    release: (id: string, options: Api.ReleaseOptions = {}) =>
+      this.send<void>("POST", `/held/${encodeURIComponent(id)}/release`, options),
+  };
+  private readonly returned = new Set<string>();
 
   readonly scenarios = {
     list: () => this.get<Api.List<Api.ScenarioState>>("/scenarios"),

@@ -5,10 +5,11 @@ import type { RuleDocument } from "../engine/faults/rule-document.ts";
 import { createEngine } from "./create-engine.ts";
 import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
+import { describeHeld } from "./held.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { suiteShare } from "./suite-share.ts";
-import type { FaultRule, SandboxOptions, ScenarioName } from "./types.ts";
+import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
 
 /** The world that a test begins with (interfaces 13), by `test.use`, `test.extend` or the runner's configuration. */
 export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "clock" | "settings"> {
@@ -99,7 +100,7 @@ export interface RunnerTest {
  * Runs a test in a fresh sandbox. In a suite the sandbox has the suite's scenario, and is not deleted: the suite still
  * reads it.
  * @throws TypeError for options that do not exist; ControlError for values that the server refuses; Error if a rule never
- * triggered
+ * triggered, or something is still held
  */
 export async function runInSandbox(
   servers: TestServers,
@@ -119,13 +120,14 @@ export async function runInSandbox(
   });
   // The newest inline rule goes first (interfaces 6), so the last of the scenario is armed first.
   for (const rule of share?.rules.toReversed() ?? []) await sandbox.faults.add(rule);
-  let untriggered: string | undefined;
-  const getOutcome = () => (untriggered === undefined ? test.outcome() : "failed");
+  let problem: string | undefined;
+  const getOutcome = () => (problem === undefined ? test.outcome() : "failed");
   try {
     await test.run(sandbox);
+    if (getOutcome() === "passed") problem = describeUnreleased((await sandbox.held.list()).items);
     if (getOutcome() === "passed" && !allowUnstruck) {
       const ofSuite = [...(share?.scenarios ?? []), ...(share?.rules ?? []).map(({ id }) => id!)];
-      untriggered = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
+      problem = describeUntriggered(await armedRules(sandbox, new Set(ofSuite)));
     }
   } finally {
     const outcome = getOutcome();
@@ -133,7 +135,14 @@ export async function runInSandbox(
     if (outcome !== "skipped") suite?.note({ name: test.name, sandbox: sandbox.name, outcome });
     if (suite === undefined) await sandbox.delete();
   }
-  if (untriggered !== undefined) throw new Error(untriggered);
+  if (problem !== undefined) throw new Error(problem);
+}
+
+/** interfaces 20: the client of what is still held has got no answer yet. */
+function describeUnreleased(held: readonly Held[]): string | undefined {
+  if (held.length === 0) return undefined;
+  const which = held.map(describeHeld).join("; ");
+  return `still held at the end of the test: ${which}. Release each: (await sandbox.held.next()).release(), or sandbox.held.release(id)`;
 }
 
 /** A rule with its name for messages. */

@@ -39,6 +39,7 @@ import { RecordChangesBody } from "./history/record-changes.ts";
 import { HistoryEntryBody } from "./history/render-entry.ts";
 import { HarBody } from "./journal/har.ts";
 import { JournalEntryBody } from "./journal/render-entry.ts";
+import { HeldBody } from "./journal/render-held.ts";
 import { LiveBody, RequestLine } from "./journal/stream-live.ts";
 import { VerificationBody } from "./journal/verify-journal.ts";
 import {
@@ -51,6 +52,7 @@ import {
 import { DeliveryQuery, RedeliverInput } from "./operations/deliveries.ts";
 import { TriggeredBody, TriggerInput } from "./operations/events.ts";
 import { ExplainInput, ExplanationBody } from "./operations/explain.ts";
+import { ReleaseInput } from "./operations/held.ts";
 import { HistoryBody, HistoryDetailBody, HistoryQuery } from "./operations/history.ts";
 import { RepeatedBody, RepeatInput, RewindInput, RewoundBody } from "./operations/history-travel.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
@@ -116,6 +118,8 @@ export const API_SCHEMAS: Readonly<Record<string, TSchema>> = {
   FaultRule: RuleBody,
   ExplainInput,
   Explanation: ExplanationBody,
+  Held: HeldBody,
+  ReleaseOptions: ReleaseInput,
   ScenarioState: ScenarioBody,
   ActiveScenarios: ActiveScenariosBody,
   OwnOperations: OwnOperationsBody,

@@ -195,7 +195,7 @@ export function readRuleField<T>(field: string, read: () => T): T {
 }
 
 /** `place` converts a field of the document to a field of the call. */
-function documentProblem(error: DocumentError, place: (field: string) => string): Problem {
+export function documentProblem(error: DocumentError, place: (field: string) => string): Problem {
   const shown = ({ file, line, column, field, message, hint }: DocumentProblem) => ({
     file,
     line,

@@ -35,6 +35,7 @@ it("understudy-sandbox/playwright takes options, fails what has proven nothing, 
   expect([...results].map(([title, { status }]) => [title, status])).toEqual([
     ["begins as the configuration says", "passed"],
     ["fails by itself", "failed"],
+    ["leaves one held", "failed"],
     ["arms in vain", "failed"],
     ["begins where they say", "passed"],
     ["leaves its scenario alone", "failed"],
@@ -48,6 +49,7 @@ it("understudy-sandbox/playwright takes options, fails what has proven nothing, 
   expect(messageOf("fails by itself")).toContain(
     "found 0; nearest: GET /v1/models -> 200 (status is 200, not 404)",
   );
+  expect(messageOf("leaves one held")).toContain("still held at the end of the test: GET /v1/models (held_1");
   expect(messageOf("arms in vain")).toContain(
     'armed but never triggered: fault_1 {"operation":"threads.delete"}',
   );

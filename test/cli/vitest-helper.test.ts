@@ -43,6 +43,7 @@ describe("understudy-sandbox/vitest", () => {
   it("gives a sandbox per test as its options say, and fails what has proven nothing [interfaces 13]", () => {
     expect(made.results.map(({ title, status }) => [title, status])).toEqual([
       ["meets its fault", "passed"],
+      ["leaves one held", "failed"],
       ["arms in vain", "failed"],
       ["fails by itself", "failed"],
       ["uses up too little", "failed"],
@@ -56,6 +57,9 @@ describe("understudy-sandbox/vitest", () => {
       ["waits for what is still to come", "passed"],
       ["names the nearest", "failed"],
     ]);
+    expect(messageOf("leaves one held")).toContain(
+      "still held at the end of the test: GET /v1/models (held_1",
+    );
     expect(messageOf("arms in vain")).toContain(
       'armed but never triggered: fault_1 {"operation":"threads.delete"}',
     );
@@ -88,8 +92,8 @@ describe("understudy-sandbox/vitest", () => {
     expect(log.entries).toHaveLength(2);
     const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
-    // Four files for each of the six that fail but the one that never got a sandbox.
-    expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(20);
+    // Four files for each of the seven that fail but the one that never got a sandbox.
+    expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(24);
     expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);
   });
 });

@@ -15,11 +15,19 @@ import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts
 const BIN = fileURLToPath(new URL("../../bin/understudy.js", import.meta.url));
 const READING = [
   ...["list_sandboxes", "describe_operation", "explain_request", "list_journal", "list_deliveries"],
-  ...["list_history", "verify_requests", "list_pending", "diff_snapshots", "coverage", "make_bundle"],
+  ...[
+    "list_history",
+    "verify_requests",
+    "list_pending",
+    "list_held",
+    "diff_snapshots",
+    "coverage",
+    "make_bundle",
+  ],
 ];
 const WRITING = [
   ...["create_sandbox", "reset_sandbox", "call_api", "change_state", "arm_fault", "advance_clock"],
-  ...["trigger_event", "save_or_restore", "rewind"],
+  ...["trigger_event", "save_or_restore", "release_held", "rewind"],
 ];
 
 interface Called {

@@ -453,6 +453,33 @@ describe("replay", () => {
     });
   });
 
+  it("a bundle replays what was held, and refuses another order or answer [interfaces 20]", async () => {
+    const api = await start();
+    await api.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    const { held } = api.understudy.sandboxes.get("default")!;
+    const hold = async () => {
+      const answer = api.call("dan", "GET", "/v1/models");
+      await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+      return answer;
+    };
+    const release = async (body: object = {}) => {
+      await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+      return api.control("POST", `/held/${held.list()[0]!.id}/release`, body);
+    };
+    await Promise.all([hold(), release()]);
+    const bundle = await api.bundle();
+    expect(await replayBundle(bundle)).toEqual({ requests: 1, control_calls: 1 });
+    await Promise.all([hold(), release({ answer: { status: 503 } })]);
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("released with another answer");
+    await api.control("POST", "/reset");
+    await api.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    const asked = hold();
+    await vi.waitFor(() => expect(held.list()).not.toEqual([]));
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    await Promise.all([asked, release()]);
+    expect((await api.control("POST", "/bundle")).body.detail).toContain("while a request was held");
+  });
+
   it("replay of the same bundle is exit 0 with a summary [interfaces 2]", async () => {
     const api = await start();
     await api.call("dan", "GET", "/v1/models");

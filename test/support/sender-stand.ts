@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS, type Settings } from "../../src/engine/contract/settings.ts";
 import type { DeliveryFacts, DeliveryFault } from "../../src/engine/sandbox/fault-injector.ts";
+import { HeldExchanges } from "../../src/engine/sandbox/held.ts";
 import { makeClock } from "../../src/engine/state/clock.ts";
 import { Tables } from "../../src/engine/state/tables.ts";
 import { timers } from "../../src/engine/state/timers.ts";
@@ -26,6 +27,7 @@ type Rules = DeliveriesParts<Sandbox>["rules"];
 
 interface Sandbox {
   name: string;
+  held: HeldExchanges;
   settings: Settings;
 }
 
@@ -95,7 +97,7 @@ export function senderStand(
     ids: () => left.map(({ delivery_id }) => delivery_id),
     sandbox(name = "default") {
       const commits: Commit[] = [];
-      const sandbox: Sandbox = { name, settings: { ...DEFAULT_SETTINGS } };
+      const sandbox: Sandbox = { name, held: new HeldExchanges(), settings: { ...DEFAULT_SETTINGS } };
       const { onCommit, ...parts } = deliveries.worldParts(sandbox);
       const world: World = new World({
         root: { tables: Tables.empty([outgoing, timers]), draws: 0 },

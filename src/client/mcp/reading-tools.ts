@@ -68,6 +68,11 @@ const TOOLS: readonly Tool[] = [
     title: "List what is pending",
     description: "Pending work of a sandbox that becomes due as its clock advances: retries, jobs, expiries.",
   }),
+  forwarding("held.list", {
+    name: "list_held",
+    title: "List what is held",
+    description: "Requests and deliveries that a rule with the effect `hold` keeps waiting, oldest first.",
+  }),
   {
     name: "diff_snapshots",
     title: "Compare snapshots",

@@ -106,6 +106,12 @@ export const WRITING_TOOLS: readonly Tool[] = [
         restore: () => send(reach, "snapshots.restore", { ...args, snap: snapshot }),
       }),
   },
+  forwarding("held.release", {
+    name: "release_held",
+    title: "Release what is held",
+    description:
+      "Lets a held request or delivery continue, or answers it with answer, error or wire instead.",
+  }),
   forwarding("history.rewind", {
     name: "rewind",
     title: "Rewind",

@@ -288,6 +288,7 @@ async function replayWorld(
     const own = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
+    sandbox.held.waits = false;
     sandbox.faults.setScenarios(bundle.active, true);
     const url = await understudy.listen(0, "127.0.0.1");
     return { sandbox, url, port: Number(new URL(url).port), close };

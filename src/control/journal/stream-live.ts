@@ -10,6 +10,7 @@ import { redactQuery, redactText } from "../../tools/redact.ts";
 import { untilChanged } from "../entry-log.ts";
 import { HistoryEntryBody, renderHistoryEntry } from "../history/render-entry.ts";
 import { JournalEntryBody } from "./render-entry.ts";
+import { HeldBody, renderHeld } from "./render-held.ts";
 
 const { id, seq, sequence, at, operation, method, path } = JournalEntryBody.properties;
 const { status, code, duration_ms, principal, decision, fault, history, undone } =
@@ -71,6 +72,9 @@ export const LiveBody = ClosedObject(
     attempts: Type.Array(AttemptLine, {
       description: "For delivery attempts: how long each waited for its answer",
     }),
+    held: Type.Optional(
+      Type.Array(HeldBody, { description: "All that is held, if that has changed since the last message" }),
+    ),
     dropped: Type.Integer({
       minimum: 0,
       description: "The number of entries that the journal's bounds have dropped",
@@ -92,7 +96,7 @@ const MAX_AT_ONCE = 250;
  * is queued for a slow reader.
  */
 export async function* streamLive(
-  { journal, history, timeline }: Sandbox,
+  { journal, history, timeline, held }: Sandbox,
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncIterable<string> {
@@ -100,6 +104,7 @@ export async function* streamLive(
   const [, of, revision] = /^(.+)\.(\d{1,15})$/.exec(after ?? "") ?? [];
   let begins = of !== world;
   const sent: Sent = { exchange: begins ? 0 : Math.min(Number(revision), timeline.revision), change: 0 };
+  let seen = 0;
   while (!signal.aborted && !journal.isClosed) {
     if (world !== nameWorld(journal)) {
       world = nameWorld(journal);
@@ -107,13 +112,18 @@ export async function* streamLive(
       Object.assign(sent, { exchange: 0, change: 0 });
     }
     const parts = newParts(timeline, sent);
-    if (parts.length > 0 || begins) {
+    const isHeldNew = held.revision !== seen;
+    if (parts.length > 0 || begins || isHeldNew) {
       for (const part of parts) sent[isExchange(part) ? "exchange" : "change"] = part.revision;
-      const body: LiveBody = { begins, ...renderParts(parts), dropped: journal.dropped };
+      seen = held.revision;
+      const body: LiveBody = {
+        ...{ begins, ...renderParts(parts), dropped: journal.dropped },
+        ...(isHeldNew && { held: held.list().map(renderHeld) }),
+      };
       begins = false;
       yield `id: ${world}.${sent.exchange}\ndata: ${JSON.stringify(body)}\n\n`;
     } else {
-      await untilChanged([journal, history], signal);
+      await untilChanged([journal, history, held], signal);
     }
   }
 }
@@ -140,7 +150,7 @@ function newParts(timeline: Timeline, sent: Sent): Part[] {
   return parts.sort((a, b) => a.revision - b.revision).slice(0, MAX_AT_ONCE);
 }
 
-function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped"> {
+function renderParts(parts: readonly Part[]): Omit<LiveBody, "begins" | "dropped" | "held"> {
   const exchanges = parts.filter(isExchange);
   return {
     requests: exchanges.filter(({ delivery }) => delivery === undefined).map(renderLine),

@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import { HeldExchanges } from "../../engine/sandbox/held.ts";
 import type { Journal } from "../../engine/sandbox/journal.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { newestFirst, readLastEvent, streamEntries, untilChanged } from "../entry-log.ts";
@@ -172,7 +173,7 @@ function createSandbox(journal: Log, history: Log): Sandbox {
       return revision;
     },
   };
-  return { journal, history, timeline } as unknown as Sandbox;
+  return { journal, history, timeline, held: new HeldExchanges() } as unknown as Sandbox;
 }
 
 it("a page gets all stored entries, then new ones, and learns when to drop them [interfaces 11]", async () => {

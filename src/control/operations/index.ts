@@ -6,6 +6,7 @@ import { DELIVERY_OPERATIONS } from "./deliveries.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { EXPLAIN_OPERATIONS } from "./explain.ts";
 import { FAULT_OPERATIONS } from "./faults.ts";
+import { HELD_OPERATIONS } from "./held.ts";
 import { HISTORY_OPERATIONS } from "./history.ts";
 import { JOURNAL_OPERATIONS } from "./journal.ts";
 import { OWN_OPERATIONS } from "./own-operations.ts";
@@ -27,6 +28,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...OWN_OPERATIONS,
   ...FAULT_OPERATIONS,
   ...EXPLAIN_OPERATIONS,
+  ...HELD_OPERATIONS,
   ...JOURNAL_OPERATIONS,
   ...HISTORY_OPERATIONS,
   ...EVENT_OPERATIONS,

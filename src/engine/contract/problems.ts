@@ -33,6 +33,7 @@ export const PROBLEMS = {
   "unknown-inline-rule": type(404, "Unknown inline rule", "No inline rule of this id is armed"),
   "unknown-entry": type(404, "Unknown entry", "The journal or the history has no entry of this id"),
   "unknown-receiver": type(404, "Unknown receiver", "The sandbox has no receiver of this id"),
+  "unknown-held": type(404, "Unknown held request", "Nothing of this id is or was held"),
   "nothing-waits": type(
     404,
     "No delivery waits for this answer",
@@ -53,6 +54,7 @@ export const PROBLEMS = {
     "The entry is not a request, or the journal no longer has what was sent",
   ),
   "not-replayable": type(409, "Conflict", "A bundle cannot describe what happened to the sandbox"),
+  "already-released": type(409, "Conflict", "The held request was released before"),
   "limit-reached": type(409, "A limit is reached", "The server or the sandbox has reached a limit"),
   misdirected: type(
     421,

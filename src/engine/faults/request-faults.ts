@@ -1,7 +1,9 @@
 import { DocumentError } from "../documents/document-error.ts";
 import type { FaultFacts, InjectedEffect, Verdict } from "../sandbox/fault-injector.ts";
+import type { Hold } from "../sandbox/held.ts";
 import { containsValue, NOT_ADMITTED } from "./match.ts";
 import { type Override, RefusedOverride, readOverride } from "./override.ts";
+import { readRelease } from "./release.ts";
 import { ArmedRule, type Rule } from "./rule.ts";
 import { type SpendingOf, toEffect } from "./rule-answer.ts";
 import type { ScenarioSource } from "./scenario.ts";
@@ -165,7 +167,9 @@ class Evaluation {
   private readonly facts: FaultFacts;
   private readonly context: EvaluationContext;
   private delay_ms: number | undefined;
-  private delayedBy: ArmedRule | undefined;
+  private hold: Hold<InjectedEffect> | undefined;
+  /** The rule that delays or holds. */
+  private waitsFor: ArmedRule | undefined;
   private reasons: string[] | undefined;
   /** Why the rule that came nearest did not match. */
   private near: readonly string[] | undefined;
@@ -189,7 +193,8 @@ class Evaluation {
         this.foreign ??= armed.missed(`principal is not ${rule.principal}`);
         continue;
       }
-      if (armed.spent || (armed.onlyDelays && this.delay_ms !== undefined)) continue;
+      const before = { isDelayed: this.delay_ms !== undefined, isHeld: this.hold !== undefined };
+      if (armed.spent || armed.addsNothing(before)) continue;
       const failed = rule.criteria.findIndex(({ fits }) => !fits(this.facts));
       if (failed >= 0) {
         this.missed(armed, failed, rule.criteria[failed]!.miss);
@@ -231,8 +236,12 @@ class Evaluation {
     const { effect } = armed.rule;
     if (effect.delay !== undefined && this.delay_ms === undefined) {
       this.delay_ms = decision.delay_ms;
-      this.delayedBy = armed;
+      this.waitsFor ??= armed;
       this.reasons.push(`${armed.key} delays by ${decision.delay_ms} ms`);
+    }
+    if (effect.hold !== undefined && this.hold === undefined) {
+      this.hold = this.toHold(armed, effect.hold.timeout_ms);
+      this.waitsFor ??= armed;
     }
     const answer = decision.entry ?? effect.answer;
     if (answer === undefined && effect.wire === undefined) return undefined;
@@ -243,13 +252,27 @@ class Evaluation {
       : this.toVerdict(armed, made);
   }
 
+  private toHold({ key }: ArmedRule, timeout_ms: number): Hold<InjectedEffect> {
+    const { facts } = this;
+    const { spending } = this.context;
+    return {
+      rule: key,
+      timeout_ms,
+      read(release) {
+        const plan = readRelease(release, facts.operation);
+        return plan && toEffect(plan, facts, { spending });
+      },
+    };
+  }
+
   private toVerdict(armed: ArmedRule, effect: InjectedEffect | undefined): Verdict {
-    const injection = { decision: `fault:${armed.key}`, delay_ms: this.delay_ms ?? 0, effect };
+    const { delay_ms = 0, hold } = this;
+    const injection = { decision: `fault:${armed.key}`, delay_ms, hold, effect };
     return { injection, reasons: this.reasons! };
   }
 
   private withoutAnswer(): Verdict {
-    if (this.delayedBy !== undefined) return this.toVerdict(this.delayedBy, undefined);
+    if (this.waitsFor !== undefined) return this.toVerdict(this.waitsFor, undefined);
     const { delay_ms } = this.context;
     const reasons = this.reasons ?? this.near ?? this.foreign;
     // A delay of 0 means that the request was delayed in the phase `before`.

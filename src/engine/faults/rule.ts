@@ -154,10 +154,13 @@ export class ArmedRule implements Leased {
     return schedule.kind === "sequence" && progress.calls >= schedule.entries.length;
   }
 
-  /** Whether it only delays. */
-  get onlyDelays(): boolean {
+  /** Whether it could only delay or hold what an earlier rule delays or holds already. */
+  addsNothing(before: { isDelayed: boolean; isHeld: boolean }): boolean {
     const { effect, schedule } = this.rule;
-    return effect.answer === undefined && effect.wire === undefined && schedule.kind !== "sequence";
+    if (effect.answer !== undefined || effect.wire !== undefined || schedule.kind === "sequence")
+      return false;
+    const { delay, hold } = effect;
+    return (delay === undefined || before.isDelayed) && (hold === undefined || before.isHeld);
   }
 
   /** Counts a call that matched, of this operation or event, and decides whether the rule is triggered. */

@@ -13,6 +13,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { EffectPlan } from "./effects/effect.ts";
 import { type Leased, Leases } from "./leases.ts";
 import { UNDECLARED_OPERATION } from "./match.ts";
+import { readRelease } from "./release.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, type Decision, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
@@ -305,15 +306,15 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     let fault: DeliveryFault | undefined;
     for (const armed of deliveries) {
       const { delivers, effect } = armed.rule;
-      if (armed.spent || !delivers(event, webhook_id) || (armed.onlyDelays && fault !== undefined)) continue;
+      const before = { isDelayed: (fault?.holds_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
+      if (armed.spent || !delivers(event, webhook_id) || armed.addsNothing(before)) continue;
       const decision = armed.decide(this.seed, event);
       if (!decision.triggers) continue;
-      const { wire } = effect;
-      const delay_ms = fault?.holds_ms ?? decision.delay_ms;
+      const { hold, wire } = effect;
       fault = {
         decision: `fault:${armed.key}`,
-        holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
-        answer: toReceiverAnswer(effect, decision),
+        hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
+        ...toReceiver(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
         reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
       };
       if (fault.answer !== undefined || wire !== undefined) break;
@@ -416,8 +417,29 @@ function isSameRule(a: Rule, b: Rule): boolean {
   return a.id === b.id && JSON.stringify(a.document) === JSON.stringify(b.document);
 }
 
+/** @throws DocumentError */
+function readDeliveryRelease(release: object): ReturnType<typeof toReceiver> | undefined {
+  const plan = readRelease(release, undefined);
+  return plan && toReceiver(plan, { delay_ms: 0, entry: undefined });
+}
+
+/** The behaviour of the receiver. */
+function toReceiver(
+  effect: EffectPlan,
+  { delay_ms, entry }: Pick<Decision, "delay_ms" | "entry">,
+): Pick<DeliveryFault, "holds_ms" | "answer"> {
+  const { wire } = effect;
+  return {
+    holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
+    answer: toReceiverAnswer(effect, entry),
+  };
+}
+
 /** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
-function toReceiverAnswer({ answer: own, wire }: EffectPlan, { entry }: Decision): DeliveryFault["answer"] {
+function toReceiverAnswer(
+  { answer: own, wire }: EffectPlan,
+  entry: Decision["entry"],
+): DeliveryFault["answer"] {
   const breaks = wire?.effect.delivery.breaks;
   if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
   const answer = entry ?? own;

@@ -1,7 +1,14 @@
 import { CATALOGUE } from "../contract/errors.ts";
 import { PROBLEM_TYPE, PROBLEMS } from "../contract/problems.ts";
 import { sleep } from "../platform.ts";
-import type { AnswerEffect, InjectedEffect, Injection, Verdict } from "../sandbox/fault-injector.ts";
+import type {
+  AnswerEffect,
+  InjectedEffect,
+  Injection,
+  Verdict,
+  WireFault,
+} from "../sandbox/fault-injector.ts";
+import type { HeldMessage, Hold } from "../sandbox/held.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { renderedAnswer } from "./answer.ts";
 import { countAgainstRate } from "./count-against-rate.ts";
@@ -38,24 +45,33 @@ export function hasOverride(headers: RequestHeaders): boolean {
  * @throws EarlyResponse if a fault answers in place of the operation
  */
 export function injectFault(exchange: Exchange, phase: "before" | "after"): undefined | Promise<void> {
-  const verdict = exchange.faults[phase](new RequestFacts(exchange, exchange.sandbox.faults.outside));
-  if (verdict instanceof Promise) return verdict.then((found) => obey(exchange, found));
-  return obey(exchange, verdict);
+  const facts = new RequestFacts(exchange, exchange.sandbox.faults.outside);
+  const verdict = exchange.faults[phase](facts);
+  if (verdict instanceof Promise) return verdict.then((found) => obey(exchange, found, facts));
+  return obey(exchange, verdict, facts);
 }
 
-function obey(exchange: Exchange, verdict: Verdict): undefined | Promise<void> {
+function obey(exchange: Exchange, verdict: Verdict, facts: RequestFacts): undefined | Promise<void> {
   const { injection, reasons } = verdict;
   exchange.verdict = verdict;
   if (reasons.length > 0)
     exchange.reasons = exchange.reasons.length === 0 ? reasons : [...exchange.reasons, ...reasons];
-  return injection === undefined ? undefined : inject(exchange, injection);
+  return injection === undefined ? undefined : inject(exchange, injection, facts);
 }
 
-async function inject(exchange: Exchange, { delay_ms, decision, effect }: Injection): Promise<void> {
+async function inject(
+  exchange: Exchange,
+  { delay_ms, hold, decision, effect: own }: Injection,
+  facts: RequestFacts,
+): Promise<void> {
   const isDry = exchange.dryRun !== undefined;
   if (delay_ms > 0 && !isDry) await delay(exchange, delay_ms);
-  if (effect?.kind !== "refused")
-    exchange.fault = toAppliedFault(exchange.fault, { delay_ms, decision, effect });
+  const held = hold === undefined || isDry ? undefined : await waitForRelease(exchange, hold, facts);
+  const effect = held?.effect ?? own;
+  if (effect?.kind !== "refused") {
+    const whole_ms = delay_ms + (held?.held_ms ?? 0);
+    exchange.fault = toAppliedFault(exchange.fault, { delay_ms: whole_ms, decision, effect });
+  }
   if (effect === undefined) {
     exchange.delayed_by = decision;
     return;
@@ -93,24 +109,89 @@ const MAX_HELD_REQUESTS = 500;
 async function delay({ sandbox, request }: Exchange, delay_ms: number): Promise<void> {
   if (request.headers["x-sandbox-delay"] === undefined) return sleep(delay_ms);
   requireRoomToHold(sandbox);
-  sandbox.held += 1;
+  sandbox.waiting += 1;
   await sleep(delay_ms);
-  sandbox.held -= 1;
+  sandbox.waiting -= 1;
+}
+
+/** interfaces 20. Without an effect it continues as if it had not been held. @throws EarlyResponse, ClientGone */
+async function waitForRelease(
+  exchange: Exchange,
+  hold: Hold<InjectedEffect>,
+  facts: RequestFacts,
+): Promise<{ held_ms: number; effect: InjectedEffect | undefined }> {
+  const { sandbox, request, answer } = exchange;
+  requireRoomToHold(sandbox);
+  sandbox.waiting += 1;
+  try {
+    // Shown while it waits; and Node detects that a client has left only once its request was read.
+    await facts.readBody();
+    const phase = answer === undefined ? "before" : "after";
+    const message = toHeldMessage(exchange);
+    const { held, journal } = sandbox;
+    const position = journal.lastSequence;
+    const about = { phase, message } as const;
+    const { by, outcome, held_ms, reason } = await held.hold(hold, about, request.signal);
+    exchange.reasons = [...exchange.reasons, reason];
+    if (outcome !== undefined) held.unfit ??= "a held request was released with another answer";
+    else if (by !== "sandbox" && journal.lastSequence !== position)
+      held.unfit ??= "others were answered while a request was held";
+    const left = { kind: "wire", wire: CLIENT_LEFT, over_ms: 0, answer: undefined } as const;
+    // Its change would be made in the next world.
+    const ended = by === "sandbox" && phase === "before" ? UNAVAILABLE : outcome;
+    return { held_ms, effect: by === "gone" ? left : ended };
+  } finally {
+    sandbox.waiting -= 1;
+  }
+}
+
+/** For the journal: a client that left while its request was held has received no answer. */
+const CLIENT_LEFT: WireFault = {
+  name: "client left",
+  shows_status: false,
+  async perform(wire) {
+    wire.destroy();
+  },
+};
+
+function toHeldMessage({
+  id,
+  at,
+  operation,
+  method,
+  path,
+  query,
+  identity,
+  request,
+  ...rest
+}: Exchange): HeldMessage {
+  const { body, answer } = rest;
+  const type = answer?.content_type && { "Content-Type": answer.content_type };
+  return {
+    ...{ id, at, operation: operation?.id ?? null, method, path, query },
+    principal: identity?.principal.user_id ?? null,
+    request_headers: request.rawHeaders,
+    request_body: body,
+    status: answer?.status ?? 0,
+    response_headers: Object.entries({ ...answer?.headers, ...type }).flat(),
+    response_body: answer?.body,
+    delivery: undefined,
+  };
 }
 
 /** @throws EarlyResponse */
 function holdUntilClosed({ sandbox, request }: Exchange): void {
   requireRoomToHold(sandbox);
-  sandbox.held += 1;
+  sandbox.waiting += 1;
   const release = () => {
-    sandbox.held -= 1;
+    sandbox.waiting -= 1;
   };
   if (request.signal.aborted) release();
   else request.signal.addEventListener("abort", release, { once: true });
 }
 
 function requireRoomToHold(sandbox: Exchange["sandbox"]): void {
-  if (sandbox.held >= MAX_HELD_REQUESTS) throw tooManyHeld();
+  if (sandbox.waiting >= MAX_HELD_REQUESTS) throw tooManyHeld();
 }
 
 /** Understudy's own refusal, like that of a full sandbox; a later retry can succeed. */

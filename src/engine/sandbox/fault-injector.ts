@@ -1,6 +1,7 @@
 import type { ApiError } from "../contract/errors.ts";
 import type { AnyOperation, Principal } from "../contract/operation.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { Hold } from "./held.ts";
 
 /** The facts of a request that fault rules match on, and that details of injected errors use. */
 export interface FaultFacts {
@@ -89,6 +90,8 @@ export interface Injection {
   decision: string;
   /** Wall milliseconds to wait first; a fault may be only a delay. */
   delay_ms: number;
+  /** After the delay it waits to be released. */
+  hold?: Hold<InjectedEffect> | undefined;
   effect: InjectedEffect | undefined;
 }
 
@@ -122,6 +125,8 @@ export interface DeliveryFault {
   decision: string;
   /** Wall milliseconds by which it delays the attempt, part of the webhook's timeout; infinite: until the timeout. */
   holds_ms: number;
+  /** Before anything else it waits to be released, and the timeout begins after that. */
+  hold?: Hold<Pick<DeliveryFault, "holds_ms" | "answer">> | undefined;
   /** The status in place of the receiver's, 0 for none; undefined: the receiver is called. */
   answer: { response_code: number; error?: string } | undefined;
   reasons: readonly string[];

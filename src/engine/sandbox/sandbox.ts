@@ -9,6 +9,7 @@ import { World } from "../state/world.ts";
 import type { WorldParts } from "../state/world-parts.ts";
 import { OutcomeCounts, type RequestCounter } from "./counters.ts";
 import type { FaultInjector, FaultState } from "./fault-injector.ts";
+import { HeldExchanges } from "./held.ts";
 import { History, type HistorySnapshot } from "./history.ts";
 import type { StateRef } from "./history-entry.ts";
 import { Journal } from "./journal.ts";
@@ -81,8 +82,9 @@ export class Sandbox {
   readonly history: History;
   readonly recorder: TimelineRecorder;
   windows = new RateWindows();
-  /** The number of requests that hang, or wait because of their own delay header. */
-  held = 0;
+  /** The number of requests that hang, are held, or wait because of their own delay header. */
+  waiting = 0;
+  readonly held = new HeldExchanges();
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
   /** The initial instant, to which `reset` sets a frozen clock. */
@@ -127,6 +129,7 @@ export class Sandbox {
     const root = source.root(seed, this.settings);
     change.admit?.(root);
     const { mode, rate } = this.world.clock;
+    this.held.releaseAll();
     this.world.close();
     this.parts.onDiscard(this);
     this.source = source;
@@ -285,11 +288,12 @@ export class Sandbox {
     return this.parts.blobs;
   }
 
-  /** Ends the streams that follow the world, the journal and the history; requests in progress are still answered. */
+  /** Ends the streams that follow it, and releases what is held; requests in progress are still answered. */
   endStreams(): void {
     this.world.close();
     this.journal.close();
     this.history.close();
+    this.held.close();
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import { EMPTY_BYTES, toUtf8 } from "../bytes.ts";
 import type { OutboundClient } from "../contract/services.ts";
 import { platform } from "../platform.ts";
 import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { HeldExchanges, HeldMessage, Release } from "../sandbox/held.ts";
 import type { Change } from "../sandbox/history-entry.ts";
 import type { AppliedFault } from "../sandbox/journal-entry.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
@@ -24,6 +25,8 @@ export interface AttemptExchange {
   response_headers: Readonly<Record<string, string | string[]>>;
   response_body: Uint8Array;
   fault?: AppliedFault | undefined;
+  /** If a rule held it: how that ended. */
+  held?: string | undefined;
 }
 
 /** A completed attempt, for the journal (interfaces 14). */
@@ -32,6 +35,12 @@ export interface CompletedAttempt {
   plan: AttemptPlan;
   outcome: AttemptOutcome;
   exchange: AttemptExchange;
+}
+
+/** An attempt before it is made. */
+export interface AttemptStart extends Pick<CompletedAttempt, "row" | "plan"> {
+  /** Milliseconds since 1970 on the sandbox's clock. */
+  at: number;
 }
 
 export interface AttemptOutcome {
@@ -51,21 +60,19 @@ export interface AttemptParts {
   outbound: OutboundClient;
   settings: () => { service_name: string; webhook_timeout_seconds: number };
   fault: (facts: DeliveryFacts) => DeliveryFault | undefined;
+  /** Where an attempt waits that a rule holds. */
+  held: HeldExchanges;
 }
 
 /** Sends one attempt, unless a fault replaces its receiver. A receiver's failure is an outcome, not an error. */
 export async function makeAttempt(
-  { outbound, settings, fault }: AttemptParts,
-  { row, plan }: Pick<CompletedAttempt, "row" | "plan">,
+  { outbound, settings, fault, held }: AttemptParts,
+  { row, plan, at }: AttemptStart,
   signal: AbortSignal,
 ): Promise<{ answer: Omit<AttemptOutcome, "at" | "url">; exchange: AttemptExchange }> {
   const { service_name, webhook_timeout_seconds } = settings();
   const timeoutMs = webhook_timeout_seconds * 1000;
   const { webhook_id, delivery_id } = row;
-  const injected = fault({ event: plan.event, webhook_id, delivery_id });
-  const simulated = injected && (await simulateReceiver(injected, timeoutMs, signal));
-  const decision = injected === undefined ? {} : { fault: injected.decision };
-  const applied = injected && { fault: toAppliedFault(injected, simulated) };
   const body = toUtf8(plan.body);
   const request_headers = deliveryHeaders({
     event: plan.event,
@@ -73,6 +80,18 @@ export async function makeAttempt(
     signature: sign(plan.secret, body),
     serviceName: service_name,
   });
+  let injected = fault({ event: plan.event, webhook_id, delivery_id });
+  let released: Release<unknown> | undefined;
+  if (injected?.hold !== undefined) {
+    const message = toHeldMessage({ row, plan, at }, request_headers, body);
+    const release = await held.hold(injected.hold, { phase: "before", message }, signal);
+    injected = { ...injected, ...release.outcome };
+    released = release;
+  }
+  const simulated = injected && (await simulateReceiver(injected, timeoutMs, signal));
+  const held_ms = released?.held_ms ?? 0;
+  const applied = injected && { fault: toAppliedFault(injected, simulated, held_ms), held: released?.reason };
+  const decision = injected === undefined ? {} : { fault: injected.decision };
   if (simulated !== undefined)
     return {
       answer: { ...simulated, ...decision },
@@ -100,6 +119,25 @@ export async function makeAttempt(
       response_headers: answer.headers,
       response_body: answer.body,
       ...applied,
+    },
+  };
+}
+
+function toHeldMessage(
+  { row, plan, at }: AttemptStart,
+  request_headers: AttemptExchange["request_headers"],
+  body: Uint8Array,
+): HeldMessage {
+  const { delivery_id, webhook_id, kind } = row;
+  const { origin, pathname, search } = new URL(plan.url);
+  return {
+    ...{ id: `${delivery_id}.${plan.number}`, at, operation: null, method: "POST", path: pathname },
+    ...{ query: search.slice(1), principal: null, status: 0, response_headers: [], response_body: undefined },
+    request_headers: Object.entries(request_headers).flat(),
+    request_body: body,
+    delivery: {
+      ...{ event: plan.event, webhook_id, delivery_id, attempt: plan.number, kind, origin },
+      error: undefined,
     },
   };
 }
@@ -149,10 +187,11 @@ export async function simulateReceiver(
 function toAppliedFault(
   { decision, holds_ms }: DeliveryFault,
   simulated: { response_code: number; duration_ms: number } | undefined,
+  held_ms: number,
 ): AppliedFault {
   return {
     by: decision.slice("fault:".length),
-    delay_ms: simulated?.duration_ms ?? Math.round(holds_ms),
+    delay_ms: held_ms + (simulated?.duration_ms ?? Math.round(holds_ms)),
     replaced: simulated === undefined ? "nothing" : simulated.response_code === 0 ? "connection" : "response",
   };
 }

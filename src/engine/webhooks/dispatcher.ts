@@ -180,7 +180,11 @@ export class Dispatcher {
         return;
       }
       const at = before.now;
-      const { answer, exchange } = await makeAttempt(this.parts, { row, plan }, controller.signal);
+      const { answer, exchange } = await makeAttempt(
+        this.parts,
+        { row, plan, at: before.absolute(at) },
+        controller.signal,
+      );
       const outcome = { at, url: plan.url, ...answer };
       const record = (tx: Transaction) => rules.record(tx, row, { outcome, schedule: this.schedule() });
       made = this.write(job, record, { change: toChange(row, plan, outcome) }) && !controller.signal.aborted;
@@ -221,7 +225,7 @@ export class Dispatcher {
 }
 
 /** The part of a sandbox that the sender reads. */
-export interface Sender {
+export interface Sender extends Pick<AttemptParts, "held"> {
   readonly settings: Settings;
 }
 
@@ -259,6 +263,7 @@ export function createDeliveries<S extends Sender>(parts: DeliveriesParts<S>): D
         rules,
         settings: () => sandbox.settings,
         fault: (facts) => fault(sandbox, facts),
+        held: sandbox.held,
         onError,
         onAttempt: (attempt) => onAttempt(sandbox, attempt),
         readyToSend: () => readyToSend(sandbox),

@@ -47,7 +47,7 @@ describe("an attempt in the journal", () => {
         method: "POST",
       },
       ...{ path: "/in/box", query: "a=1&b=2", status: 503, code: null, duration_ms: 40, principal: null },
-      ...{ api_key: null, decision: "failed", warnings: [] },
+      ...{ api_key: null, decision: "failed", fault: undefined, warnings: [] },
       reasons: [
         "the receiver answered 503; a delivery succeeds with a status from 200 to 299",
         "the next retry is due soon",

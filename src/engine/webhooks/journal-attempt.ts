@@ -37,7 +37,7 @@ export function journaledAttempt(
     api_key: null,
     decision: outcome.fault ?? (isDelivered ? "delivered" : "failed"),
     fault: exchange.fault,
-    reasons: isDelivered ? [] : [failureReason(made), nextStep],
+    reasons: [exchange.held ?? [], isDelivered ? [] : [failureReason(made), nextStep]].flat(),
     warnings: [],
     request_headers: Object.entries(exchange.request_headers).flat(),
     request_body: body,

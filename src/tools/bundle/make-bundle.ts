@@ -68,10 +68,10 @@ export function makeBundle(
 }
 
 /** @throws BundleRefusal */
-function completeJournal({ journal }: Sandbox, recording: Recording): readonly JournalEntry[] {
+function completeJournal({ journal, held }: Sandbox, recording: Recording): readonly JournalEntry[] {
   const entries = journal.entries();
   const { first, calls, restores } = recording;
-  const unfit = recording.unfit ?? unexplained(calls, restores);
+  const unfit = recording.unfit ?? held.unfit ?? unexplained(calls, restores);
   if (unfit !== undefined) {
     const detail = `This sandbox cannot be put into a bundle: ${unfit}`;
     throw new BundleRefusal("not-replayable", detail, "reset the sandbox and repeat the requests");

@@ -76,6 +76,7 @@ const MAX_RECORDED_BYTES = 32 * 1024 * 1024;
  */
 const NOT_REPEATED = new Set([
   "coverage.clear",
+  "held.release",
   "history.fork",
   "history.repeat",
   "journal.clear",

@@ -57,6 +57,7 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
     await world.control("POST", "/snapshots", { name: "before" });
   if (path.includes("/faults/{id}")) await world.control("POST", "/faults", rule);
   if (id === "receivers.answer") return forwarded(world);
+  if (id === "held.release") await held(world);
   if (path.includes("/receivers/{id}")) {
     const { body } = await world.control("POST", "/receivers");
     await world.api.call(undefined, "POST", new URL(body.url).pathname, { event: "user.created" });
@@ -69,6 +70,12 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
     if (path.includes("{id}")) return { id: headers.get("x-request-id")! };
   }
   return {};
+}
+
+async function held(world: FreshWorld): Promise<void> {
+  await world.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+  void world.call("/v1/models", "GET", { who: "dan" }).catch(() => {});
+  await until(() => world.api.understudy.sandboxes.get(world.name)!.held.list().length > 0);
 }
 
 /** A signed delivery that waits for an answer from elsewhere. */
@@ -186,6 +193,7 @@ const BROKEN: Readonly<Record<string, object>> = {
   "faults.add": { match: { operation: "nowhere" } },
   "scenarios.activate": { names: ["broken"] },
   "operations.replace": { openapi: { swagger: "2.0" } },
+  "held.release": { error: "NO_SUCH_CODE" },
 };
 
 /** Bytes that no fetch would send: another Host, a body longer than announced to be allowed. */
@@ -225,6 +233,11 @@ const REFUSED: Partial<Record<ProblemKind, Refused>> = {
   "unknown-entry": unknown("id"),
   "unknown-receiver": unknown("id"),
   "nothing-waits": unknown("delivery"),
+  "unknown-held": unknown("id"),
+  "already-released": async (example, { api }) => {
+    await send(api, example);
+    return send(api, example);
+  },
   "name-in-use": twice,
   "id-in-use": twice,
   "journal-incomplete": withLostEntries,

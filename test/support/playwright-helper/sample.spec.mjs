@@ -16,6 +16,12 @@ test("fails by itself", async ({ sandbox }) => {
   await expect(sandbox).toHaveReceived({ operation: "models.list", status: 404 });
 });
 
+test("leaves one held", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
+  void models(sandbox);
+  await sandbox.held.next();
+});
+
 test("arms in vain", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
 });

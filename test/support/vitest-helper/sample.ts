@@ -11,6 +11,12 @@ test("meets its fault", async ({ sandbox }) => {
   expect((await models(sandbox)).status).toBe(503);
 });
 
+test("leaves one held", async ({ sandbox }) => {
+  await sandbox.faults.add({ match: { operation: "models.list" }, effect: { hold: {} } });
+  void models(sandbox);
+  await sandbox.held.next();
+});
+
 test("arms in vain", async ({ sandbox }) => {
   await sandbox.faults.add({ match: { operation: "threads.delete" }, effect: { status: 503 } });
   expect((await models(sandbox)).status).toBe(200);

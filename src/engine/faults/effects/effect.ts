@@ -10,6 +10,7 @@ export interface EffectDocument<Wire extends string = string> {
   body?: unknown;
   headers?: Record<string, string | number>;
   delay?: string | number | { p50: string | number; p99: string | number };
+  hold?: true | { timeout?: string | number };
   wire?: Wire;
   over?: string | number;
 }
@@ -18,6 +19,7 @@ export interface EffectDocument<Wire extends string = string> {
 export interface EffectPlan {
   answer?: AnswerPlan;
   delay?: DelayPlan;
+  hold?: HoldPlan;
   wire?: WirePlan;
 }
 
@@ -34,6 +36,11 @@ export type AnswerPlan =
 
 /** Wall milliseconds: always the same, or drawn from a log-normal distribution with these percentiles. */
 export type DelayPlan = { fixed_ms: number } | { p50_ms: number; p99_ms: number };
+
+export interface HoldPlan {
+  /** Wall milliseconds after which it is released by itself. */
+  timeout_ms: number;
+}
 
 export interface WirePlan {
   effect: WireEffect;

@@ -8,11 +8,12 @@ import { emptyWire } from "./empty.ts";
 import { errorEffect } from "./error.ts";
 import { garbageWire } from "./garbage.ts";
 import { hangWire } from "./hang.ts";
+import { holdEffect } from "./hold.ts";
 import { resetWire } from "./reset.ts";
 import { truncateWire } from "./truncate.ts";
 
 /** The kinds of `effect:` that do not break the connection; add yours here. */
-const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect];
+const EFFECTS: readonly Effect[] = [errorEffect, answerEffect, delayEffect, holdEffect];
 
 /** The values of `wire:`; add yours here. */
 export const WIRE_EFFECTS = [

@@ -1,0 +1,60 @@
+import { parseDuration } from "../engine/contract/duration.ts";
+import { requireKnownOptions } from "./options.ts";
+import type { Duration, Held, List } from "./types.ts";
+
+const FIELDS = [
+  "operation",
+  "method",
+  "path",
+  "principal",
+  "event",
+  "webhook",
+  "kind",
+  "phase",
+  "rule",
+] as const;
+
+/** Values that a held request or delivery must have. */
+export type HeldMatch = Partial<Pick<Held, (typeof FIELDS)[number]>>;
+
+/**
+ * The first in the list that fits and was not returned before.
+ * @param follow the list, now and after each change
+ * @throws Error if there is none in time; TypeError for fields that do not exist
+ */
+export async function nextHeld(
+  follow: (signal: AbortSignal) => AsyncIterable<List<Held>>,
+  { match, within, returned }: { match: HeldMatch; within: Duration; returned: Set<string> },
+): Promise<Held> {
+  requireKnownOptions("held.next", match, FIELDS);
+  const wait_ms = parseDuration(within);
+  if (wait_ms === undefined) throw new TypeError(`held.next: within is a duration such as 5s, not ${within}`);
+  const time = AbortSignal.timeout(wait_ms);
+  const leaving = new AbortController();
+  let others: Held[] = [];
+  try {
+    for await (const { items } of follow(AbortSignal.any([time, leaving.signal]))) {
+      others = items.filter(({ id }) => !returned.has(id));
+      const found = others.find((one) =>
+        Object.entries(match).every(([name, value]) => one[name as keyof HeldMatch] === value),
+      );
+      if (found === undefined) continue;
+      returned.add(found.id);
+      return found;
+    }
+  } catch (error) {
+    if (!time.aborted) throw error;
+  } finally {
+    leaving.abort();
+  }
+  const held = others.map(describeHeld).join("; ") || "nothing";
+  const why = time.aborted ? `within ${within}` : "before the sandbox was deleted";
+  throw new Error(
+    `No request that fits ${JSON.stringify(match)} was held ${why}; held at the moment: ${held}. A rule with the effect hold must match it, and must not be used up.`,
+  );
+}
+
+/** A held request or delivery for messages. */
+export function describeHeld({ id, method, path, event, rule }: Held): string {
+  return `${event === null ? `${method} ${path}` : `the delivery of ${event}`} (${id}, held by the rule ${rule})`;
+}

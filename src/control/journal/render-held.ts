@@ -1,0 +1,70 @@
+import Type, { type Static } from "typebox";
+import { ClosedObject, ListOf, Nullable, Timestamp, Words } from "../../engine/contract/schema.ts";
+import type { Held } from "../../engine/sandbox/held.ts";
+import { ShownMessage, showMessage } from "../../tools/har/har-entry.ts";
+import { redactQuery, redactText } from "../../tools/redact.ts";
+import { JournalEntryBody } from "./render-entry.ts";
+
+const { kind, at, operation, method, path, principal, request } = JournalEntryBody.properties;
+
+/** A request or delivery that waits to be released (interfaces 20). */
+export const HeldBody = ClosedObject(
+  {
+    id: Type.String({ description: "`held_1`; never repeated in a sandbox" }),
+    kind,
+    rule: Type.String({ description: "`<scenario | inline>/<rule id>`" }),
+    phase: Words(["before", "after"], { description: "`after`: the change was made, its answer waits" }),
+    at,
+    ends_at: Timestamp({ description: "When it is released by itself, on the wall clock" }),
+    request_id: Type.String({ description: "The id that its journal entry will have" }),
+    ...{ operation, method, path, principal },
+    event: Nullable(Type.String({ description: "Of a delivery" })),
+    webhook: Nullable(Type.String({ description: "Of a delivery: the webhook's id" })),
+    request,
+    response: Nullable(
+      ClosedObject(
+        { status: Type.Integer(), ...ShownMessage.properties },
+        { description: "The answer that waits" },
+      ),
+    ),
+  },
+  {
+    $id: "Held",
+    examples: [
+      {
+        id: "held_1",
+        kind: "request",
+        rule: "inline/fault_1",
+        phase: "before",
+        at: "2026-03-15T12:00:00.000Z",
+        ends_at: "2026-03-15T12:00:30.000Z",
+        request_id: "req_5e1f",
+        operation: "models.list",
+        method: "GET",
+        path: "/v1/models",
+        principal: "usr_dan",
+        event: null,
+        webhook: null,
+        request: { query: "", headers: [{ name: "api-key", value: "ak_…" }] },
+        response: null,
+      },
+    ],
+  },
+);
+export const HeldList = ListOf(HeldBody);
+
+export function renderHeld({ id, rule, phase, ends_at, message }: Held): Static<typeof HeldBody> {
+  const { operation, method, principal, status, delivery } = message;
+  return {
+    ...{ id, kind: delivery === undefined ? "request" : "delivery", rule, phase },
+    ...{ at: new Date(message.at).toISOString(), ends_at: new Date(ends_at).toISOString() },
+    ...{ request_id: message.id, operation, method, path: redactText(message.path), principal },
+    ...{ event: delivery?.event ?? null, webhook: delivery?.webhook_id ?? null },
+    request: {
+      query: redactQuery(message.query),
+      ...showMessage(message.request_headers, message.request_body),
+    },
+    response:
+      status === 0 ? null : { status, ...showMessage(message.response_headers, message.response_body) },
+  };
+}

@@ -1,0 +1,107 @@
+import Type from "typebox";
+import { noContent, StreamBody } from "../../engine/contract/reply.ts";
+import { ClosedObject } from "../../engine/contract/schema.ts";
+import { DocumentError } from "../../engine/documents/document-error.ts";
+import { EFFECT_KEYS } from "../../engine/faults/effects/index.ts";
+import type { ReleaseDocument } from "../../engine/faults/release.ts";
+import type { HeldExchanges } from "../../engine/sandbox/held.ts";
+import { untilChanged } from "../entry-log.ts";
+import { HeldList, renderHeld } from "../journal/render-held.ts";
+import { type ControlOperation, operation, sandboxParams, toList } from "../operation.ts";
+import { documentProblem, Problem, quoted } from "../problem.ts";
+
+const { status, headers, body, error, details, wire, over } = EFFECT_KEYS;
+
+/** Empty: it continues as if it had not been held. */
+export const ReleaseInput = Type.Unsafe<ReleaseDocument>(
+  ClosedObject(
+    {
+      answer: Type.Optional(
+        ClosedObject(
+          { status: Type.Optional(status!), headers: Type.Optional(headers!), body: Type.Optional(body!) },
+          { minProperties: 1, description: "Answers this; a delivery takes only a status, its receiver's" },
+        ),
+      ),
+      error: Type.Optional(error!),
+      details: Type.Optional(details!),
+      wire: Type.Optional(wire!),
+      over: Type.Optional(over!),
+    },
+    { $id: "ReleaseInput", examples: [{ answer: { status: 200, body: { data: [] } } }] },
+  ),
+);
+
+export const HELD_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "held.list",
+    section: "interfaces 20",
+    route: "GET S/held",
+    summary: "List the requests and deliveries that a rule with `hold` holds, oldest first",
+    success: { status: 200, schema: HeldList },
+    handle({ sandbox: { held } }) {
+      return toList(held.list().map(renderHeld));
+    },
+  }),
+  operation({
+    id: "held.stream",
+    section: "interfaces 20",
+    route: "GET S/held/stream",
+    summary:
+      "Follow the list of what is held as server-sent events: the list at first, and after each change",
+    success: { status: 200, content_types: ["text/event-stream"], events: HeldList },
+    handle({ sandbox: { held } }) {
+      return new StreamBody("text/event-stream", (signal) => streamHeld(held, signal));
+    },
+  }),
+  operation({
+    id: "held.release",
+    section: "interfaces 20",
+    route: "POST S/held/{id}/release",
+    summary: "Release a held request or delivery: it continues, or is answered otherwise",
+    description:
+      "Without a body it continues. `answer`, `error` and `wire` mean what they mean in a rule's effect, and replace what the operation or receiver would answer; before the change, the change is then not made.",
+    params: sandboxParams({ id: Type.String({ description: "The id in the list", examples: ["held_1"] }) }),
+    body: { kind: "json", schema: ReleaseInput, optional: true },
+    errors: ["unknown-held", "already-released", "invalid-document"],
+    success: { status: 204 },
+    async handle({ params: { id }, body: release = {}, sandbox }) {
+      const { held } = sandbox;
+      const found = held.find(id);
+      if (found === undefined) throw notHeld(held, id);
+      try {
+        await found.release(release);
+      } catch (thrown) {
+        throw thrown instanceof DocumentError ? documentProblem(thrown, toReleaseField) : thrown;
+      }
+      return noContent();
+    },
+  }),
+];
+
+/** The field of the call for a field of the rule that it was read as. */
+function toReleaseField(field: string): string {
+  return field.replace(/^effect\.(?=status|headers|body)/, "answer.").replace(/^effect\./, "");
+}
+
+async function* streamHeld(held: HeldExchanges, signal: AbortSignal): AsyncIterable<string> {
+  while (!signal.aborted) {
+    const { revision } = held;
+    yield `id: ${revision}\ndata: ${JSON.stringify(toList(held.list().map(renderHeld)))}\n\n`;
+    if (held.isClosed) return;
+    // It may have changed while the reader was slow.
+    if (revision === held.revision) await untilChanged([held], signal);
+  }
+}
+
+function notHeld(held: HeldExchanges, id: string): Problem {
+  if (held.wasReleased(id))
+    return new Problem("already-released", {
+      detail: `${quoted(id)} is no longer held: a call released it, its timeout was over, or its client left. Its journal entry says which.`,
+      value: id,
+    });
+  const present = held.list().map((one) => one.id);
+  return new Problem("unknown-held", {
+    detail: `There is no held request ${quoted(id)}; held at the moment: ${present.join(", ") || "none"}.`,
+    value: id,
+  });
+}

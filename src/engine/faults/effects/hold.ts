@@ -1,0 +1,29 @@
+import { parseDuration } from "../../contract/duration.ts";
+import { DurationText, delayProblem } from "./delay.ts";
+import type { Effect } from "./effect.ts";
+
+const TIMEOUT_MS = 30_000;
+
+const HoldSchema = {
+  description:
+    "The answer waits until it is released (interfaces 20), at most for `timeout`, 30s unless given",
+  anyOf: [
+    { const: true },
+    { type: "object", properties: { timeout: DurationText }, additionalProperties: false },
+  ],
+};
+
+/** Waits until a call releases it. Its timeout runs on the wall clock: a frozen sandbox would never release. */
+export const holdEffect: Effect = {
+  keys: { hold: HoldSchema as never },
+  check({ hold }, report) {
+    const timeout = typeof hold === "object" ? hold.timeout : undefined;
+    const problem = timeout === undefined ? undefined : delayProblem(timeout);
+    if (problem !== undefined) report(["hold", "timeout"], problem.message, problem.hint);
+  },
+  read({ hold }) {
+    if (hold === undefined) return {};
+    const timeout = typeof hold === "object" ? hold.timeout : undefined;
+    return { hold: { timeout_ms: timeout === undefined ? TIMEOUT_MS : parseDuration(timeout)! } };
+  },
+};

@@ -1,0 +1,24 @@
+import type { AnyOperation } from "../contract/operation.ts";
+import type { EffectDocument, EffectPlan } from "./effects/effect.ts";
+import { readInlineRule } from "./scenario.ts";
+
+/** The input of a release (interfaces 20); empty: the request continues. */
+export interface ReleaseDocument extends Pick<EffectDocument, "error" | "details" | "wire" | "over"> {
+  answer?: Pick<EffectDocument, "status" | "headers" | "body">;
+}
+
+/**
+ * Reads it as the effect of a rule that hits only what is held. Undefined if it says nothing.
+ * @param operation that of the held request; undefined for a delivery
+ * @throws DocumentError
+ */
+export function readRelease(
+  { answer, ...rest }: ReleaseDocument,
+  operation: AnyOperation | undefined,
+): EffectPlan | undefined {
+  const effect = { ...answer, ...rest };
+  if (Object.keys(effect).length === 0) return undefined;
+  const match = operation === undefined ? { webhook: "*" } : {};
+  const api = { operations: operation === undefined ? [] : [operation], events: [] };
+  return readInlineRule({ match, effect }, api, () => "release").effect;
+}

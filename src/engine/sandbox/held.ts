@@ -1,0 +1,135 @@
+import { platform } from "../platform.ts";
+import type { AnsweredRequest } from "./journal-entry.ts";
+
+/** The part of its journal entry that is known while it waits. `status` is 0 before there is an answer. */
+export type HeldMessage = Pick<
+  AnsweredRequest,
+  | ("id" | "at" | "operation" | "method" | "path" | "query" | "principal" | "status" | "delivery")
+  | ("request_headers" | "request_body" | "response_headers" | "response_body")
+>;
+
+/** The part of a rule that holds a request or delivery. */
+export interface Hold<Outcome> {
+  /** `<scenario | inline>/<rule id>`. */
+  rule: string;
+  /** Wall milliseconds after which it is released by itself; 0: it does not wait. */
+  timeout_ms: number;
+  /**
+   * Reads the effect of a release in place of continuing; undefined: it continues.
+   * @throws DocumentError for an answer that it cannot have
+   */
+  read(release: object): Outcome | undefined | Promise<Outcome | undefined>;
+}
+
+/** How a hold ended; `gone`: its client left, or the delivery was cancelled. */
+export interface Release<Outcome> {
+  by: "call" | "timeout" | "gone" | "sandbox";
+  outcome: Outcome | undefined;
+  /** Wall milliseconds. */
+  held_ms: number;
+  /** For the journal. */
+  reason: string;
+}
+
+/** A request or delivery that waits. */
+export interface Held {
+  /** `held_1`, never repeated in a sandbox. */
+  readonly id: string;
+  readonly rule: string;
+  readonly phase: "before" | "after";
+  /** Milliseconds since 1970, wall clock. */
+  readonly ends_at: number;
+  readonly message: HeldMessage;
+  /** @throws DocumentError; it waits on */
+  release(release: object): Promise<void>;
+}
+
+/** The held requests and deliveries of a sandbox, oldest first (interfaces 20). */
+export class HeldExchanges {
+  isClosed = false;
+  /** False in a replay: every hold ends at once. */
+  waits = true;
+  /** Why the answers since the last reset do not follow from the requests alone; for bundles. */
+  unfit: string | undefined = undefined;
+  /** Grows with every change of the list. */
+  revision = 0;
+  private last = 0;
+  private readonly present = new Map<string, Held & { end(by: "sandbox"): void }>();
+  private readonly listeners = new Set<() => void>();
+
+  list(): Held[] {
+    return [...this.present.values()];
+  }
+
+  find(id: string): Held | undefined {
+    return this.present.get(id);
+  }
+
+  /** Whether one of this id has been released. */
+  wasReleased(id: string): boolean {
+    const [, number] = /^held_([1-9]\d{0,14})$/.exec(id) ?? [];
+    return Number(number) <= this.last && !this.present.has(id);
+  }
+
+  /** Waits until it is released, its time is over, or the signal aborts. */
+  hold<Outcome>(
+    { rule, timeout_ms, read }: Hold<Outcome>,
+    { phase, message }: Pick<Held, "phase" | "message">,
+    signal: AbortSignal,
+  ): Promise<Release<Outcome>> {
+    const { setTimeout, clearTimeout, now } = platform().timers;
+    const id = `held_${++this.last}`;
+    const wait_ms = this.waits ? timeout_ms : 0;
+    return new Promise((resolve) => {
+      const end = (by: Release<Outcome>["by"], outcome?: Outcome) => {
+        if (!this.present.delete(id)) return;
+        clearTimeout(timer);
+        signal.removeEventListener("abort", leave);
+        this.announce();
+        const reason = `${rule} held it as ${id} until ${describeEnd(by, outcome, timeout_ms)}`;
+        resolve({ by, outcome, held_ms: now() - began, reason });
+      };
+      const leave = () => end("gone");
+      const release = async (document: object) => end("call", await read(document));
+      const began = now();
+      const ends_at = began + wait_ms;
+      this.present.set(id, { id, rule, phase, ends_at, message, release, end });
+      const timer = setTimeout(() => end("timeout"), wait_ms);
+      signal.addEventListener("abort", leave, { once: true });
+      this.announce();
+      if (signal.aborted) leave();
+      else if (this.isClosed) end("sandbox");
+    });
+  }
+
+  /** The sandbox was reset: releases all. */
+  releaseAll(): void {
+    for (const held of this.present.values()) held.end("sandbox");
+    this.unfit = undefined;
+  }
+
+  /** The sandbox was deleted. */
+  close(): void {
+    this.isClosed = true;
+    this.releaseAll();
+    this.announce();
+  }
+
+  /** Calls back after each change, and at the end; returns a function that stops it. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private announce(): void {
+    this.revision += 1;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function describeEnd(by: Release<unknown>["by"], outcome: unknown, timeout_ms: number): string {
+  if (by === "call")
+    return outcome === undefined ? "a call released it" : "a call released it with another answer";
+  if (by === "timeout") return `its timeout of ${timeout_ms} ms`;
+  return by === "gone" ? "its client left" : "the sandbox was reset or deleted";
+}

@@ -1,0 +1,322 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { createSandbox } from "../../src/client/engine.ts";
+import type { SandboxClient } from "../../src/client/sandbox.ts";
+import { testSandboxes } from "../../src/client/test-sandbox.ts";
+import { eventually, until } from "../support/eventually.ts";
+import { type Api, EPOCH, KEYS, startReference } from "../support/harness.ts";
+import { followed } from "../support/openapi/control-calls.ts";
+
+const MODELS = { match: { operation: "models.list" }, effect: { hold: {} } } as const;
+const DELETE = { match: { operation: "threads.delete" }, effect: { hold: {} } } as const;
+
+let api: Api | undefined;
+let close: () => Promise<void> = async () => {};
+afterEach(async () => {
+  await api?.close();
+  await close();
+  api = undefined;
+  close = async () => {};
+});
+
+async function overSockets(): Promise<SandboxClient> {
+  api = await startReference();
+  return connect(api.url).open("default");
+}
+
+async function inProcess(): Promise<SandboxClient> {
+  const sandbox = await createSandbox({ clock: { mode: "frozen", now: EPOCH } });
+  close = () => sandbox.close();
+  return sandbox;
+}
+
+describe.each([
+  ["over sockets", overSockets],
+  ["in process", inProcess],
+])("held requests, %s", (_where, start) => {
+  let sandbox: SandboxClient;
+  beforeEach(async () => {
+    sandbox = await start();
+  });
+  const as = (who: keyof typeof KEYS, init: RequestInit = {}) => ({
+    ...init,
+    headers: { "api-key": KEYS[who] },
+  });
+  const models = (init?: RequestInit) => sandbox.fetch("/v1/models", as("dan", init));
+  const deleteThread = (init: RequestInit = {}) =>
+    sandbox.fetch("/v1/threads/thread_welcome", as("dan", { method: "DELETE", ...init }));
+  const hasThread = () =>
+    sandbox
+      .state("threads")
+      .get("thread_welcome")
+      .then(
+        () => true,
+        () => false,
+      );
+
+  it("a test answers requests in another order than they were asked [interfaces 20]", async () => {
+    await sandbox.faults.add(MODELS);
+    const order: string[] = [];
+    const one = models().then(() => order.push("one"));
+    const first = await sandbox.held.next({ operation: "models.list" });
+    const two = models().then(() => order.push("two"));
+    const second = await sandbox.held.next({ operation: "models.list" });
+    expect([first.id, second.id]).toEqual(["held_1", "held_2"]);
+    await second.release();
+    await two;
+    await first.release();
+    await one;
+    expect(order).toEqual(["two", "one"]);
+    expect((await sandbox.held.list()).items).toEqual([]);
+  });
+
+  it("a retry overtakes the request that it repeats [interfaces 20]", async () => {
+    await sandbox.faults.add({ ...DELETE, times: 1 });
+    const impatient = new AbortController();
+    const asked = deleteThread({ signal: impatient.signal });
+    const first = await sandbox.held.next();
+    expect((await deleteThread()).status).toBe(200);
+    await first.release();
+    expect((await asked).status).toBe(404);
+  });
+
+  it("nothing has changed before a release, and with `phase: after` all has [interfaces 20]", async () => {
+    await sandbox.faults.add({ ...DELETE, times: 1 });
+    const asked = deleteThread();
+    const { phase, response, release } = await sandbox.held.next();
+    expect([phase, response, await hasThread()]).toEqual(["before", null, true]);
+    await release();
+    expect((await asked).status).toBe(200);
+    expect(await hasThread()).toBe(false);
+    await sandbox.faults.add({ ...MODELS, phase: "after" });
+    const listed = models();
+    const after = await sandbox.held.next();
+    expect(after).toMatchObject({ phase: "after", response: { status: 200 } });
+    expect(after.response!.body).toHaveProperty("models");
+    await after.release({ answer: { body: { models: [] } } });
+    expect(await (await listed).json()).toEqual({ models: [] });
+  });
+
+  it("a release answers otherwise: a status, a body, an error, a broken connection [interfaces 20]", async () => {
+    await sandbox.faults.add(DELETE);
+    for (const [release, status, body] of [
+      [{ answer: { status: 207, headers: { "x-edge": "fra1" }, body: { own: true } } }, 207, { own: true }],
+      [{ error: "INSUFFICIENT_PERMISSIONS" }, 403, { error: { code: "insufficient_permissions" } }],
+      [{ answer: { status: 503 } }, 503, { error: { code: "HTTP_503" } }],
+    ] as const) {
+      const asked = deleteThread();
+      await (await sandbox.held.next()).release(release);
+      const answer = await asked;
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toMatchObject(body);
+      expect(answer.headers.get("x-sandbox-decision")).toMatch(/^fault:inline\/fault_1/);
+    }
+    const broken = deleteThread().catch((error: Error) => error);
+    await (await sandbox.held.next()).release({ wire: "reset" });
+    expect(await broken).toBeInstanceOf(TypeError);
+    expect(await hasThread()).toBe(true);
+  });
+
+  it("it is released by itself after its timeout, on the wall clock of a frozen sandbox [interfaces 20]", async () => {
+    await sandbox.faults.add({ ...MODELS, effect: { hold: { timeout: "50ms" } } });
+    expect((await models()).status).toBe(200);
+    const [entry] = (await sandbox.journal.list()).entries;
+    expect(entry!.reasons.at(-1)).toBe("inline/fault_1 held it as held_1 until its timeout of 50 ms");
+    expect(entry!.duration_ms).toBeGreaterThanOrEqual(45);
+  });
+
+  it("`hold: true` holds for 30 s [interfaces 20]", async () => {
+    await sandbox.faults.add({ ...MODELS, effect: { hold: true } });
+    const asked = models();
+    const { ends_at, release } = await sandbox.held.next();
+    const left = Date.parse(ends_at) - Date.now();
+    expect(left).toBeGreaterThan(20_000);
+    expect(left).toBeLessThanOrEqual(30_000);
+    await release();
+    await asked;
+  });
+
+  it("a client that leaves ends its hold, and changes nothing [interfaces 20]", async () => {
+    await sandbox.faults.add(DELETE);
+    const leaving = new AbortController();
+    const asked = deleteThread({ signal: leaving.signal }).catch((error: Error) => error.name);
+    await sandbox.held.next();
+    leaving.abort();
+    expect(await asked).toBe("AbortError");
+    await eventually(async () => expect((await sandbox.held.list()).total).toBe(0));
+    await eventually(async () => expect((await sandbox.journal.list()).total).toBe(1));
+    const [entry] = (await sandbox.journal.list()).entries;
+    expect(entry).toMatchObject({ status: 0, operation: "threads.delete", history: null });
+    expect(entry!.reasons.at(-1)).toContain("until its client left");
+    expect(await hasThread()).toBe(true);
+  });
+
+  it("a reset releases: what was not done is answered 503, and the new world stays as it is [interfaces 20]", async () => {
+    await sandbox.faults.add(DELETE);
+    await sandbox.faults.add({ ...MODELS, phase: "after" });
+    const [deleted, listed] = [deleteThread(), models()];
+    await sandbox.held.next({ operation: "threads.delete" });
+    await sandbox.held.next({ operation: "models.list" });
+    await sandbox.reset();
+    expect([(await deleted).status, (await listed).status]).toEqual([503, 200]);
+    expect(await hasThread()).toBe(true);
+  });
+
+  it("deleting the sandbox releases, and ends those who wait for a held request [interfaces 20]", async () => {
+    const other = await sandboxOf(sandbox);
+    await other.faults.add(MODELS);
+    const asked = other.fetch("/v1/models", as("dan"));
+    await other.held.next();
+    const waiting = other.held.next().catch((error: Error) => error.message);
+    await other.delete();
+    expect((await asked).status).toBe(503);
+    expect(await waiting).toContain("before the sandbox was deleted");
+  });
+
+  it("unknown ids, a second release and impossible answers are refused in words, and lose nothing [interfaces 20]", async () => {
+    await sandbox.faults.add(DELETE);
+    const asked = deleteThread();
+    const { id, release } = await sandbox.held.next();
+    const refused = (options: object, of = id) =>
+      sandbox.held.release(of, options).then(
+        () => "released",
+        ({ status, problem }) => [status, problem.field ?? problem.value, problem.detail],
+      );
+    expect(await refused({}, "held_9")).toEqual([
+      404,
+      "held_9",
+      expect.stringContaining("held at the moment: held_1"),
+    ]);
+    expect(await refused({}, "nonsense")).toEqual([404, "nonsense", expect.anything()]);
+    for (const [options, field, message] of [
+      [{ answer: { status: 99 } }, "answer.status", ""],
+      [{ answer: { status: 204, body: {} } }, "answer.body", "has no body"],
+      [
+        { answer: { status: 200, headers: { "content-length": "1" } } },
+        "answer.headers.content-length",
+        "belongs",
+      ],
+      [{ answer: { status: 200 }, error: "RATE_LIMIT_EXCEEDED" }, "answer.status", "cannot go with"],
+      [{ error: "DEPARTMENT_CYCLE_DETECTED" }, "error", "threads.delete never answers"],
+      [{ error: "NO_SUCH_CODE" }, "error", "not a code"],
+      [{ wire: "sideways" }, "wire", ""],
+      [{ answers: {} }, "answers", ""],
+    ] as const)
+      expect(await refused(options), JSON.stringify(options)).toEqual([
+        ...[422, field, expect.stringContaining(message)],
+      ]);
+    expect((await sandbox.held.list()).total).toBe(1);
+    await release();
+    expect((await asked).status).toBe(200);
+    expect(await refused({})).toEqual([409, id, expect.stringContaining("no longer held")]);
+  });
+
+  it("a held delivery waits, fails as the release says, and its retry overtakes nothing [interfaces 20]", async () => {
+    const receiver = await sandbox.receivers.add({});
+    await sandbox.state("webhooks").create({ url: receiver.url, events: ["thread.deleted"] } as never);
+    await sandbox.faults.add({ match: { event: "thread.deleted" }, effect: { hold: {} } });
+    expect((await deleteThread()).status).toBe(200);
+    const first = await sandbox.held.next({ event: "thread.deleted" });
+    expect(first).toMatchObject({
+      kind: "delivery",
+      method: "POST",
+      request_id: expect.stringMatching(/\.1$/),
+    });
+    expect((await sandbox.receivers.requests(receiver.id)).total).toBe(0);
+    await expect(sandbox.held.release(first.id, { error: "RATE_LIMIT_EXCEEDED" })).rejects.toThrow(
+      "delivery",
+    );
+    await first.release({ answer: { status: 503 } });
+    await eventually(async () => {
+      const { entries } = await sandbox.journal.list({ event: "thread.deleted" } as never);
+      expect(entries.map(({ status, reasons }) => [status, reasons[0]])).toEqual([
+        [503, "inline/fault_1 held it as held_1 until a call released it with another answer"],
+      ]);
+    });
+    const advanced = sandbox.clock.advance("10m");
+    const retry = await sandbox.held.next({ event: "thread.deleted" });
+    expect(retry.request_id).toMatch(/\.2$/);
+    await retry.release();
+    await advanced;
+    expect((await sandbox.receivers.requests(receiver.id)).total).toBe(1);
+  });
+
+  it("explain says that it would be held, and so does the answer's decision [interfaces 20]", async () => {
+    await sandbox.faults.add(MODELS);
+    const { decision, status, rules } = await sandbox.faults.explain({
+      operation: "models.list",
+      principal: "usr_dan",
+    });
+    expect([decision, status, rules[0]!.triggers]).toEqual(["fault:inline/fault_1", 200, true]);
+    const asked = models();
+    await (await sandbox.held.next()).release();
+    const answer = await asked;
+    expect(answer.headers.get("x-sandbox-decision")).toBe("fault:inline/fault_1");
+  });
+
+  it("a second rule may answer what a first one holds [interfaces 20]", async () => {
+    await sandbox.faults.add({ match: { operation: "models.list" }, effect: { status: 503 } });
+    await sandbox.faults.add({ match: { operation: "models.*" }, effect: { hold: {}, delay: "1ms" } });
+    const asked = models();
+    await (await sandbox.held.next()).release();
+    expect((await asked).status).toBe(503);
+  });
+
+  it("`next` says what was held instead, when nothing fits in time [interfaces 20]", async () => {
+    await sandbox.faults.add(MODELS);
+    const asked = models();
+    await until(async () => (await sandbox.held.list()).total === 1);
+    await expect(sandbox.held.next({ operation: "threads.delete" }, { within: "50ms" })).rejects.toThrow(
+      'No request that fits {"operation":"threads.delete"} was held within 50ms; held at the moment: GET /v1/models (held_1, held by the rule inline/fault_1)',
+    );
+    await expect(sandbox.held.next({ operations: "threads.delete" } as never)).rejects.toThrow(TypeError);
+    await (await sandbox.held.next()).release();
+    await asked;
+  });
+});
+
+async function sandboxOf(sandbox: SandboxClient): Promise<SandboxClient> {
+  const { id } = (await sandbox.state("threads").create({})) as unknown as { id: string };
+  const [entry] = (await sandbox.history.list()).entries;
+  expect(id ?? entry).toBeTruthy();
+  return sandbox.history.fork(entry!.id, { name: "other" });
+}
+
+it("pages see what is held in the stream of the timeline, and the other stream has each change [interfaces 20]", async () => {
+  const sandbox = await overSockets();
+  await sandbox.faults.add(MODELS);
+  const live = await followed(api!, "/_control/sandboxes/default/live");
+  const held = await followed(api!, "/_control/sandboxes/default/held/stream");
+  await held.upTo(1);
+  const asked = sandbox.fetch("/v1/models", { headers: { "api-key": KEYS.dan } });
+  const { id, release } = await sandbox.held.next();
+  await held.upTo(2);
+  await release();
+  await asked;
+  await held.upTo(3);
+  expect(held.events).toMatchObject([{ total: 0 }, { items: [{ id }] }, { items: [] }]);
+  await eventually(() => {
+    const lists = live.events.flatMap((event) => (event as { held?: { id: string }[] }).held ?? []);
+    expect(lists).toMatchObject([{ id, operation: "models.list" }]);
+    expect((live.events.at(-1) as { held?: unknown[] }).held ?? []).toEqual([]);
+  });
+  live.leave();
+  held.leave();
+});
+
+describe("a test that leaves a request held", () => {
+  it("fails, and the message says which and what to do [interfaces 20]", async () => {
+    const sandboxes = testSandboxes({ engine: true });
+    let asked: Promise<Response> | undefined;
+    const run = sandboxes.with(async (sandbox) => {
+      await sandbox.faults.add(MODELS);
+      asked = sandbox.fetch("/v1/models", { headers: { "api-key": KEYS.dan } });
+      await sandbox.held.next();
+    });
+    await expect(run()).rejects.toThrow(
+      /still held at the end of the test: GET \/v1\/models \(held_1, held by the rule inline\/fault_1\)\. Release each/,
+    );
+    expect((await asked)!.status).toBe(503);
+    await sandboxes.close();
+  });
+});
