@@ -2198,6 +2198,10 @@ export interface Bundle {
     source: string;
     sha256?: string;
   }[];
+  document?: {
+    openapi: unknown;
+    bindings?: unknown;
+  };
   scenarios: {
     name: string;
     document: {

@@ -99,6 +99,9 @@ const Saved = Type.Object(
       CLOSED,
     ),
     fixture: Type.Object({ name: Type.String(), document: Type.Object({}) }, CLOSED),
+    operations: Type.Optional(
+      Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }, CLOSED),
+    ),
     faults: Type.Optional(
       Type.Object(
         {
@@ -123,7 +126,7 @@ const Saved = Type.Object(
 export function createSavedValidator(api: () => Api) {
   return {
     shape: (saved: unknown) => checkInput(Saved, saved),
-    world: (world: WorldValue, base: Root) => validateWorld(api().resources, world, base),
+    world: (world: WorldValue, base: Root, { resources }: Api) => validateWorld(resources, world, base),
     /** Compiles the validators of both, one per step. */
     *prepare(): Generator<void> {
       toValidator(Saved);

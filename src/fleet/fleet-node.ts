@@ -170,9 +170,10 @@ export class FleetNode {
       this.takenOver += 1;
       return image.sandbox;
     } catch (error) {
-      store.owned.delete(name);
+      // Another node may be able to read it.
+      await store.release(name).catch(() => {});
       if (error instanceof StoreRefusal) throw error;
-      const { message } = error as Error;
+      const message = (error as Error).message.replace(/\.$/, "");
       this.parts.log.error(`Sandbox ${name} could not be taken over: ${message}. Redis still has it.`);
       throw new StoreRefusal(
         "failed",

@@ -70,6 +70,12 @@ redis.call('HSET', lease, 'epoch', tonumber(is) + 1, 'session', ARGV[3], 'url', 
 return {'OK', tonumber(is) + 1, held[3] or ''}
 `);
 
+/** Leaves a sandbox without an owner, if its claimant still owns it. KEYS: lease, rows. ARGV: epoch. */
+export const RELEASE = script(`
+if redis.call('HGET', KEYS[1], 'epoch') == ARGV[1] then redis.call('HSET', KEYS[1], 'session', '') end
+return {'OK'}
+`);
+
 /**
  * An owner whose lease had expired reclaims its sandbox, unless another node has taken it over. If Redis restarted and
  * lost data (`restarted`), the owner has the newer state. KEYS: lease, rows. ARGV: epoch, former session, session, node
@@ -105,4 +111,4 @@ redis.pcall('HSET', KEYS[1], 'id', ARGV[1], 'since', since)
 return now - since
 `);
 
-export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RECLAIM, RENEW, AGE];
+export const REDIS_SCRIPTS: readonly RedisScript[] = [COMMIT, CLAIM, RELEASE, RECLAIM, RENEW, AGE];

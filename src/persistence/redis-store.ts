@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Mutex } from "../engine/state/concurrency.ts";
 import { RETRY_AFTER_SECONDS, RedisConnection, type Reply, type Word } from "./redis-connection.ts";
-import { AGE, CLAIM, COMMIT, RECLAIM } from "./redis-scripts.ts";
+import { AGE, CLAIM, COMMIT, RECLAIM, RELEASE } from "./redis-scripts.ts";
 import { type Change, PersistenceError, type Row, type Store, StoreRefusal } from "./store.ts";
 
 /** The format of rows; a node refuses a newer one. */
@@ -142,6 +142,13 @@ export class RedisStore implements Store {
     if (status !== "OK") return false;
     this.owned.set(sandbox, { epoch, number });
     return true;
+  }
+
+  /** Gives a sandbox that this node has claimed back, so that another node may take it over. */
+  async release(sandbox: string): Promise<void> {
+    const epoch = String(this.owned.get(sandbox)?.epoch);
+    this.owned.delete(sandbox);
+    await this.connection.run(RELEASE, sandboxKeys(sandbox), [epoch]);
   }
 
   /**

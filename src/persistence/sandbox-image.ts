@@ -20,6 +20,7 @@ export class SandboxImage {
   readonly faults: FaultState;
   readonly snapshots: ReadonlyMap<string, SandboxValue>;
   readonly history: HistorySnapshot;
+  readonly own: Sandbox["own"];
   private readonly uploads: StorableUploads;
   /** Versions of the sandbox's parts and counters, which are equal if nothing has changed. */
   private versions: { parts: readonly unknown[]; counts: readonly unknown[] } | undefined;
@@ -40,6 +41,7 @@ export class SandboxImage {
     this.faults = kept.faults;
     this.snapshots = new Map(sandbox.snapshots);
     this.history = sandbox.history.snapshot();
+    this.own = sandbox.own;
     for (const { blobs } of this.snapshots.values()) uploads.hold(blobs);
   }
 
@@ -81,12 +83,12 @@ export class SandboxImage {
   }
 
   private readParts(): readonly unknown[] {
-    const { world, faults, source, settings, seed, resets, start, created_at } = this.sandbox;
+    const { world, faults, source, settings, seed, resets, start, created_at, own } = this.sandbox;
     const { root, clock, generation } = world;
     const bytes = this.uploads.getRevision(this.sandbox);
     return [
       ...[world, root, clock, generation, faults.revision, bytes],
-      ...[source, settings, seed, resets, start, created_at],
+      ...[source, settings, seed, resets, start, created_at, own],
     ];
   }
 

@@ -151,9 +151,10 @@ describe("a sandbox that is brought back", () => {
     };
     await expect(restorer.bringBack("default", rows())).rejects.toThrow("a note is wrong");
     expect(restoredSandboxes).toEqual([]);
-    expect(restorer.idFieldOf("notes")).toBe("id");
-    expect(restorer.idFieldOf("_timers")).toBe("id");
-    expect(restorer.idFieldOf("none")).toBeUndefined();
+    const strange = { section: "records/none", id: "n1", text: "{}" };
+    await expect(restorer.bringBack("default", [...rows(), strange])).rejects.toThrow(
+      "records/none is unknown",
+    );
   });
 
   it("names missing scenarios; a failure releases the sandbox again [interfaces 6]", async () => {

@@ -1,4 +1,5 @@
-import type { Api } from "../engine/contract/api.ts";
+import { type Api, extendApi } from "../engine/contract/api.ts";
+import type { Resource } from "../engine/contract/resource.ts";
 import { platform } from "../engine/platform.ts";
 import { RateWindows } from "../engine/sandbox/rate-windows.ts";
 import { SANDBOX_NAME, type SandboxRegistry } from "../engine/sandbox/registry.ts";
@@ -24,12 +25,20 @@ export interface RestorerParts {
   /** Stored documents are validated like requests. Both throw an error that names the place. */
   validator: {
     shape(saved: unknown): void;
-    world(world: WorldValue, base: Root): void;
+    world(world: WorldValue, base: Root, api: Api): void;
     /** Compiles the validators, one per step. */
     prepare(): Iterable<void>;
   };
   wallClock: () => number;
   log: Log;
+}
+
+interface ParsedSandbox {
+  saved: SavedSandbox;
+  /** Resources of this sandbox alone. */
+  own: readonly Resource[];
+  /** With them. */
+  api: Api;
 }
 
 /** Creates sandboxes from the rows of a store. */
@@ -40,10 +49,28 @@ export class SandboxRestorer {
     this.parts = parts;
   }
 
-  get idFieldOf(): (collection: string) => string | undefined {
-    const collections = [...this.parts.api().collections, timers];
-    const fields = new Map(collections.map(({ name, idField }) => [name, idField]));
-    return (collection) => fields.get(collection);
+  /** The sandbox of these rows, with the operations that it alone has. */
+  private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
+    const { api, own } = await this.readOwn(name, rows);
+    const fields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
+    return { saved: parseSavedSandbox((collection) => fields.get(collection), rows), own, api };
+  }
+
+  private async readOwn(name: string, rows: readonly Row[]): Promise<Omit<ParsedSandbox, "saved">> {
+    const api = this.parts.api();
+    const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
+    const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
+    if (operations == null) return { api, own: [] };
+    const { readSentOperations } = await import("../documents/openapi/read-sent-document.ts");
+    try {
+      const { own } = readSentOperations(operations, api.resources);
+      return { own, api: extendApi(api, own) };
+    } catch (error) {
+      const { message } = error as Error;
+      throw new MissingOperations(
+        `Sandbox ${name} has an OpenAPI document of its own, which this server cannot serve: ${message.replace(/\.$/, "")}. Start it as before; nothing was changed.`,
+      );
+    }
   }
 
   /**
@@ -52,8 +79,7 @@ export class SandboxRestorer {
    */
   async bringBack(name: string, rows: readonly Row[], folder?: string): Promise<SandboxImage> {
     try {
-      const saved = parseSavedSandbox(this.idFieldOf, rows);
-      const { sandbox, value } = await this.restoreSaved(name, saved, folder);
+      const { sandbox, value } = await this.restoreSaved(name, await this.parse(name, rows), folder);
       return SandboxImage.asLoaded(sandbox, this.parts.uploads, value);
     } catch (error) {
       throw this.findMissing(name, rows, error as Error) ?? error;
@@ -77,23 +103,23 @@ export class SandboxRestorer {
    * records exist before the first takeover.
    */
   async warmUp(name: string, rows: readonly Row[]): Promise<void> {
-    const saved = parseSavedSandbox(this.idFieldOf, rows);
+    const { saved, api } = await this.parse(name, rows);
     this.parts.validator.shape(saved);
     const base = sameFixture(this.parts.fixtures, saved.fixture).root(saved.about.seed);
     const present = { ...saved.present, uploads: undefined };
-    for (const collection of this.parts.api().collections) {
+    for (const collection of api.collections) {
       void base.tables.get(collection.name)?.size;
       await platform().nextTurn();
     }
-    const { blobs } = await this.valueOf(name, present, { base, folder: undefined });
+    const { blobs } = await this.valueOf(name, present, { base, api, folder: undefined });
     this.parts.uploads.release(blobs);
   }
 
   /** Everything is built and validated before the sandbox is created. */
-  async restoreSaved(
+  private async restoreSaved(
     name: string,
-    saved: SavedSandbox,
-    folder?: string,
+    { saved, own, api }: ParsedSandbox,
+    folder: string | undefined,
   ): Promise<{ sandbox: Sandbox; value: SandboxValue }> {
     const { validator, fixtures, sandboxes, log, wallClock, uploads } = this.parts;
     if (!SANDBOX_NAME.test(name)) throw new InvalidSandboxRows("no sandbox can have this name");
@@ -101,15 +127,15 @@ export class SandboxRestorer {
     const { about, present, faults, history } = saved;
     const fixture = sameFixture(fixtures, saved.fixture);
     const base = fixture.root(about.seed);
-    const value = await this.valueOf(name, present, { base, folder });
+    const value = await this.valueOf(name, present, { base, api, folder });
     const snapshots = new Map<string, SandboxValue>();
     for (const snap of sortBySavedOrder(about.snapshots, Object.keys(saved.snapshots))) {
-      snapshots.set(snap, await this.valueOf(name, saved.snapshots[snap]!, { base, folder }));
+      snapshots.set(snap, await this.valueOf(name, saved.snapshots[snap]!, { base, api, folder }));
     }
     const clock = toPresentClock(present.facts.clock, value.world.clock.at, wallClock());
     const now = { ...value, world: { ...value.world, clock } };
     const { seed, settings } = about;
-    const sandbox = sandboxes.restoreSaved({ name, seed, settings }, fixture, {
+    const sandbox = sandboxes.restoreSaved({ name, seed, settings, own }, fixture, {
       ...about,
       value: now,
       snapshots,
@@ -130,12 +156,12 @@ export class SandboxRestorer {
   private async valueOf(
     name: string,
     saved: SavedWorld,
-    { base, folder }: { base: Root; folder: string | undefined },
+    { base, api, folder }: { base: Root; api: Api; folder: string | undefined },
   ): Promise<SandboxValue> {
-    const { uploads, api, validator, log } = this.parts;
+    const { uploads, validator, log } = this.parts;
     const { taken_at, ...facts } = saved.facts;
-    const world = decodeWorld({ ...facts, tables: saved.tables }, api().collections, { base });
-    validator.world(world, base);
+    const world = decodeWorld({ ...facts, tables: saved.tables }, api.collections, { base });
+    validator.world(world, base, api);
     const say = (warning: string) => log.warn(`Sandbox ${name}: ${warning}`);
     const blobs = await uploads.fromFiles(saved.uploads ?? {}, say, folder);
     return { world, taken_at, windows: RateWindows.parse(saved.windows), blobs };

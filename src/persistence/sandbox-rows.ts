@@ -1,3 +1,4 @@
+import type { SentOperations } from "../engine/contract/resource.ts";
 import { platform } from "../engine/platform.ts";
 import type { FaultState } from "../engine/sandbox/fault-injector.ts";
 import type { HistorySnapshot, StoredHistory } from "../engine/sandbox/history.ts";
@@ -8,6 +9,7 @@ import type { StoredUploads } from "../engine/sandbox/snapshots.ts";
 import type { StoredRecord } from "../engine/state/collection.ts";
 import type { AnyTable } from "../engine/state/table.ts";
 import type { Root } from "../engine/state/tables.ts";
+import { timers } from "../engine/state/timers.ts";
 import type { WorldDocument } from "../engine/state/world-document.ts";
 import type { SandboxImage } from "./sandbox-image.ts";
 import type { Change, Row } from "./store.ts";
@@ -18,7 +20,7 @@ import type { Change, Row } from "./store.ts";
  *
  * | section | rows |
  * |---|---|
- * | `sandbox` | `about`, `fixture` (name and merged document), `faults` |
+ * | `sandbox` | `about`, `fixture` (name and merged document), `faults`, `operations` (the document of this sandbox alone) |
  * | `world` | `facts` (clock, seed, random state), `windows`, `uploads` (the files of their bytes) |
  * | `records/{collection}` | by id |
  * | `history` | `about` (positions), and each entry's story by its position |
@@ -35,13 +37,21 @@ export function* rowsBetween(
     id,
     text: JSON.stringify(value),
   });
-  const isNew = before === undefined || before.sandbox !== after.sandbox || before.base !== after.base;
+  const isNew =
+    before === undefined ||
+    before.sandbox !== after.sandbox ||
+    before.base !== after.base ||
+    before.own !== after.own;
   const old = isNew ? undefined : before;
   if (old === undefined) {
     yield { sandbox, clear: "" };
     yield put("sandbox", "fixture", { name: after.about.fixture, document: after.document });
+    for (const { own } of after.own) yield put("sandbox", "operations", own!.sent);
   }
-  const own = after.sandbox.api.resources.flatMap((resource) => resource.own?.source ?? []);
+  const declared = after.sandbox.api.resources.filter((resource) => !after.own.includes(resource));
+  const own = declared.flatMap((resource) => resource.own?.source ?? []);
+  // A snapshot may have those of operations that the sandbox no longer has.
+  const collections = new Set([...after.sandbox.api.collections.map(({ name }) => name), timers.name]);
   yield put("sandbox", "about", {
     ...after.about,
     snapshots: [...after.snapshots.keys()],
@@ -65,8 +75,8 @@ export function* rowsBetween(
     yield put(`${prefix}world`, "facts", toFacts(is));
     yield put(`${prefix}world`, "windows", is.windows);
     yield put(`${prefix}world`, "uploads", after.listFiles(is));
-    for (const { section, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
-      yield { sandbox, section: prefix + section, id, text };
+    for (const { collection, id, text } of recordRows(was?.world.root, is.world.root, after.base)) {
+      if (collections.has(collection)) yield { sandbox, section: `${prefix}records/${collection}`, id, text };
     }
   }
 }
@@ -100,7 +110,7 @@ function* recordRows(was: Root | undefined, is: Root, base: Root) {
     for (const { id, after } of changes) {
       const given = from?.get(id);
       const text = after === given ? null : JSON.stringify(after ?? null);
-      yield { section: `records/${name}`, id, text };
+      yield { collection: name, id, text };
     }
   }
 }
@@ -148,6 +158,7 @@ export interface SavedSandbox {
   /** `snapshots`: their names, in the order in which they were saved. */
   about: SandboxState["about"] & { snapshots: string[]; operations?: string[] };
   fixture: { name: string; document: object };
+  operations?: SentOperations;
   faults: FaultState | undefined;
   present: SavedWorld;
   snapshots: Record<string, SavedWorld>;

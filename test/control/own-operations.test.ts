@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { replayBundle } from "../../src/client/replay/replay-bundle.ts";
+import { readBundle } from "../../src/tools/bundle/bundle.ts";
 import { CONTROL } from "../support/fault-calls.ts";
 import { type Api, startReference } from "../support/harness.ts";
 import { readExample } from "../support/own/serve-document.ts";
@@ -106,16 +105,24 @@ describe("operations of one sandbox", () => {
     );
   });
 
-  it("are lost at the restart of a server that saves its sandboxes [interfaces 18]", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "understudy-own-"));
-    const saving = await startReference({ persist: { folder } });
-    const openapi = { openapi: "3.1.0", info: { title: "Tags", version: "1" }, paths: {} };
-    const refused = await saving.call(undefined, "PUT", "/_control/sandboxes/default/operations", {
-      openapi,
+  it("go with a bundle, which is replayed elsewhere without a file [interfaces 4]", async () => {
+    await put({ openapi: TEXT });
+    await api.call(undefined, "POST", `${CONTROL}/reset`, {});
+    await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
+    expect((await api.call("dan", "GET", "/v2/projects")).body.data).toHaveLength(1);
+    const { body: early } = await api.call(undefined, "POST", `${CONTROL}/bundle`);
+    expect(early).not.toHaveProperty("operations");
+    expect(await replayBundle(readBundle(JSON.stringify(early), "a.json"))).toEqual({
+      requests: 2,
+      control_calls: 0,
     });
-    await saving.close();
-    rmSync(folder, { recursive: true });
-    expect([refused.status, refused.body.field]).toEqual([422, "openapi"]);
-    expect(refused.body.detail).toContain("--openapi FILE");
+    await api.call(undefined, "DELETE", OPERATIONS);
+    await put({ openapi: TEXT });
+    expect((await api.call("dan", "GET", "/v2/projects")).body.data).toEqual([]);
+    const { body: late } = await api.call(undefined, "POST", `${CONTROL}/bundle`);
+    expect(await replayBundle(readBundle(JSON.stringify(late), "a.json"))).toEqual({
+      requests: 3,
+      control_calls: 2,
+    });
   });
 });

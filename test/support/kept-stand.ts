@@ -43,7 +43,8 @@ export function plainSandbox(name = "default", base = rootOf({ id: "n1", text: "
   const sandbox = {
     ...{ name, created_at: 1000, fixture: "reference", seed: 7, resets: 0, start: 500 },
     settings: { ...DEFAULT_SETTINGS },
-    api: { resources: [] },
+    api: { resources: [], collections: [notes] },
+    own: [] as never[],
     world: makeNotesWorld(base),
     windows: new RateWindows(),
     source: { name: "reference", root: () => base, document: () => ({ notes: [] }), leastRecords: () => 1 },

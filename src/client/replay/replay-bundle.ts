@@ -289,6 +289,10 @@ async function replayWorld(
     const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });
     sandbox.held.waits = false;
+    if (bundle.document !== undefined) {
+      const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
+      sandbox.setOwn(readSentOperations(bundle.document, sandbox.api.resources).own);
+    }
     sandbox.faults.setScenarios(bundle.active, true);
     const url = await understudy.listen(0, "127.0.0.1");
     return { sandbox, url, port: Number(new URL(url).port), close };

@@ -2,7 +2,6 @@ import Type from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { OwnFault } from "../../engine/contract/own-fault.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
-import { joinOwn } from "../../engine/own/join.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation } from "../operation.ts";
@@ -101,21 +100,12 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
     errors: ["limit-reached", "invalid-document"],
     success: { status: 200, schema: OwnOperationsBody },
     async handle({ body, sandbox, server }) {
-      if (server.savingFailure() !== undefined)
-        throw unprocessable(
-          "openapi",
-          null,
-          "cannot be used here: this server saves its sandboxes, and operations of one sandbox alone are not saved; give the document to the server as it starts (`--openapi FILE`)",
-        );
       requireRoom(server, "upload_bytes", JSON.stringify(body).length);
-      const { readSentDocument } = await import("../../documents/openapi/read-sent-document.ts");
-      const warnings: string[] = [];
-      const known = server.api.resources;
-      const resource = readSentDocument(body).read(known, (sentence) => warnings.push(sentence));
+      const { readSentOperations } = await import("../../documents/openapi/read-sent-document.ts");
       try {
-        const { api, warnings: more } = joinOwn(known, [resource]);
-        sandbox.setOwn(api.resources.slice(known.length));
-        return listOwn(sandbox, [...warnings, ...more]);
+        const { own, warnings } = readSentOperations(body, server.api.resources);
+        sandbox.setOwn(own);
+        return listOwn(sandbox, warnings);
       } catch (error) {
         if (!(error instanceof OwnFault)) throw error;
         throw unprocessable("openapi", null, `cannot be used: ${error.message}`);

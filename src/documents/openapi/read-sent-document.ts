@@ -1,11 +1,27 @@
+import type { Resource, SentOperations } from "../../engine/contract/resource.ts";
 import { DocumentError, NO_POSITION } from "../../engine/documents/document-error.ts";
 import { inlineDocument, readDocument, type UserDocument } from "../../engine/documents/read-document.ts";
-import type { OwnSource } from "../../engine/own/join.ts";
+import { joinOwn, type OwnSource } from "../../engine/own/join.ts";
 import { isJson, openDocument } from "./open-document.ts";
 import { toOwnSource } from "./openapi-source.ts";
 
-/** A document that arrived in a request: data only. @throws DocumentError */
-export function readSentDocument({ openapi, bindings }: { openapi: unknown; bindings?: unknown }): OwnSource {
+/**
+ * The resource of a document that arrived in a request, which is data only.
+ * @param known the resources of the server
+ * @throws DocumentError, OwnFault
+ */
+export function readSentOperations(
+  sent: SentOperations,
+  known: readonly Resource[],
+): { own: readonly Resource[]; warnings: string[] } {
+  const said: string[] = [];
+  const resource = readSentDocument(sent).read(known, (sentence) => said.push(sentence));
+  const { source } = resource.own!;
+  const { api, warnings } = joinOwn(known, [{ ...resource, own: { source, sent } }]);
+  return { own: api.resources.slice(known.length), warnings: [...said, ...warnings] };
+}
+
+export function readSentDocument({ openapi, bindings }: SentOperations): OwnSource {
   const document =
     typeof openapi === "string"
       ? openDocument(openapi, "openapi")

@@ -15,8 +15,8 @@ export interface Resource {
   collections: readonly AnyCollection[];
   operations: readonly AnyOperation[];
   events?: readonly AnyEvent[];
-  /** Where a user's own resource is declared: the file as messages show it, and the digest of its bytes. */
-  own?: { source: string; sha256?: string };
+  /** Where a user's own resource is declared: the file as messages show it, and the digest of its bytes; or the document that was sent. */
+  own?: { source: string; sha256?: string; sent?: SentOperations };
   /** The fixture's keys that fill this resource (interfaces 5). */
   fixture?: FixtureReader;
   /** The factory of each collection, by name; every collection of the state calls has one. */
@@ -34,6 +34,12 @@ export interface Resource {
   followSettings?: (tx: Transaction, settings: Settings) => void;
   /** Called with every emitted event; see `EventListener`. */
   onEvents?: EventListener;
+}
+
+/** An OpenAPI document that one sandbox got, with its bindings: objects or texts. */
+export interface SentOperations {
+  openapi: unknown;
+  bindings?: unknown;
 }
 
 /**

@@ -35,6 +35,7 @@ export interface SavedSandbox {
   faults: FaultState;
   snapshots: ReadonlyMap<string, SandboxValue>;
   history: HistorySnapshot;
+  own: readonly Resource[];
 }
 
 /** The reason why a sandbox's world was replaced. */
@@ -167,10 +168,13 @@ export class Sandbox {
     this.followSettings();
   }
 
-  /** Replaces the resources of this sandbox alone. */
+  /** Replaces the resources of this sandbox alone. The records of collections that are no longer among them go too. */
   setOwn(own: readonly Resource[]): void {
+    const before = this.own.flatMap(({ collections }) => collections.map(({ name }) => name));
     this.own = own;
     this.followApi();
+    const present = new Set(this.api.collections.map(({ name }) => name));
+    this.world.dropTables(before.filter((name) => !present.has(name)));
   }
 
   /** The server's API has changed, or its own part: new collections get a table, rules find new operations. */
@@ -262,10 +266,11 @@ export class Sandbox {
   }
 
   /** Restores the saved state, because later changes could not be saved; a running clock continues. */
-  rollbackTo({ about, source, value, faults, snapshots, history }: SavedSandbox): void {
+  rollbackTo({ about, source, value, faults, snapshots, history, own }: SavedSandbox): void {
     const began = { state: this.recorder.present(), position: this.history.lastSequence };
     const { created_at, fixture, seed, settings, resets, start } = about;
     Object.assign(this, { created_at, fixture, seed, settings, resets, start, source });
+    if (own !== this.own) this.setOwn(own);
     this.journal.resize(settings.journal_limit);
     this.history.resize(settings.history_limit);
     const { clock } = value.world;

@@ -73,6 +73,10 @@ export class Tables implements Iterable<readonly [string, AnyTable]> {
     return Tables.of([...tables.values()]);
   }
 
+  without(names: readonly string[]): Tables {
+    return Tables.of(this.list.filter(({ collection }) => !names.includes(collection.name)));
+  }
+
   *[Symbol.iterator](): IterableIterator<readonly [string, AnyTable]> {
     for (const table of this.list) yield [table.collection.name, table];
   }

@@ -84,7 +84,8 @@ export function decodeWorld(
   const tables: AnyTable[] = [];
   for (const [name, collection] of known) {
     const given = Object.hasOwn(document.tables, name) ? document.tables[name] : undefined;
-    const from = base?.tables.get(name);
+    // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
+    const from = base && (base.tables.get(name) ?? Table.empty(collection));
     tables.push(
       given === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, given, from),
     );

@@ -108,6 +108,10 @@ export class World implements ObservedWorld {
     this.root = this.completed(this.root);
   }
 
+  dropTables(names: readonly string[]): void {
+    if (names.length > 0) this.root = { ...this.root, tables: this.root.tables.without(names) };
+  }
+
   /** Runs the timers that became due, also those due at the very instant of a frozen clock (a job that takes no time). */
   catchUp(): void {
     if (this.nextDue === Number.POSITIVE_INFINITY || this.clock.pinned !== undefined || this.isClosed) return;

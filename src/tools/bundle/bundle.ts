@@ -92,6 +92,10 @@ export const Bundle = Type.Object(
     operations: Type.Optional(
       Type.Array(Type.Object({ source: Type.String(), sha256: Type.Optional(Type.String()) })),
     ),
+    /** The OpenAPI document that the sandbox alone had at first. */
+    document: Type.Optional(
+      Type.Object({ openapi: Type.Unknown(), bindings: Type.Optional(Type.Unknown()) }),
+    ),
     /** The scenarios in use; the `active` ones are active at first, in their order. */
     scenarios: Type.Array(
       Type.Object({ name: Type.String(), document: Type.Unsafe<object>({ type: "object" }) }),

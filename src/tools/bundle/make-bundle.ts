@@ -43,7 +43,8 @@ export function makeBundle(
   const document = first.fixture.document();
   const fixtureText = JSON.stringify(document);
   secrets.registerGiven(fixtureText);
-  const own = sandbox.api.resources.flatMap((resource) => resource.own ?? []);
+  const own = sandbox.api.resources.flatMap((resource) => resource.own ?? []).filter(({ sent }) => !sent);
+  const [sent] = first.own.map((resource) => resource.own?.sent);
   return {
     format: BUNDLE_FORMAT,
     version: BUNDLE_VERSION,
@@ -59,6 +60,7 @@ export function makeBundle(
     },
     settings: { ...first.settings },
     ...(own.length > 0 && { operations: own }),
+    ...(sent !== undefined && { document: JSON.parse(secrets.redact(JSON.stringify(sent))) as typeof sent }),
     scenarios: listScenarios(library, recording, entries),
     active: [...first.scenarios],
     ...(delay === undefined ? {} : { delay }),

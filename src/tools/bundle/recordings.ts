@@ -18,6 +18,7 @@ export interface InitialSandbox {
   begin: number;
   settings: Settings;
   scenarios: readonly string[];
+  own: Sandbox["own"];
   /** The journal's position at that time. */
   position: number;
 }
@@ -184,6 +185,7 @@ export class Recordings {
         begin: world.origin,
         settings,
         scenarios: faults.scenarios,
+        own: sandbox.own,
         position: journal.lastSequence,
       },
       calls: [],

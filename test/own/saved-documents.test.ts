@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
+import { declaredOperations } from "../../src/engine/own/join.ts";
+import { type Node, startNode } from "../support/fleet.ts";
+import { KEYS } from "../support/harness.ts";
+import { hasRedis, NO_REDIS, TestRedis } from "../support/redis.ts";
+import { startServer } from "../support/run-understudy.ts";
+import * as operations from "./notes.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const tag = { $ref: "#/components/schemas/Tag" };
+const json = (schema: object) => ({ description: "", content: { "application/json": { schema } } });
+const TAGS = {
+  openapi: "3.1.0",
+  info: { title: "Tags", version: "1" },
+  paths: {
+    "/v1/tags": {
+      get: { operationId: "listTags", responses: { 200: json({ type: "array", items: tag }) } },
+      post: {
+        operationId: "createTag",
+        requestBody: { required: true, content: { "application/json": { schema: tag } } },
+        responses: { 201: json(tag) },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Tag: {
+        type: "object",
+        required: ["id", "name"],
+        properties: { id: { type: "string", readOnly: true }, name: { type: "string", minLength: 1 } },
+      },
+    },
+  },
+};
+const BINDINGS = {
+  collections: { tags: { schema: "#/components/schemas/Tag", prefix: "tag_" } },
+  operations: { listTags: { list: "tags" }, createTag: { create: "tags", access: "caller" } },
+};
+/** It has no collection of its own. */
+const HEALTH = {
+  openapi: "3.1.0",
+  info: { title: "Health", version: "1" },
+  paths: { "/v1/health": { get: { operationId: "health", responses: { 200: { description: "" } } } } },
+};
+
+const send = (url: string, method: string, path: string, body?: object) =>
+  fetch(url + path, {
+    method,
+    headers: { "api-key": KEYS.ada, "content-type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+const create = async (url: string, name: string) => (await send(url, "POST", "/v1/tags", { name })).status;
+const list = async (url: string) => {
+  const answer = await send(url, "GET", "/v1/tags");
+  return answer.status === 200
+    ? ((await answer.json()) as { name: string }[]).map(({ name }) => name).sort()
+    : answer.status;
+};
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "understudy-own-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each<[string, (folder: string) => NonNullable<CreateOptions["persist"]>]>([
+  ["in a folder", (place) => ({ folder: place })],
+  ["in a document", (place) => ({ file: join(place, "worlds.json") })],
+])("an OpenAPI document of one sandbox, saved %s", (_name, place) => {
+  let understudy: LocalUnderstudy;
+  afterEach(() => understudy.close());
+  const begin = async (options: CreateOptions = {}) => {
+    understudy = await createUnderstudy({ persist: place(folder), seed: 7, ...options });
+    return understudy.url;
+  };
+  const restart = async () => {
+    await understudy.close();
+    return begin();
+  };
+  const reach = (url: string) => connect(url).open("default");
+
+  it("is served again after a restart, with its records and those of snapshots [interfaces 18]", async () => {
+    let url = await begin();
+    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    expect(await create(url, "one")).toBe(201);
+    await (await reach(url)).snapshots.save("one");
+    expect(await create(url, "two")).toBe(201);
+    url = await restart();
+    expect(await list(url)).toEqual(["one", "two"]);
+    expect(await create(url, "three")).toBe(201);
+    await (await reach(url)).snapshots.restore("one");
+    url = await restart();
+    expect(await list(url)).toEqual(["one"]);
+    expect((await send(url, "POST", "/v1/tags", { name: "" })).status).toBe(422);
+  });
+
+  it("gives way to another document, and to none, and its records go [interfaces 18]", async () => {
+    let url = await begin();
+    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await create(url, "one");
+    await (await reach(url)).snapshots.save("with-tags");
+    await (await reach(url)).operations.replace(HEALTH);
+    url = await restart();
+    expect([await list(url), (await send(url, "GET", "/v1/health")).status]).toEqual([404, 200]);
+    await (await reach(url)).snapshots.restore("with-tags");
+    url = await restart();
+    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    expect(await list(url)).toEqual([]);
+    await create(url, "two");
+    await (await reach(url)).operations.clear();
+    url = await restart();
+    expect([await list(url), (await send(url, "GET", "/v1/models")).status]).toEqual([404, 200]);
+  });
+
+  it("that the server cannot serve stops the start in words, and nothing is lost [interfaces 18]", async () => {
+    let url = await begin();
+    await (await reach(url)).operations.replace(TAGS, BINDINGS);
+    await create(url, "one");
+    await understudy.close();
+    await expect(begin({ openapi: [{ ...TAGS, "x-understudy": BINDINGS }] })).rejects.toThrow(
+      /Sandbox default has an OpenAPI document of its own, which this server cannot serve: tags is a collection already.*\. Start it as before; nothing was changed\./,
+    );
+    url = await begin();
+    expect(await list(url)).toEqual(["one"]);
+  });
+});
+
+it("an OpenAPI document of one sandbox survives kill -9 with --durable [interfaces 18]", async () => {
+  const args = ["--persist", folder, "--durable", "--quiet", "--no-watch"];
+  const first = await startServer(args);
+  await (await connect(first.ready.url).open("default")).operations.replace(TAGS, BINDINGS);
+  expect(await create(first.ready.url, "one")).toBe(201);
+  await first.stop("SIGKILL");
+  const second = await startServer(args);
+  expect(await list(second.ready.url)).toEqual(["one"]);
+  await second.stop();
+});
+
+describe("own operations in a fleet", () => {
+  let redis: TestRedis;
+  const open: Node[] = [];
+  beforeAll(async () => {
+    if (hasRedis) redis = await TestRedis.start();
+  });
+  afterAll(() => redis?.remove());
+  beforeEach(({ skip }) => {
+    if (!hasRedis) skip(NO_REDIS);
+  });
+  afterEach(async () => {
+    for (const node of open.splice(0)) await node.close();
+    if (hasRedis) await redis.ask("FLUSHALL");
+  });
+  const start = async (options?: Parameters<typeof startNode>[1]) => {
+    const node = await startNode(redis, options);
+    open.push(node);
+    return node;
+  };
+  const end = (node: Node) => open.splice(open.indexOf(node), 1)[0]!.close();
+
+  it("a document of one sandbox is served by the node that takes it over [interfaces 18]", async () => {
+    const a = await start();
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    const put = { openapi: TAGS, bindings: BINDINGS };
+    expect((await a.control("PUT", "/_control/sandboxes/ci/operations", put)).status).toBe(200);
+    expect(await create(`${a.url}/_s/ci`, "one")).toBe(201);
+    const b = await start();
+    expect(await list(`${b.url}/_s/ci`)).toEqual(["one"]);
+    await end(a);
+    expect(await list(`${b.url}/_s/ci`)).toEqual(["one"]);
+    expect((await b.control("GET", "/_control/sandboxes/ci/operations")).body.total).toBe(2);
+    expect((await b.control("DELETE", "/_control/sandboxes/ci/operations")).status).toBe(204);
+    const c = await start();
+    await end(b);
+    expect(await list(`${c.url}/_s/ci`)).toBe(404);
+  });
+
+  it("a node without the declarations refuses the sandbox in words, and leaves it to one with them [interfaces 18]", async () => {
+    const declared = declaredOperations(operations);
+    const a = await start(declared);
+    await a.control("POST", "/_control/sandboxes", { name: "ci" });
+    expect((await send(`${a.url}/_s/ci`, "POST", "/v1/notes", { text: "Hello" })).status).toBe(201);
+    const b = await start();
+    await end(a);
+    const refused = await b.call("ada", "GET", "/_s/ci/v1/notes");
+    expect(refused.status).toBe(503);
+    expect(JSON.stringify(refused.body)).toContain(
+      "Sandbox ci was saved with operations of operations, which this server lacks",
+    );
+    expect(b.said.join()).toContain("Sandbox ci could not be taken over");
+    const c = await start(declared);
+    const found = await c.call("ada", "GET", "/_s/ci/v1/notes");
+    expect(found).toMatchObject({ status: 200, body: { data: [{ text: "Hello" }] } });
+    // Now its owner answers, whichever node was asked.
+    expect((await b.call("ada", "GET", "/_s/ci/v1/notes")).status).toBe(200);
+  });
+});
