@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { ClosedObject, getExamples, Nullable, Timestamp, Words } from "../engine/contract/schema.ts";
 import { toBody } from "../engine/resources/webhooks/deliveries.ts";
-import { renderDelivery } from "../engine/resources/webhooks/operations.ts";
+import { renderDelivery } from "../engine/resources/webhooks/rules.ts";
 import {
   type Delivery,
   DeliveryBody,

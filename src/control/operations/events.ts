@@ -7,7 +7,7 @@ import type { EventName } from "../../engine/resources/events.ts";
 import { organizations } from "../../engine/resources/organizations/schema.ts";
 import { enqueuedIn } from "../../engine/resources/webhooks/deliveries.ts";
 import { defaultOrganization } from "../../engine/resources/webhooks/fixtures.ts";
-import { renderDelivery } from "../../engine/resources/webhooks/operations.ts";
+import { renderDelivery } from "../../engine/resources/webhooks/rules.ts";
 import { DeliveryBody, deliveries, webhookTest } from "../../engine/resources/webhooks/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";

@@ -5,6 +5,19 @@ import type { Department } from "../departments/schema.ts";
 import { SYSTEM_USER_ID } from "../organizations/access.ts";
 import type { User } from "../users/schema.ts";
 import type { VectorStore } from "../vector-stores/schema.ts";
+import { interleave, type Lifecycle, type LifecycleContext } from "./lifecycles.ts";
+import {
+  accountChange,
+  assignment,
+  type Change,
+  change,
+  grant,
+  membership,
+  moved,
+  type Named,
+  named,
+  updated,
+} from "./log-changes.ts";
 import type { AuditLog, EntityType } from "./schema.ts";
 
 const HALF_YEAR_MS = 180 * 86_400_000;
@@ -17,22 +30,6 @@ export interface FinalState {
   people: readonly User[];
   departments: readonly Department[];
   stores: readonly VectorStore[];
-}
-
-interface Named {
-  id: string;
-  name: string;
-}
-
-/** An entry of the log without its id, its instant and its actor. */
-interface Change {
-  entity_type: EntityType;
-  action: string;
-  entity: Named;
-  target?: Named | undefined;
-  department_id?: string;
-  previous_value?: string | null;
-  new_value?: string | null;
 }
 
 interface Event {
@@ -148,44 +145,6 @@ function pickActor(
   return { id: SYSTEM_USER_ID, name: "System", email: "" };
 }
 
-/** The steps of one object in a valid order; other objects do not change. */
-export interface Lifecycle<Step> {
-  steps: Step[];
-  /** Lifecycles with the same key do not overlap in time. */
-  key?: string;
-}
-
-/** The number of parallel lifecycles. */
-const LANES = 4;
-const MAX_STEPS = 12;
-
-export interface LifecycleContext {
-  /** The oldest position at which the lifecycle can begin. */
-  oldest: number;
-  /** The maximum number of its steps. */
-  room: number;
-  isFree: (key: string) => boolean;
-}
-
-/** Returns steps, newest first, from parallel lifecycles; each step is the next older one of its lifecycle. */
-export function interleave<Step>(
-  count: number,
-  nextLife: (place: LifecycleContext) => Lifecycle<Step>,
-): Step[] {
-  const lanes: Lifecycle<Step>[] = Array.from({ length: LANES }, () => ({ steps: [] }));
-  return Array.from({ length: count }, (_, position) => {
-    const lane = position % LANES;
-    if (lanes[lane]!.steps.length === 0) {
-      lanes[lane] = nextLife({
-        oldest: Math.min(count - 1, position + LANES * MAX_STEPS),
-        room: Math.ceil((count - position) / LANES),
-        isFree: (key) => lanes.every((life) => life.key !== key),
-      });
-    }
-    return lanes[lane]!.steps.pop()!;
-  });
-}
-
 type Draw = (at: number) => Lifecycle<Change> | undefined;
 
 const CAPABILITIES = ["report-create", "store-manage", "member-invite"];
@@ -298,55 +257,6 @@ function lifeDrawer(present: FinalState, context: FactoryContext) {
     // An invitation that was not accepted.
     return { steps: [change("user", "invited", invent("usr_", inventName(context)))] };
   };
-}
-
-function named({ id, name }: Named): Named {
-  return { id, name };
-}
-
-function change(entity_type: EntityType, action: string, entity: Named, more: Partial<Change> = {}): Change {
-  const place = entity_type === "department" ? { department_id: entity.id } : {};
-  return { entity_type, action, entity: named(entity), ...place, ...more };
-}
-
-function updated(entity_type: EntityType, entity: Named, from: object, to: object): Change {
-  const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
-  return change(entity_type, "updated", entity, values);
-}
-
-/** The target is the new parent (G31). */
-function moved(entity: Named, from: Named | null | undefined, to: Named | null): Change {
-  const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
-  return change("department", "reparented", entity, { target: to ? named(to) : undefined, ...values });
-}
-
-function accountChange(entity: Named, from: User["account"], to: User["account"]): Change {
-  const action = to === "active" ? "reactivated" : "deactivated";
-  return change("user", action, entity, { previous_value: from, new_value: to });
-}
-
-function membership(department: Named, user: Named): Change[] {
-  const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
-  const more = { target: named(user), department_id: department.id };
-  return ["membership_added", "membership_removed"].map((action) =>
-    change("department_membership", action, entity, more),
-  );
-}
-
-function assignment(role: Named, user: Named | undefined): Change[] {
-  if (user === undefined) return [];
-  const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
-  const assign = (action: string, previous_value: string | null, new_value: string | null) =>
-    change("role_assignment", action, entity, { target: named(user), previous_value, new_value });
-  return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
-}
-
-function grant(slice: Named, department: Named | undefined): Change[] {
-  if (department === undefined) return [];
-  const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
-  return ["created", "removed"].map((action) =>
-    change("knowledge_grant", action, entity, { target: named(department) }),
-  );
 }
 
 function administers({ memberships }: User, organization_id: string): boolean {

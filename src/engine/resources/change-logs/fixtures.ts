@@ -4,7 +4,7 @@ import { type FixtureEntry, fixtureRecord, readByOrganization } from "../../cont
 import { inventJob, inventName, inventTitle } from "../../contract/invent.ts";
 import type { BaseBuilder, FixtureReader } from "../../contract/resource.ts";
 import { assistantHistory } from "../assistants/schema.ts";
-import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs/log-generator.ts";
+import { interleave, type Lifecycle, type LifecycleContext } from "../audit-logs/lifecycles.ts";
 import { chooseOrganization } from "../organizations/access.ts";
 import { ByOrganization } from "../organizations/schema.ts";
 import { findActor, pickActor } from "./rules.ts";

@@ -1,0 +1,72 @@
+import type { User } from "../users/schema.ts";
+import type { EntityType } from "./schema.ts";
+
+export interface Named {
+  id: string;
+  name: string;
+}
+
+/** An entry of the log without its id, its instant and its actor. */
+export interface Change {
+  entity_type: EntityType;
+  action: string;
+  entity: Named;
+  target?: Named | undefined;
+  department_id?: string;
+  previous_value?: string | null;
+  new_value?: string | null;
+}
+
+export function named({ id, name }: Named): Named {
+  return { id, name };
+}
+
+export function change(
+  entity_type: EntityType,
+  action: string,
+  entity: Named,
+  more: Partial<Change> = {},
+): Change {
+  const place = entity_type === "department" ? { department_id: entity.id } : {};
+  return { entity_type, action, entity: named(entity), ...place, ...more };
+}
+
+export function updated(entity_type: EntityType, entity: Named, from: object, to: object): Change {
+  const values = { previous_value: JSON.stringify(from), new_value: JSON.stringify(to) };
+  return change(entity_type, "updated", entity, values);
+}
+
+/** The target is the new parent (G31). */
+export function moved(entity: Named, from: Named | null | undefined, to: Named | null): Change {
+  const values = { previous_value: from?.id ?? null, new_value: to?.id ?? null };
+  return change("department", "reparented", entity, { target: to ? named(to) : undefined, ...values });
+}
+
+export function accountChange(entity: Named, from: User["account"], to: User["account"]): Change {
+  const action = to === "active" ? "reactivated" : "deactivated";
+  return change("user", action, entity, { previous_value: from, new_value: to });
+}
+
+export function membership(department: Named, user: Named): Change[] {
+  const entity = { id: `dmem_${department.id}_${user.id}`, name: `${department.name} member` };
+  const more = { target: named(user), department_id: department.id };
+  return ["membership_added", "membership_removed"].map((action) =>
+    change("department_membership", action, entity, more),
+  );
+}
+
+export function assignment(role: Named, user: Named | undefined): Change[] {
+  if (user === undefined) return [];
+  const entity = { id: `rasg_${role.id}_${user.id}`, name: role.name };
+  const assign = (action: string, previous_value: string | null, new_value: string | null) =>
+    change("role_assignment", action, entity, { target: named(user), previous_value, new_value });
+  return [assign("assigned", null, role.name), assign("unassigned", role.name, null)];
+}
+
+export function grant(slice: Named, department: Named | undefined): Change[] {
+  if (department === undefined) return [];
+  const entity = { id: `kgrant_${slice.id}_${department.id}`, name: `Read ${slice.name}` };
+  return ["created", "removed"].map((action) =>
+    change("knowledge_grant", action, entity, { target: named(department) }),
+  );
+}

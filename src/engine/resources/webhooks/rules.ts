@@ -1,0 +1,64 @@
+import { invalidInput } from "../../contract/errors.ts";
+import { referred } from "../../contract/references.ts";
+import type { StateRules } from "../../contract/resource.ts";
+import type { WorldReader } from "../../state/transaction.ts";
+import { cancelPending, keepTimer, toBody } from "./deliveries.ts";
+import {
+  type Delivery,
+  deliveries,
+  requireCallable,
+  type Webhook,
+  webhooks,
+  withActivity,
+} from "./schema.ts";
+
+export const webhookState: StateRules<Webhook> = {
+  insert(tx, record) {
+    requireCallable(record.url);
+    return tx.insert(webhooks, record);
+  },
+  update(tx, before, after) {
+    requireCallable(after.url);
+    const { active, inactive_because: because = "a state call deactivated it" } = after;
+    const put = tx.put(webhooks, withActivity({ ...after, active: before.active }, { active, because }));
+    if (before.active && !active) cancelPending(tx, after.webhook_id);
+    return put;
+  },
+};
+
+export const deliveryState: StateRules<Delivery> = {
+  toPublic: (delivery, world) => ({ ...delivery, body: toBody(delivery, world) }),
+  insert(tx, record) {
+    const { organization_id } = referred(tx, webhooks, { field: "webhook_id", id: record.webhook_id });
+    const delivery = tx.insert(deliveries, withConsistentTimes({ ...record, organization_id }));
+    keepTimer(tx, delivery);
+    return delivery;
+  },
+  update(tx, before, after) {
+    if (after.webhook_id !== before.webhook_id) {
+      throw invalidInput("webhook_id", after.webhook_id, "a delivery stays with its webhook");
+    }
+    const delivery = tx.put(deliveries, withConsistentTimes(after));
+    keepTimer(tx, delivery);
+    return delivery;
+  },
+};
+
+/** G23: `delivered_at` only on success, `last_attempt` and `next_retry` only on failure. */
+function withConsistentTimes(delivery: Delivery): Delivery {
+  if (delivery.status === "success") return { ...delivery, last_attempt: null, next_retry: null };
+  return { ...delivery, delivered_at: null };
+}
+
+/** Section 2.12: the time of success, or those of the failure and the retry, never both (G23). */
+export function renderDelivery(delivery: Delivery, world: WorldReader) {
+  const { delivery_id, event, status, response_code, attempts, next_retry } = delivery;
+  const times =
+    status === "success"
+      ? { delivered_at: world.iso(delivery.delivered_at ?? 0) }
+      : {
+          last_attempt: world.iso(delivery.last_attempt ?? 0),
+          next_retry: next_retry === null ? null : world.iso(next_retry),
+        };
+  return { delivery_id, event, status, response_code, attempts, ...times };
+}
