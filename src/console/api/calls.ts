@@ -14,6 +14,7 @@ export interface CollectionSummary {
 /** Calls that are not about one sandbox, typed by the control API's declarations. */
 export const server = {
   /** OpenAPI document of the control API; forms read the schemas of records from it. */
+  health: () => callControl<Api.Health>("/_control/health"),
   description: () => callControl<ControlDescription>("/_control/api.json"),
   /** OpenAPI document of the emulated API. */
   openApi: () => callControl<OpenApi>("/_control/openapi.json"),
@@ -30,14 +31,17 @@ function path(parts: TemplateStringsArray, ...values: (string | number)[]): stri
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** Calls of one sandbox, below `/_control/sandboxes/NAME`. */
-export function sandboxCalls(name: string) {
+/** Calls of one sandbox, below `/_control/sandboxes/NAME`. `onEntry` gets the history entries of those that change it. */
+export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
   const S = path`/_control/sandboxes/${name}`;
   const get = <T>(below: string, query = {}) => callControl<T>(withQuery(S + below, query));
-  const post = <T>(below: string, body?: unknown) => callControl<T>(S + below, { method: "POST", body });
-  const put = <T>(below: string, body: unknown) => callControl<T>(S + below, { method: "PUT", body });
-  const patch = <T>(below: string, body: unknown) => callControl<T>(S + below, { method: "PATCH", body });
-  const remove = (below: string) => callControl<void>(S + below, { method: "DELETE" });
+  const post = <T>(below: string, body?: unknown) =>
+    callControl<T>(S + below, { method: "POST", body, onEntry });
+  const put = <T>(below: string, body: unknown) =>
+    callControl<T>(S + below, { method: "PUT", body, onEntry });
+  const patch = <T>(below: string, body: unknown) =>
+    callControl<T>(S + below, { method: "PATCH", body, onEntry });
+  const remove = (below: string) => callControl<void>(S + below, { method: "DELETE", onEntry });
   return {
     path: S,
     show: () => get<Api.SandboxState>(""),
@@ -60,11 +64,14 @@ export function sandboxCalls(name: string) {
     clock: () => get<Api.ClockState>("/clock"),
     setClock: (body: Api.ClockChange) => put<Api.ClockChanged>("/clock", body),
     advance: (body: Api.AdvanceTo) => post<Api.Advanced>("/clock/advance", body),
-    pending: () => get<Api.Pending[]>("/clock/pending"),
+    pending: (query: { limit?: number } = {}) => get<Api.Pending[]>("/clock/pending", query),
 
     snapshots: () => get<Api.List<Api.SnapshotState>>("/snapshots"),
     takeSnapshot: (snapshot: string) => post<Api.SnapshotState>("/snapshots", { name: snapshot }),
     restoreSnapshot: (snapshot: string) => post<Api.SandboxState>(path`/snapshots/${snapshot}/restore`),
+    downloadSnapshot: (snapshot: string) => get<Api.SnapshotFile>(path`/snapshots/${snapshot}`),
+    uploadSnapshot: (snapshot: string, file: unknown) =>
+      put<Api.SnapshotState>(path`/snapshots/${snapshot}`, file),
     removeSnapshot: (snapshot: string) => remove(path`/snapshots/${snapshot}`),
     /** `now` is the current state; `b` belongs to the sandbox `of`. */
     compare: (a: string, b: string, of: string) =>

@@ -34,6 +34,8 @@ export interface ControlCall {
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
+  /** Called with the id of the history entry of a call that changed something. */
+  onEntry?: ((id: string) => void) | undefined;
 }
 
 /**
@@ -73,6 +75,8 @@ export async function fetchControl(
 /** The response as JSON; undefined if it is empty. */
 export async function callControl<T>(path: string, call?: ControlCall): Promise<T> {
   const response = await fetchControl(path, call);
+  const entry = response.headers.get("x-understudy-history");
+  if (entry !== null) call?.onEntry?.(entry);
   return response.status === 204 ? (undefined as T) : response.json();
 }
 

@@ -1,8 +1,11 @@
-import { QueryClient, type QueryKey, useMutation, useQuery } from "@tanstack/react-query";
+import { QueryClient, useMutation, useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
 import type { CollectionName, PageOptions } from "../../../types/control-api.ts";
 import { useSandboxName } from "../address.ts";
+import { confirmAction } from "../components/confirmations.tsx";
 import { type SandboxCalls, sandboxCalls, server } from "./calls.ts";
 import type { ControlError } from "./fetch-control.ts";
+import { undoEntry } from "./undo.ts";
 
 declare module "@tanstack/react-query" {
   interface Register {
@@ -51,18 +54,66 @@ export function useSandboxQuery<T>(
   });
 }
 
+interface Confirmed<T, Input> {
+  /** Confirms in a sentence what was done. */
+  done?: string | ((result: T, input: Input) => string | undefined);
+}
+
 /** Changes something and refetches the queries below a key, by default all. */
-export function useChange<T, Input = void>(change: (input: Input) => Promise<T>, queryKey: QueryKey = []) {
+export function useChange<T, Input = void>(
+  change: (input: Input) => Promise<T>,
+  { done }: Confirmed<T, Input> = {},
+) {
   return useMutation<T, ControlError, Input>({
     mutationFn: change,
-    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries({ queryKey }),
+    onSuccess: (result, input) => {
+      const text = typeof done === "function" ? done(result, input) : done;
+      if (text) confirmAction({ text });
+    },
+    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries(),
   });
 }
 
-/** Changes the sandbox in the address and refetches all its queries. */
-export function useSandboxChange<T, Input = void>(change: (calls: SandboxCalls, input: Input) => Promise<T>) {
+interface Undoable<T, Input> extends Confirmed<T, Input> {
+  /** By default, rewinds to before the change's entry in the history, if it has one. */
+  undo?: (calls: SandboxCalls, result: T, input: Input) => Promise<unknown>;
+}
+
+/** Changes the sandbox in the address, refetches all its queries, and offers to undo it. */
+export function useSandboxChange<T, Input = void>(
+  change: (calls: SandboxCalls, input: Input) => Promise<T>,
+  { done, undo }: Undoable<T, Input> = {},
+) {
   const name = useSandboxName();
-  return useChange((input: Input) => change(sandboxCalls(name), input), sandboxKey(name));
+  const queryKey = sandboxKey(name);
+  const entries = useRef<string[]>([]);
+  return useMutation<T, ControlError, Input>({
+    mutationFn: (input) => {
+      entries.current = [];
+      return change(
+        sandboxCalls(name, (id) => entries.current.push(id)),
+        input,
+      );
+    },
+    onSuccess: (result, input, _result, { client }) => {
+      const text = typeof done === "function" ? done(result, input) : done;
+      if (!text) return;
+      const [entry] = entries.current;
+      const calls = sandboxCalls(name);
+      const revert =
+        undo !== undefined ? () => undo(calls, result, input) : entry && (() => undoEntry(calls, entry));
+      confirmAction({
+        text,
+        undo: revert
+          ? async () => {
+              await revert();
+              await client.invalidateQueries({ queryKey });
+            }
+          : undefined,
+      });
+    },
+    onSettled: (_data, _error, _input, _result, { client }) => client.invalidateQueries({ queryKey }),
+  });
 }
 
 const SANDBOXES_MS = 5000;

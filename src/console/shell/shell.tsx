@@ -3,6 +3,7 @@ import { Button, Select, SelectValue } from "react-aria-components";
 import { Link, useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
 import { useSandbox, useSandboxes } from "../api/queries.ts";
+import { Confirmations } from "../components/confirmations.tsx";
 import { ChoicePopover } from "../components/form.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Mark } from "../components/mark.tsx";
@@ -10,6 +11,7 @@ import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
 import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { StatusLine } from "./status-line.tsx";
 import { ThemeButton } from "./theme.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
@@ -87,6 +89,8 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         <ConnectionBanner />
         {children}
       </main>
+      <Confirmations />
+      <StatusLine />
       {palette && (
         <Suspense>
           <Palette onClose={() => setPalette(false)} />

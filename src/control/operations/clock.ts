@@ -122,15 +122,18 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     id: "clock.pending",
     route: "GET S/clock/pending",
     summary: "List pending timers, earliest first",
+    query: ClosedObject({
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum number; by default all" })),
+    }),
     success: {
       status: 200,
       schema: Type.Array(PendingBody, {
         examples: [[{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }]],
       }),
     },
-    handle({ sandbox: { world } }) {
+    handle({ query: { limit }, sandbox: { world } }) {
       world.catchUp();
-      return [...world.pending()];
+      return [...world.pending()].slice(0, limit);
     },
   }),
 ];

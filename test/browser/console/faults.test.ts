@@ -103,7 +103,7 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row).toContainText("1");
     const { body } = await api.call(undefined, "GET", "/_control/sandboxes/default");
     expect(body).toMatchObject({ scenarios: ["slow-network", "models-list-rate-limited"] });
-    await page.getByText("models-list-rate-limited").click();
+    await page.getByText("models-list-rate-limited", { exact: true }).click();
     await see(page.getByRole("region", { name: "Scenario models-list-rate-limited" })).toContainText(
       "Active",
     );

@@ -23,7 +23,7 @@ export default function Coverage() {
     [data, missing],
   );
   const columns = useMemo(() => makeColumns(data?.operations ?? []), [data]);
-  const clear = useSandboxChange((calls) => calls.clearCoverage());
+  const clear = useSandboxChange((calls) => calls.clearCoverage(), { done: "Reset the counts." });
   return (
     <ListView
       head={

@@ -6,10 +6,16 @@ import { Badge } from "../../components/mark.tsx";
 import { Problem } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
-import { describeRule } from "./rules.ts";
+import { describeRule, toDefinition } from "./rules.ts";
 
 export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
-  const disarmAll = useSandboxChange((calls) => calls.clearRules());
+  const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
+    done: `Disarmed ${pluralize(rules.length, "rule")}.`,
+    undo: async (calls) => {
+      // The newest rule goes first.
+      for (const rule of rules.toReversed()) await calls.addRule(toDefinition(rule));
+    },
+  });
   return (
     <section className="stack" aria-label="Armed rules">
       <div className="section-head">
@@ -31,9 +37,22 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
 }
 
 function ArmedRule({ rule }: { rule: FaultRule }) {
-  const disarm = useSandboxChange((calls) => calls.removeRule(rule.id));
+  const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
+    done: `Disarmed ${rule.id}.`,
+    undo: (calls) => calls.addRule(toDefinition(rule)),
+  });
+  const again = useSandboxChange(
+    async (calls) => {
+      await calls.removeRule(rule.id);
+      return calls.addRule(toDefinition(rule));
+    },
+    { done: `Armed ${rule.id} again.`, undo: (calls) => calls.removeRule(rule.id) },
+  );
   return (
-    <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error}>
+    <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error ?? again.error}>
+      {rule.spent && (
+        <ActionButton label="Arm again" name={`Arm ${rule.id} again`} look="subtle" change={again} />
+      )}
       <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
     </RuleLine>
   );

@@ -27,7 +27,10 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
   // Another operation may not have the selected error code.
   const response = responses.some(({ id }) => id === inputs.response) ? inputs.response : BLANK.response;
   const rule = toRule({ ...inputs, operation, response });
-  const arm = useSandboxChange((calls) => calls.addRule(rule));
+  const arm = useSandboxChange((calls) => calls.addRule(rule), {
+    done: ({ id }) => `Armed ${id}.`,
+    undo: (calls, { id }) => calls.removeRule(id),
+  });
   const doesNothing = response === "" && inputs.delay === "";
   const mutate = () => !doesNothing && arm.mutate();
   return (
@@ -66,7 +69,6 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
             {describeRule(rule)}. {explainEffect(rule)}
           </p>
         )}
-        {arm.data && !arm.isPending && <Notice outcome="ok">Rule {arm.data.id} armed.</Notice>}
       </Form>
       <details className="section">
         <summary className="quiet">Rule as JSON</summary>

@@ -142,6 +142,15 @@ export function parsePair(choice: string): Record<string, string | number> {
   return { [key]: NUMBERS.has(key) ? Number(value) : value };
 }
 
+/** A rule as it was armed, to arm it again: its hits count from zero, and its lease begins again. */
+export function toDefinition({ hits: _hits, spent: _spent, lease, ...rule }: FaultRule): RuleDefinition {
+  const { ttl, hits } = lease ?? {};
+  return {
+    ...rule,
+    ...(lease && { lease: { ...(ttl && { ttl }), ...(hits && { hits }) } }),
+  } as RuleDefinition;
+}
+
 type Rule = Pick<FaultRule | RuleDefinition, keyof FaultRule & keyof RuleDefinition>;
 
 /** "The first 2 calls of models.list by usr_dan: RATE_LIMIT_EXCEEDED, after it runs". */

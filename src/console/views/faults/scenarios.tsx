@@ -2,13 +2,14 @@ import { useMemo } from "react";
 import { Switch, ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
+import type { SandboxCalls } from "../../api/calls.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
-import { CopyButton, containsWords } from "../../components/text.tsx";
+import { CopyButton, containsWords, pluralize } from "../../components/text.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { RuleLine } from "./armed-rules.tsx";
 import { readEntry } from "./rules.ts";
@@ -67,7 +68,17 @@ export function ScenarioList(props: {
     [rows, group, find],
   );
   const switching = useScenarioSwitch();
-  const allOff = useSandboxChange((calls) => calls.activate([]));
+  const allOff = useSandboxChange(
+    async (calls) => {
+      const { scenarios } = await calls.show();
+      await calls.activate([]);
+      return scenarios;
+    },
+    {
+      done: (before) => `Deactivated ${pluralize(before.length, "scenario")}.`,
+      undo: (calls, before) => calls.activate(before),
+    },
+  );
   const broken = rows.filter(({ problem }) => problem !== undefined);
   return (
     <section className="switchboard stack" aria-label="Scenarios">
@@ -240,12 +251,17 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
   );
 }
 
-/** Switches one scenario; reads the active ones first, since other clients may have changed them. */
+/** Reads the active scenarios first, since other clients may have changed them. */
+async function switchScenario(calls: SandboxCalls, { name, on }: { name: string; on: boolean }) {
+  const { scenarios } = await calls.show();
+  const others = scenarios.filter((other) => other !== name);
+  return calls.activate(on ? [...others, name] : others);
+}
+
 function useScenarioSwitch() {
-  return useSandboxChange(async (calls, { name, on }: { name: string; on: boolean }) => {
-    const { scenarios } = await calls.show();
-    const others = scenarios.filter((other) => other !== name);
-    return calls.activate(on ? [...others, name] : others);
+  return useSandboxChange(switchScenario, {
+    done: (_result, { name, on }) => `${on ? "Activated" : "Deactivated"} ${name}.`,
+    undo: (calls, _result, { name, on }) => switchScenario(calls, { name, on: !on }),
   });
 }
 

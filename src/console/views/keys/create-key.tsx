@@ -35,11 +35,17 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
   const memberships = Object.entries(user?.memberships ?? {});
   // Another user may not be a member of the selected organization.
   const [current = ""] = memberships.find(([id]) => id === inputs.current) ?? memberships[0] ?? [];
-  const create = useSandboxChange((calls) => {
-    const expires_at =
-      expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
-    return calls.addRecord("api_keys", { user_id: user!.id, ...givenInputs({ current, name, expires_at }) });
-  });
+  const create = useSandboxChange(
+    (calls) => {
+      const expires_at =
+        expiry === AT ? inputs.expires_at : expiry && new Date(now + Number(expiry)).toISOString();
+      return calls.addRecord("api_keys", {
+        user_id: user!.id,
+        ...givenInputs({ current, name, expires_at }),
+      });
+    },
+    { done: ({ name }) => `Created key ${name}.` },
+  );
   if (create.data) return <CreatedKey apiKey={create.data} onClose={onClose} onMore={create.reset} />;
   return (
     <DetailPane title="Create key" label="Create key" onClose={onClose}>

@@ -80,11 +80,16 @@ export default function Keys() {
 
 function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
   const { id, name, revoked, user, user_id, current, role, unusable } = apiKey;
-  const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }));
-  const remove = useSandboxChange(async (calls) => {
-    await calls.removeRecord("api_keys", id);
-    onClose();
+  const revoke = useSandboxChange((calls) => calls.changeRecord("api_keys", id, { revoked: !revoked }), {
+    done: `${revoked ? "Reactivated" : "Revoked"} ${name}.`,
   });
+  const remove = useSandboxChange(
+    async (calls) => {
+      await calls.removeRecord("api_keys", id);
+      onClose();
+    },
+    { done: `Deleted ${name}.` },
+  );
   return (
     <DetailPane
       title={name}

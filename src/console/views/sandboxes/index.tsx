@@ -104,12 +104,15 @@ function SandboxPane({ sandbox, onClose }: { sandbox: SandboxState; onClose: () 
   const { name, base_url, fixture, seed, clock, scenarios, settings, counts, created_at } = sandbox;
   const here = useSandboxName();
   const go = useGo();
-  const remove = useChange(async () => {
-    await sandboxCalls(name).remove();
-    // Navigate before the queries refetch: this sandbox no longer exists.
-    if (name === here) go("sandboxes", {}, ALWAYS);
-    else onClose();
-  });
+  const remove = useChange(
+    async () => {
+      await sandboxCalls(name).remove();
+      // Navigate before the queries refetch: this sandbox no longer exists.
+      if (name === here) go("sandboxes", {}, ALWAYS);
+      else onClose();
+    },
+    { done: `Deleted sandbox ${name}.` },
+  );
   return (
     <DetailPane
       title={name}

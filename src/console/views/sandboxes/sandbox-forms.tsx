@@ -30,14 +30,16 @@ export function CreateSandbox({ onClose }: { onClose: () => void }) {
   const [fixture, setFixture] = useState(NO_FIXTURE);
   const [scenarios, setScenarios] = useState<ReadonlySet<string>>(new Set());
   const go = useGo();
-  const create = useChange(async () =>
-    server.createSandbox({
-      ...givenInputs({ name }),
-      ...toFixture(fixture),
-      ...(seed.trim() && { seed: parseNumber(seed) }),
-      ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
-      ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
-    }),
+  const create = useChange(
+    async () =>
+      server.createSandbox({
+        ...givenInputs({ name }),
+        ...toFixture(fixture),
+        ...(seed.trim() && { seed: parseNumber(seed) }),
+        ...(mode && { clock: toClock(mode, inputs["clock.now"], inputs["clock.rate"]) }),
+        ...(scenarios.size > 0 && { scenarios: [...scenarios] as SandboxOptions["scenarios"] & object }),
+      }),
+    { done: ({ name }) => `Created sandbox ${name}.` },
   );
   return (
     <DetailPane title="Create sandbox" label="Create sandbox" onClose={onClose}>
@@ -160,11 +162,13 @@ export function ResetDialog({ sandbox, onClose }: { sandbox: SandboxState; onClo
   const { name, seed, fixture: current } = sandbox;
   const { inputs, field } = useInputs({ seed: "" });
   const [fixture, setFixture] = useState(NO_FIXTURE);
-  const reset = useChange(async () =>
-    sandboxCalls(name).reset({
-      ...toFixture(fixture),
-      ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
-    }),
+  const reset = useChange(
+    async () =>
+      sandboxCalls(name).reset({
+        ...toFixture(fixture),
+        ...(inputs.seed.trim() && { seed: parseNumber(inputs.seed) }),
+      }),
+    { done: `Reset ${name}.` },
   );
   return (
     <Dialog title={`Reset ${name}?`} onClose={onClose}>
@@ -191,7 +195,9 @@ export function CopyDialog(props: {
 }) {
   const { title, copy, onCopied, onClose, children } = props;
   const { inputs, field } = useInputs({ name: "" });
-  const create = useChange(() => copy(givenInputs(inputs)));
+  const create = useChange(() => copy(givenInputs(inputs)), {
+    done: ({ name }) => `Forked into sandbox ${name}, which is open now.`,
+  });
   return (
     <Dialog title={title} onClose={onClose}>
       <Form submit="Fork" change={create} onSuccess={({ name }) => onCopied(name)} onCancel={onClose}>

@@ -11,9 +11,8 @@ import type {
 import { useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
-import { Notice } from "../../components/notice.tsx";
 import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
-import { KINDS } from "./pending-panel.tsx";
+import { KINDS } from "./timers.ts";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string })[] = [
@@ -29,8 +28,9 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
   const change = useSandboxChange(
     (calls, to: ClockChange | AdvanceTo): Promise<ClockChanged | Advanced> =>
       "mode" in to ? calls.setClock(to) : calls.advance(to),
+    { done: ({ now, ran }) => `Now ${absolute(now)}. ${describeTimers(ran)}` },
   );
-  const { isPending, error, data, variables = {} } = change;
+  const { isPending, error } = change;
   const name = /^\d{4}-/.test(typed.trim()) ? "to" : "by";
   const mutate = () => change.mutate({ [name]: typed.trim() } as AdvanceTo);
   return (
@@ -77,11 +77,6 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
           />
         </Form>
       </div>
-      {data && (data.ran.length > 0 || !("mode" in variables)) && (
-        <Notice outcome="ok">
-          Now {absolute(data.now)}. {describeTimers(data.ran)}
-        </Notice>
-      )}
     </section>
   );
 }

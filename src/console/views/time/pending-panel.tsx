@@ -1,10 +1,11 @@
 import { type CSSProperties, useMemo } from "react";
 import type { Pending } from "../../../../types/control-api.ts";
-import { Badge, Mark, type Outcome } from "../../components/mark.tsx";
+import { Badge, Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
 import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
+import { KINDS } from "./timers.ts";
 
 const COLUMNS: readonly Column<Pending>[] = [
   { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
@@ -101,14 +102,3 @@ function describeCluster({ items }: Cluster, now: number): string {
   });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }
-
-export const KINDS: Record<Pending["kind"], { name: string; outcome: Outcome }> = {
-  "webhook.retry": { name: "webhook retry", outcome: "refused" },
-  "file.step": { name: "file processing", outcome: "ok" },
-  "connector.job": { name: "connector job", outcome: "other" },
-  "transcription.step": { name: "transcription", outcome: "ok" },
-  "meeting.line": { name: "meeting line", outcome: "other" },
-  invoice: { name: "invoice", outcome: "waiting" },
-  expiry: { name: "expiry", outcome: "failed" },
-  lease: { name: "rule expires", outcome: "fault" },
-};

@@ -24,7 +24,10 @@ export function FailDialog({ entry, onClose }: { entry: JournalEntry; onClose: (
   const choices = [...documentedErrors(coverage, entry.operation ?? ""), ...ANYWHERE];
   const [chosen, setChosen] = useState("status 503");
   const rule = toRule(entry, chosen);
-  const arm = useSandboxChange((calls) => calls.addRule(rule));
+  const arm = useSandboxChange((calls) => calls.addRule(rule), {
+    done: ({ id }) => `Armed ${id}.`,
+    undo: (calls, { id }) => calls.removeRule(id),
+  });
   return (
     <Dialog title="Fail the next call" onClose={onClose}>
       <Form submit="Arm" change={arm} onSuccess={onClose} onCancel={onClose}>
@@ -53,7 +56,9 @@ interface EntryDialogProps {
 
 /** Rewinding can itself be undone: undone entries stay in the history. */
 export function RewindDialog({ entry, title, onClose }: EntryDialogProps) {
-  const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }));
+  const rewind = useSandboxChange((calls) => calls.rewind(entry.id, { to: "before" }), {
+    done: `Rewound to before “${title}”.`,
+  });
   const restarted = rewind.data?.restarted_uploads ?? [];
   if (restarted.length > 0) {
     return (

@@ -46,8 +46,10 @@ export function Strip({ nodes, keep, onBrush, isBrushed }: StripProps) {
     [last, keep, width],
   );
   const hasCuts = cuts.length > 0 && cuts.length <= MAX_CUTS;
-  const range = [last[0], last.at(-1)].map(
-    (node) => node && timeOfDay((node.request ?? node.entry)!.at).slice(0, 8),
+  // A rewind moves the clock back, so the newest entry may not be the latest.
+  const times = last.map(({ at }) => at);
+  const range = [Math.min(...times), Math.max(...times)].map((at) =>
+    Number.isFinite(at) ? timeOfDay(new Date(at).toISOString()).slice(0, 8) : "",
   );
   return (
     <div className="strip">

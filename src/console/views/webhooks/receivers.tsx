@@ -9,7 +9,7 @@ import { Message } from "../../components/exchange.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { CopyButton, capitalize, PathText } from "../../components/text.tsx";
 import { Ago } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
@@ -61,8 +61,9 @@ export function Receivers() {
 function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) => void }) {
   const { inputs, field, change } = useInputs({ answers: "200", secret: "" });
   const { answers, secret } = inputs;
-  const open = useSandboxChange(async (calls) =>
-    calls.openReceiver({ answers: parseAnswers(answers), ...givenInputs({ secret }) }),
+  const open = useSandboxChange(
+    async (calls) => calls.openReceiver({ answers: parseAnswers(answers), ...givenInputs({ secret }) }),
+    { done: ({ id }) => `Created receiver ${id}.`, undo: (calls, { id }) => calls.closeReceiver(id) },
   );
   return (
     <DetailPane title="Create receiver" label="Create receiver" onClose={props.onClose}>
@@ -81,10 +82,13 @@ function CreateReceiver(props: { onClose: () => void; onCreated: (id: string) =>
 
 function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () => void }) {
   const { id, url, has_secret } = receiver;
-  const remove = useSandboxChange(async (calls) => {
-    await calls.closeReceiver(id);
-    onClose();
-  });
+  const remove = useSandboxChange(
+    async (calls) => {
+      await calls.closeReceiver(id);
+      onClose();
+    },
+    { done: `Deleted receiver ${id}.` },
+  );
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}
@@ -119,15 +123,18 @@ function ReceiverPane({ receiver, onClose }: { receiver: Receiver; onClose: () =
 function ReceiverAnswers({ receiver: { id, answers } }: { receiver: Receiver }) {
   const [typed, setTyped] = useState<string>();
   const text = typed ?? formatAnswers(answers);
-  const change = useSandboxChange(async (calls) => calls.changeReceiver(id, { answers: parseAnswers(text) }));
+  const change = useSandboxChange(
+    async (calls) => calls.changeReceiver(id, { answers: parseAnswers(text) }),
+    {
+      done: "Saved. The next request gets the first response.",
+      undo: (calls) => calls.changeReceiver(id, { answers }),
+    },
+  );
   return (
     <Section title="Configuration">
       <Form submit="Save responses" change={change} onSuccess={() => setTyped(undefined)}>
         <AnswersField value={text} onChange={setTyped} />
       </Form>
-      {change.isSuccess && typed === undefined && (
-        <Notice outcome="ok">Saved. The next request gets the first response.</Notice>
-      )}
     </Section>
   );
 }

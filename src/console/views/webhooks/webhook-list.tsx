@@ -79,13 +79,17 @@ const SEEN = 4;
 
 function WebhookPane({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
   const { webhook_id, url, secret, events, description, active, created_at, last_delivery } = webhook;
-  const activate = useSandboxChange((calls) =>
-    calls.changeRecord("webhooks", webhook_id, { active: !active }),
+  const activate = useSandboxChange(
+    (calls) => calls.changeRecord("webhooks", webhook_id, { active: !active }),
+    { done: `${active ? "Deactivated" : "Activated"} ${url}.` },
   );
-  const remove = useSandboxChange(async (calls) => {
-    await calls.removeRecord("webhooks", webhook_id);
-    onClose();
-  });
+  const remove = useSandboxChange(
+    async (calls) => {
+      await calls.removeRecord("webhooks", webhook_id);
+      onClose();
+    },
+    { done: `Deleted webhook ${webhook_id}.` },
+  );
   return (
     <DetailPane
       title={url}
@@ -143,14 +147,17 @@ function RegisterWebhook({ onClose }: { onClose: () => void }) {
   const { inputs, field } = useInputs({ url: get("to") ?? "", organization_id: "" });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const organization_id = inputs.organization_id || organizations?.[0]?.id;
-  const register = useSandboxChange((calls) => {
-    const subscribed = chosen.size > 0 ? [...chosen] : events?.map(({ id }) => id);
-    return calls.addRecord("webhooks", {
-      url: inputs.url.trim(),
-      events: subscribed as StateRecord<"webhooks">["events"],
-      ...(organization_id !== undefined && { organization_id }),
-    });
-  });
+  const register = useSandboxChange(
+    (calls) => {
+      const subscribed = chosen.size > 0 ? [...chosen] : events?.map(({ id }) => id);
+      return calls.addRecord("webhooks", {
+        url: inputs.url.trim(),
+        events: subscribed as StateRecord<"webhooks">["events"],
+        ...(organization_id !== undefined && { organization_id }),
+      });
+    },
+    { done: ({ url }) => `Registered ${url}.` },
+  );
   return (
     <DetailPane title="Register webhook" label="Register webhook" onClose={onClose}>
       <Form

@@ -4,7 +4,7 @@ import type { Fields, FormField } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane } from "../../components/layout.tsx";
-import { LoadError, Notice } from "../../components/notice.tsx";
+import { LoadError } from "../../components/notice.tsx";
 import { CopyButton, singularName } from "../../components/text.tsx";
 import { RecordForm, useDraft } from "./record-form.tsx";
 
@@ -17,11 +17,14 @@ interface PaneProps {
 export function RecordPane(props: PaneProps & { id: string }) {
   const { collection, id, onClose } = props;
   const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
-  const remove = useSandboxChange(async (calls) => {
-    await calls.removeRecord(collection, id);
-    // Close before the queries refetch: this record no longer exists.
-    onClose();
-  });
+  const remove = useSandboxChange(
+    async (calls) => {
+      await calls.removeRecord(collection, id);
+      // Close before the queries refetch: this record no longer exists.
+      onClose();
+    },
+    { done: `Deleted ${id}.` },
+  );
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}
@@ -32,8 +35,7 @@ export function RecordPane(props: PaneProps & { id: string }) {
           <>
             <CopyButton text={() => JSON.stringify(query.data, null, 2)} label="Copy as JSON" />
             <ConfirmButton title={`Delete ${id}?`} verb="Delete" change={remove}>
-              Also deletes its dependent records, timers and queued deliveries. To undo this, rewind in the
-              timeline.
+              Also deletes its dependent records, timers and queued deliveries.
             </ConfirmButton>
           </>
         )
@@ -48,25 +50,23 @@ export function RecordPane(props: PaneProps & { id: string }) {
 function EditRecord({ collection, id, fields, record }: PaneProps & { id: string; record: Fields }) {
   const sandbox = useSandboxName();
   const draft = useDraft(`${sandbox}/${collection}/${id}`, record);
-  const save = useSandboxChange(async (calls) =>
-    calls.changeRecord(collection, id, draft.changes(fields), { silent: draft.silent }),
+  const save = useSandboxChange(
+    async (calls) => calls.changeRecord(collection, id, draft.changes(fields), { silent: draft.silent }),
+    { done: `Saved ${id}.` },
   );
   const cancel = () => {
     draft.discard();
     save.reset();
   };
   return (
-    <>
-      {save.isSuccess && !draft.touched && <Notice outcome="ok">Saved.</Notice>}
-      <RecordForm
-        fields={fields}
-        draft={draft}
-        submit="Save"
-        change={save}
-        onSuccess={draft.discard}
-        onCancel={draft.touched ? cancel : undefined}
-      />
-    </>
+    <RecordForm
+      fields={fields}
+      draft={draft}
+      submit="Save"
+      change={save}
+      onSuccess={draft.discard}
+      onCancel={draft.touched ? cancel : undefined}
+    />
   );
 }
 
@@ -76,10 +76,15 @@ const NOTHING: Fields = {};
 export function NewRecord(props: PaneProps & { idField: string; onCreated: (id: string) => void }) {
   const { collection, idField, fields, onClose, onCreated } = props;
   const draft = useDraft(`${useSandboxName()}/${collection}/`, NOTHING);
-  const add = useSandboxChange(async (calls) => {
-    const given = Object.entries(draft.changes(fields)).filter(([, value]) => value !== "" && value !== null);
-    return calls.addRecord(collection, Object.fromEntries(given), { silent: draft.silent });
-  });
+  const add = useSandboxChange(
+    async (calls) => {
+      const given = Object.entries(draft.changes(fields)).filter(
+        ([, value]) => value !== "" && value !== null,
+      );
+      return calls.addRecord(collection, Object.fromEntries(given), { silent: draft.silent });
+    },
+    { done: (made) => `Created ${String((made as unknown as Fields)[idField])}.` },
+  );
   return (
     <DetailPane title={`New ${singularName(collection)}`} label="New record" onClose={onClose}>
       <RecordForm

@@ -4,7 +4,7 @@ import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { EmptyState, LoadError, Notice } from "../../components/notice.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
@@ -13,7 +13,10 @@ export function Snapshots() {
   const { data, error } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
   const snapshots = data?.items ?? [];
   const { inputs, field, change } = useInputs({ name: "" });
-  const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()));
+  const take = useSandboxChange((calls) => calls.takeSnapshot(inputs.name.trim()), {
+    done: ({ name }) => `Took snapshot ${name}.`,
+    undo: (calls, { name }) => calls.removeSnapshot(name),
+  });
   return (
     <div className="page stack grow">
       <LoadError error={error} />
@@ -40,8 +43,18 @@ export function Snapshots() {
 
 function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
   const sandbox = useSandboxName();
-  const restore = useSandboxChange((calls) => calls.restoreSnapshot(name));
-  const remove = useSandboxChange((calls) => calls.removeSnapshot(name));
+  const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), { done: `Restored ${name}.` });
+  const remove = useSandboxChange(
+    async (calls) => {
+      const file = await calls.downloadSnapshot(name);
+      await calls.removeSnapshot(name);
+      return file;
+    },
+    {
+      done: `Deleted snapshot ${name}.`,
+      undo: (calls, file) => calls.uploadSnapshot(name, file),
+    },
+  );
   return (
     <li className="snapshot flow">
       <strong>{name}</strong>
@@ -74,10 +87,9 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
           name={`Delete ${name}`}
           look="subtle"
         >
-          This cannot be undone.
+          It can be undone for a few seconds. To keep it elsewhere, download it first.
         </ConfirmButton>
       </span>
-      {restore.isSuccess && <Notice outcome="ok">Restored {name}.</Notice>}
     </li>
   );
 }

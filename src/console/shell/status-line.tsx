@@ -1,0 +1,110 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { Health } from "../../../types/control-api.ts";
+import { server } from "../api/calls.ts";
+import { useSandbox, useSandboxQuery, useWhileRunning } from "../api/queries.ts";
+import { ActionButton } from "../components/button.tsx";
+import { ViewLink } from "../components/layout.tsx";
+import { Badge } from "../components/mark.tsx";
+import { pluralize } from "../components/text.tsx";
+import { formatClock, relative, useSandboxNow } from "../components/time.tsx";
+import { nameTimer } from "../views/time/timers.ts";
+
+const HEALTH_MS = 5000;
+
+/** The state of the sandbox and the server, below every view. */
+export function StatusLine() {
+  return (
+    <footer className="status-line small" aria-label="Status">
+      <Faults />
+      <NextTimer />
+      <ServerState />
+    </footer>
+  );
+}
+
+function Faults() {
+  const { data: sandbox } = useSandbox();
+  const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
+  if (sandbox === undefined || rules === undefined) return null;
+  const armed = rules.items.filter(({ spent }) => !spent).length;
+  const { scenarios } = sandbox;
+  const parts = [
+    armed > 0 && pluralize(armed, "rule"),
+    scenarios.length > 0 && pluralize(scenarios.length, "scenario"),
+  ].filter(Boolean);
+  return (
+    <ViewLink view="faults" className="status-part">
+      <Badge outcome={parts.length > 0 ? "fault" : "ok"}>
+        {parts.length > 0 ? `${parts.join(", ")} active` : "No active faults"}
+      </Badge>
+    </ViewLink>
+  );
+}
+
+function NextTimer() {
+  const { data: sandbox } = useSandbox();
+  const { data } = useSandboxQuery(
+    ["pending", "next"],
+    (calls) => calls.pending({ limit: 1 }),
+    useWhileRunning(),
+  );
+  const now = useSandboxNow();
+  const [next] = data ?? [];
+  if (sandbox === undefined) return null;
+  const due = next ? `next ${nameTimer(next)} ${relative(Date.parse(next.due_at), now)}` : "nothing pending";
+  return (
+    <ViewLink view="time" className="status-part">
+      <Badge outcome={next ? "waiting" : "other"}>
+        Clock {formatClock(sandbox.clock)}, {due}
+      </Badge>
+    </ViewLink>
+  );
+}
+
+function ServerState() {
+  const { data, dataUpdatedAt } = useQuery({
+    queryKey: ["health"],
+    queryFn: server.health,
+    refetchInterval: HEALTH_MS,
+  });
+  const [restarted, dismiss] = useRestart(data, dataUpdatedAt);
+  if (data === undefined) return null;
+  const { saving } = data;
+  return (
+    <>
+      {saving?.state === "failing" ? (
+        <span className="status-part" title={saving.reason}>
+          <Badge outcome="failed">Not saved: {saving.reason}</Badge>
+        </span>
+      ) : (
+        <span className="status-part">
+          <Badge outcome={saving ? "ok" : "other"}>{saving ? "Saved" : "In memory only"}</Badge>
+        </span>
+      )}
+      {restarted !== undefined && (
+        <span className="status-part">
+          <Badge outcome="refused">Server restarted at {restarted}</Badge>
+          <ActionButton label="✕" name="Dismiss the restart" look="square" onPress={dismiss} />
+        </span>
+      )}
+    </>
+  );
+}
+
+/** More than the rounding of uptimes and slow answers. */
+const TOLERANCE_MS = 3000;
+
+/** The local time at which the server started again while this page was open. */
+function useRestart(health: Health | undefined, at: number): [string | undefined, () => void] {
+  const [known, setKnown] = useState<number>();
+  const [restarted, setRestarted] = useState<string>();
+  useEffect(() => {
+    if (health === undefined) return;
+    const started = at - health.uptime_seconds * 1000;
+    if (known !== undefined && started - known < TOLERANCE_MS) return;
+    setKnown(started);
+    if (known !== undefined) setRestarted(new Date(started).toLocaleTimeString("en-GB"));
+  }, [health, at, known]);
+  return [restarted, () => setRestarted(undefined)];
+}

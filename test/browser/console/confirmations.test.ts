@@ -1,0 +1,115 @@
+import type { Page } from "@playwright/test";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const { api, open, openAt, control } = useConsole("keys");
+beforeEach(async () => {
+  await control("POST", "/reset");
+  await control("PUT", "/clock", { mode: "frozen" });
+});
+
+const confirmations = (page: Page) => page.getByRole("region", { name: "Confirmations" });
+const status = (page: Page) => page.getByRole("contentinfo", { name: "Status" });
+const undo = (page: Page) => confirmations(page).getByRole("button", { name: "Undo" }).last();
+
+describe("what an action did", { timeout: 4 * PATIENCE_MS }, () => {
+  it("is confirmed with a way to undo it, by button or Ctrl-Z [interfaces 2]", async () => {
+    const { page, complaints } = await open("?key=apikey_dan");
+    const isRevoked = async () => (await control("GET", "/state/api_keys/apikey_dan")).body.revoked;
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await see(confirmations(page)).toContainText(/Revoked .+\./);
+    await expectAccessible(page);
+    expect(await isRevoked()).toBe(true);
+    await undo(page).click();
+    await see(confirmations(page)).toContainText(/Undone: Revoked/);
+    expect(await isRevoked()).toBe(false);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await see(undo(page)).toBeVisible();
+    await page.keyboard.press("Control+z");
+    await see(page.getByText(/This key is active/)).toBeVisible();
+    expect(await isRevoked()).toBe(false);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is not undone if that would undo later changes too [interfaces 10]", async () => {
+    const { page } = await open("?key=apikey_dan");
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await see(undo(page)).toBeVisible();
+    await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("would also undo what happened after it");
+    expect((await control("GET", "/state/threads/thread_ada")).status).toBe(404);
+  });
+
+  it.each([
+    [
+      "a deleted record with its dependents",
+      "world?collection=threads&record=thread_ada",
+      "Delete …",
+      "Delete",
+    ],
+    ["a deleted key", "keys?key=apikey_dan", "Delete …", "Delete"],
+    ["a deleted webhook", "webhooks?show=webhooks&webhook=wh_ops", "Delete …", "Delete"],
+  ])("brings back %s [interfaces 10]", async (_what, address, first, second) => {
+    const { page } = await openAt(`/s/default/${address}`);
+    const state = async () =>
+      (await control("POST", "/snapshots", { name: `s${Math.random()}`.replace(".", "") })).body.records;
+    const before = await state();
+    await page.getByRole("button", { name: first }).click();
+    await page.getByRole("dialog").getByRole("button", { name: second, exact: true }).click();
+    await see(undo(page)).toBeVisible();
+    expect(await state()).toBeLessThan(before);
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("Undone: Deleted");
+    expect(await state()).toBe(before);
+  });
+
+  it("arms rules and scenarios again that were switched off, and spent rules [interfaces 6]", async () => {
+    await control("POST", "/faults", { id: "older", times: 1, effect: { status: 503 } });
+    await control("POST", "/faults", {
+      id: "newer",
+      match: { operation: "threads.*" },
+      lease: { hits: 3 },
+      effect: { status: 500 },
+    });
+    const rules = async () =>
+      (await control("GET", "/faults")).body.items.map(
+        ({ id, lease }: { id: string; lease: { hits?: number } | null }) => `${id} ${lease?.hits ?? ""}`,
+      );
+    const { page } = await openAt("/s/default/faults");
+    await see(status(page)).toContainText("2 rules active");
+    const before = await rules();
+    await page.getByRole("button", { name: "Disarm all" }).click();
+    await see(status(page)).toContainText("No active faults");
+    await undo(page).click();
+    await see(status(page)).toContainText("2 rules active");
+    expect(await rules()).toEqual(before);
+    await api.call("ada", "GET", "/v1/models");
+    await page.getByRole("button", { name: "Arm older again" }).click();
+    await see(confirmations(page)).toContainText("Armed older again.");
+    expect((await api.call("ada", "GET", "/v1/models")).status).toBe(503);
+    await page.getByRole("searchbox").fill("flaky-uploads");
+    await page.getByText("off", { exact: true }).click();
+    await see(status(page)).toContainText("1 scenario active");
+    await undo(page).click();
+    await see(status(page)).not.toContainText("scenario");
+  });
+
+  it("moves the clock back, with everything that an advance ran [interfaces 10]", async () => {
+    await control("POST", "/faults", { id: "soon", lease: { ttl: "10m" }, effect: { status: 503 } });
+    const { page } = await openAt("/s/default/time");
+    const { now } = (await control("GET", "/clock")).body;
+    await see(status(page)).toContainText(/Clock frozen, next .+ in \d+ s/);
+    await page.getByRole("button", { name: "+6 h" }).click();
+    await see(confirmations(page)).toContainText("Ran:");
+    await undo(page).click();
+    await see(confirmations(page)).toContainText("Undone:");
+    expect((await control("GET", "/clock")).body).toMatchObject({ now, mode: "frozen" });
+  });
+});
