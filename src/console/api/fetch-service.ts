@@ -28,15 +28,25 @@ export interface ServiceAnswer {
  */
 export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   const { sandbox, method, path, key, body } = call;
+  underWay += 1;
   const response = await fetch(`/_s/${encodeURIComponent(sandbox)}${path}`, {
     method,
     cache: "no-store",
     credentials: "omit",
     headers: { ...call.headers, ...(key === undefined ? {} : { "api-key": key }) },
     body: body ?? null,
-  }).catch(() => {
-    throw new ControlError(0, "No response: the server is not reachable, or a fault closed the connection.");
-  });
+  })
+    .catch(() => {
+      throw new ControlError(
+        0,
+        "No response: the server is not reachable, or a fault closed the connection.",
+      );
+    })
+    .finally(() => {
+      underWay -= 1;
+    });
+  const id = response.headers.get("x-request-id");
+  if (id !== null) OWN_REQUESTS.add(id);
   const { status } = response;
   const endless = response.headers.get("content-type")?.startsWith("text/event-stream");
   const text = await (endless ? readStart(response) : response.text()).catch(() => {
@@ -44,6 +54,15 @@ export async function fetchService(call: ServiceCall): Promise<ServiceAnswer> {
   });
   const headers = [...response.headers].map(([name, value]) => ({ name, value }));
   return { status, headers, text, json: parseJson(text) };
+}
+
+/** Ids of the requests that this page has sent. */
+const OWN_REQUESTS = new Set<string>();
+let underWay = 0;
+
+/** Also true while one is under way: the live stream may show it before it is answered. */
+export function isOwnRequest(id: string): boolean {
+  return OWN_REQUESTS.has(id) || underWay > 0;
 }
 
 const STREAM_MS = 2000;

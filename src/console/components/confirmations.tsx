@@ -54,7 +54,6 @@ export function Confirmations() {
     return () => removeEventListener("keydown", onKey);
   }, []);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: they only keep the messages while they are read
     <section
       className="confirmations"
       aria-label="Confirmations"

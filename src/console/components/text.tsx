@@ -47,9 +47,11 @@ const FEEDBACK_MS = 1600;
 export function CopyButton(props: {
   text: string | (() => string | Promise<string>);
   label?: string;
+  /** Accessible name, if it says more than the label. */
+  name?: string;
   subtle?: boolean;
 }) {
-  const { text, label = "Copy", subtle } = props;
+  const { text, label = "Copy", name, subtle } = props;
   const [feedback, setFeedback] = useState<string>();
   useEffect(() => {
     if (feedback === undefined) return;
@@ -66,7 +68,11 @@ export function CopyButton(props: {
     }
   };
   return (
-    <Button className={subtle ? "button subtle" : "button"} onPress={copy}>
+    <Button
+      className={subtle ? "button subtle" : "button"}
+      aria-label={feedback === undefined ? name : undefined}
+      onPress={copy}
+    >
       <span aria-live="polite">{feedback ?? label}</span>
     </Button>
   );

@@ -8,13 +8,14 @@ import { ViewLink } from "../components/layout.tsx";
 import { Badge } from "../components/mark.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatClock, relative, useSandboxNow } from "../components/time.tsx";
-import { nameTimer } from "../views/time/timers.ts";
+import { nameTimer } from "../views/time/timers.tsx";
 
 const HEALTH_MS = 5000;
 
 /** The state of the sandbox and the server, below every view. */
 export function StatusLine() {
   return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: below the body, it has the role contentinfo
     <footer className="status-line small" aria-label="Status">
       <Faults />
       <NextTimer />

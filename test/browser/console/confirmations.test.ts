@@ -16,7 +16,7 @@ const confirmations = (page: Page) => page.getByRole("region", { name: "Confirma
 const status = (page: Page) => page.getByRole("contentinfo", { name: "Status" });
 const undo = (page: Page) => confirmations(page).getByRole("button", { name: "Undo" }).last();
 
-describe("what an action did", { timeout: 4 * PATIENCE_MS }, () => {
+describe("an action of the console", { timeout: 4 * PATIENCE_MS }, () => {
   it("is confirmed with a way to undo it, by button or Ctrl-Z [interfaces 2]", async () => {
     const { page, complaints } = await open("?key=apikey_dan");
     const isRevoked = async () => (await control("GET", "/state/api_keys/apikey_dan")).body.revoked;
@@ -91,7 +91,7 @@ describe("what an action did", { timeout: 4 * PATIENCE_MS }, () => {
     await see(status(page)).toContainText("2 rules active");
     expect(await rules()).toEqual(before);
     await api.call("ada", "GET", "/v1/models");
-    await page.getByRole("button", { name: "Arm older again" }).click();
+    await page.getByRole("button", { name: "Arm again: older" }).click();
     await see(confirmations(page)).toContainText("Armed older again.");
     expect((await api.call("ada", "GET", "/v1/models")).status).toBe(503);
     await page.getByRole("searchbox").fill("flaky-uploads");

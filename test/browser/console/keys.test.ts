@@ -15,7 +15,7 @@ const status = async (key: string) =>
   (await api.call(undefined, "GET", "/v1/models", undefined, { "api-key": key })).status;
 
 describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
-  it("creates a working key and shows it once [2.15]", async () => {
+  it("creates a working key, shows it once, and copies any key with one click [2.15]", async () => {
     const { page, complaints } = await open();
     await see(page.getByRole("row", { name: /Ada laptop/ })).toBeVisible();
     await page.getByRole("button", { name: "Create key" }).click();
@@ -24,7 +24,7 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     await expectAccessible(page);
     await page.getByRole("button", { name: "Create", exact: true }).click();
     const made = page.getByRole("region", { name: "New key" });
-    await see(made).toContainText("it will not be shown again");
+    await see(made).toContainText("Key created.");
     const key = (await made.locator("pre").first().textContent())!;
     expect(key).toMatch(/^ak_[A-Za-z0-9]{39}$/);
     expect(await status(key)).toBe(200);
@@ -41,6 +41,22 @@ describe("the console's keys", { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.content()).not.toContain(key);
     // Existing keys are not shown either.
     for (const known of Object.values(KEYS)) expect(await page.content()).not.toContain(known);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    await page
+      .getByRole("row", { name: /Ada laptop/ })
+      .getByRole("button", { name: /^Copy key/ })
+      .click();
+    await expect.poll(clipboard).toBe(KEYS.ada);
+    // Copying opens no row.
+    expect(page.url()).not.toContain("apikey_ada");
+    await page
+      .getByRole("row", { name: /Ada laptop/ })
+      .getByText("active")
+      .click();
+    const pane = page.getByRole("region", { name: /^Key apikey_ada/ });
+    await pane.getByRole("button", { name: "Copy as .env" }).click();
+    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.ada}\n`);
     expect(complaints).toEqual([]);
   });
 

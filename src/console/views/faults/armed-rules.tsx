@@ -51,7 +51,7 @@ function ArmedRule({ rule }: { rule: FaultRule }) {
   return (
     <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error ?? again.error}>
       {rule.spent && (
-        <ActionButton label="Arm again" name={`Arm ${rule.id} again`} look="subtle" change={again} />
+        <ActionButton label="Arm again" name={`Arm again: ${rule.id}`} look="subtle" change={again} />
       )}
       <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
     </RuleLine>

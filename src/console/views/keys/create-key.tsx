@@ -1,11 +1,11 @@
 import type { StateRecord } from "../../../../types/control-api.ts";
 import { givenInputs } from "../../api/form-fields.ts";
-import { useRecords, useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { useRecords, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { ConnectActions } from "../../components/connect.tsx";
 import { type Choice, ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { LoadError, Notice } from "../../components/notice.tsx";
-import { CopyButton } from "../../components/text.tsx";
 import { useSandboxNow } from "../../components/time.tsx";
 
 const AT = "at";
@@ -99,18 +99,14 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
 
 function CreatedKey(props: { apiKey: StateRecord<"api_keys">; onClose: () => void; onMore: () => void }) {
   const { apiKey, onClose, onMore } = props;
-  const { data: sandbox } = useSandbox();
-  const line = `curl -s -H 'api-key: ${apiKey.key}' ${sandbox?.base_url ?? ""}/v1/models`;
   return (
     <DetailPane title={apiKey.name} label="New key" onClose={onClose}>
       <div className="stack">
-        <Notice outcome="ok">Key created. Copy it now: it will not be shown again.</Notice>
+        <Notice outcome="ok">
+          Key created. The service shows a new key once; here you can always copy it.
+        </Notice>
         <pre className="wire">{apiKey.key}</pre>
-        <div className="actions">
-          <CopyButton text={apiKey.key} label="Copy key" />
-          <CopyButton text={line} label="Copy example call" />
-        </div>
-        <pre className="wire">{line}</pre>
+        <ConnectActions apiKey={apiKey} />
         <div className="actions">
           <ActionButton label="Done" onPress={onClose} />
           <ActionButton label="Create another" look="subtle" onPress={onMore} />

@@ -2,20 +2,15 @@ import { useSelection } from "../../address.ts";
 import { type Actor, useActors } from "../../api/actors.ts";
 import { useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { ConnectActions, maskKey } from "../../components/connect.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane, Facts, ListView, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
 import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { CreateKey } from "./create-key.tsx";
-
-const SEEN = 4;
-
-/** The last characters of a key; the whole key is shown on creation only (2.15). */
-function maskKey({ key }: Actor): string {
-  return `ak_…${key.slice(-SEEN)}`;
-}
 
 function Expiry({ at }: { at: string | null }) {
   return at === null ? <span className="quiet">never</span> : <RelativeTime at={at} />;
@@ -36,7 +31,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     value: ({ user, user_id }) => user?.name ?? user_id,
   },
   { id: "current", title: "Organization", from: "medium" },
-  { id: "id", title: "Key", show: (key) => <code>{maskKey(key)}</code>, width: "6.5rem", from: "medium" },
+  { id: "id", title: "Key", show: ({ key }) => <CopyKey secret={key} />, width: "8rem" },
   {
     id: "expires",
     title: "Expires",
@@ -46,6 +41,17 @@ const COLUMNS: readonly Column<Actor>[] = [
     from: "medium",
   },
 ];
+
+/** Copies the whole key without opening its row. */
+function CopyKey({ secret }: { secret: string }) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button inside handles keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button inside handles keys
+    <span onClick={(event) => event.stopPropagation()}>
+      <CopyButton subtle text={secret} label={maskKey(secret)} name={`Copy key ${maskKey(secret)}`} />
+    </span>
+  );
+}
 
 /** API keys (2.15, section 5). The service creates them in its web console, which this view replaces. */
 export default function Keys() {
@@ -58,8 +64,7 @@ export default function Keys() {
           <h1>Keys</h1>
           <ActionButton label="Create key" look="primary" onPress={create} />
           <p className="quiet">
-            Keys are shown once, on creation. Send a key as <code>api-key</code>, <code>X-API-Key</code> or{" "}
-            <code>Authorization: Bearer</code>.
+            Send a key as <code>api-key</code>, <code>X-API-Key</code> or <code>Authorization: Bearer</code>.
           </p>
         </div>
       }
@@ -106,6 +111,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
       }
     >
       <Problem error={revoke.error} />
+      <ConnectActions apiKey={apiKey} />
       {unusable === undefined ? (
         <Notice outcome="ok">This key is active.</Notice>
       ) : (
@@ -116,7 +122,7 @@ function KeyPane({ apiKey, onClose }: { apiKey: Actor; onClose: () => void }) {
       <div className="section">
         <Facts
           facts={{
-            Key: <code>{maskKey(apiKey)}</code>,
+            Key: <code>{maskKey(apiKey.key)}</code>,
             Id: <code>{id}</code>,
             Owner: (
               <ViewLink view="world" query={{ collection: "users", record: user_id }}>

@@ -1,17 +1,17 @@
 import { useCallback, useDeferredValue, useMemo, useRef } from "react";
 import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
-import { useSandbox } from "../../api/queries.ts";
+import { isOwnRequest } from "../../api/fetch-service.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
-import { CopyButton, PathText } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
 import { makeFilter, OUTCOMES, readFilter } from "./filter.ts";
+import { FirstCall } from "./first-call.tsx";
 import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
 import { causalRows, EMPTY_CACHE, findNode, type Node, updateNodes } from "./nodes.ts";
 import { Strip } from "./strip.tsx";
@@ -48,6 +48,8 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
     [set],
   );
 
+  // Until a client of the user has called.
+  const isNew = timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
   const close = useCallback(() => set({ entry: undefined }), [set]);
   const chosen = useMemo(() => (selected ? findNode(nodes, selected) : undefined), [nodes, selected]);
@@ -59,6 +61,7 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
           <Exports />
           <OpenBundleButton open={openBundle} />
         </div>
+        {isNew && <FirstCall />}
         <Strip nodes={nodes} keep={keep} onBrush={brush} isBrushed={filter.from !== undefined} />
         <div className="chips filters">
           <FilterField
@@ -109,7 +112,9 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
                 />
               </EmptyState>
             ) : (
-              timeline.isLoaded && <NoRequestsYet />
+              timeline.isLoaded && (
+                <EmptyState title="No requests yet">Requests appear here immediately.</EmptyState>
+              )
             )
           }
         />
@@ -124,21 +129,5 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
         />
       )}
     </div>
-  );
-}
-
-function NoRequestsYet() {
-  const { data } = useSandbox();
-  return (
-    <EmptyState title="No requests yet">
-      <p>Send requests to the base URL with an API key from Keys. They appear here immediately.</p>
-      <pre className="wire">
-        {"curl -s -H 'api-key: …' "}
-        <span className="whole">
-          <PathText>{`${data?.base_url ?? ""}/v1/models`}</PathText>
-        </span>
-      </pre>
-      <CopyButton text={data?.base_url ?? ""} label="Copy base URL" />
-    </EmptyState>
   );
 }

@@ -1,0 +1,30 @@
+import type { Actor } from "../api/actors.ts";
+import { asCurl } from "../api/copy-request.ts";
+import { useSandbox } from "../api/queries.ts";
+import { CopyButton } from "./text.tsx";
+
+const SEEN = 4;
+
+/** The last characters of a key; whole keys are only copied, never shown, so that pictures do not contain them. */
+export function maskKey(key: string): string {
+  return `ak_…${key.slice(-SEEN)}`;
+}
+
+/** A first call with a key, as a command. */
+export function firstCall(base: string, key: string): string {
+  return asCurl({ method: "GET", url: `${base}/v1/models`, headers: [["api-key", key]], body: undefined });
+}
+
+/** Copies what a client needs to call this sandbox. */
+export function ConnectActions({ apiKey: { key } }: { apiKey: Pick<Actor, "key"> }) {
+  const { data: sandbox } = useSandbox();
+  const base = sandbox?.base_url ?? "";
+  return (
+    <div className="actions">
+      <CopyButton label="Copy key" text={key} />
+      <CopyButton label="Copy base URL" text={base} />
+      <CopyButton label="Copy as .env" text={`API_BASE_URL=${base}\nAPI_KEY=${key}\n`} />
+      <CopyButton label="Copy as curl" text={firstCall(base, key)} />
+    </div>
+  );
+}

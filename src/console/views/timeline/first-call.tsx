@@ -1,0 +1,67 @@
+import { useState } from "react";
+import { useSandboxName } from "../../address.ts";
+import { useActors } from "../../api/actors.ts";
+import { fetchService } from "../../api/fetch-service.ts";
+import { useSandbox, useSandboxChange } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { ConnectActions, firstCall, maskKey } from "../../components/connect.tsx";
+import { ActorField } from "../../components/form.tsx";
+import { ViewLink } from "../../components/layout.tsx";
+import { Badge, statusOutcome } from "../../components/mark.tsx";
+import { Problem } from "../../components/notice.tsx";
+import { capitalize } from "../../components/text.tsx";
+
+/** Leads from an empty timeline to the first call of a client. */
+export function FirstCall() {
+  const { data: actors } = useActors();
+  const { data: sandbox } = useSandbox();
+  const name = useSandboxName();
+  const usable = actors?.filter(({ unusable }) => !unusable);
+  const [chosen, setChosen] = useState<string>();
+  const actor = usable?.find(({ id }) => id === chosen) ?? usable?.[0];
+  const call = useSandboxChange(() =>
+    fetchService({ sandbox: name, method: "GET", path: "/v1/models", key: actor!.key }),
+  );
+  const answered = call.data;
+  return (
+    <section className="first-call panel stack" aria-label="First call">
+      <h2>Make a first call</h2>
+      {usable?.length === 0 && (
+        <p>
+          No user of this sandbox has an active key.{" "}
+          <ViewLink view="keys" query={{ make: "key" }}>
+            Create a key
+          </ViewLink>
+          .
+        </p>
+      )}
+      {actor && (
+        <>
+          <div className="tools">
+            <ActorField
+              label="Call as"
+              actors={usable}
+              value={actor.id}
+              onChange={setChosen}
+              allowAnonymous={false}
+            />
+            <ActionButton
+              label={`Try it as ${capitalize((actor.user?.name ?? actor.user_id).split(" ")[0]!)}`}
+              look="primary"
+              change={{ ...call, mutate: () => call.mutate() }}
+            />
+          </div>
+          <Problem error={call.error} />
+          {answered && (
+            <p className="flow" role="status">
+              <Badge outcome={statusOutcome(answered.status)}>{answered.status}</Badge>
+              <span>The call is in the timeline below. Now send one from your client:</span>
+            </p>
+          )}
+          <pre className="wire">{firstCall(sandbox?.base_url ?? "", maskKey(actor.key))}</pre>
+          <ConnectActions apiKey={actor} />
+        </>
+      )}
+    </section>
+  );
+}

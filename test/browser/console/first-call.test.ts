@@ -1,0 +1,52 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { KEYS } from "../../support/harness.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const { api, open, openAt, control } = useConsole("timeline");
+beforeEach(async () => {
+  await control("POST", "/reset");
+});
+
+describe("the first run of the console", { timeout: 4 * PATIENCE_MS }, () => {
+  it("leads to a call from the page, then to one from a client [interfaces 2]", async () => {
+    const { page, complaints } = await open();
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    const start = page.getByRole("region", { name: "First call" });
+    await expectAccessible(page);
+    await start.getByRole("button", { name: "Try it as Ada" }).click();
+    await see(start.getByRole("status")).toContainText("200");
+    await see(page.getByRole("row", { name: /200 GET \/v1\/models/ })).toContainText("usr_ada");
+    // The page's own calls do not count.
+    await see(start).toBeVisible();
+    await choose(page, "Call as", /^Dan/);
+    await start.getByRole("button", { name: "Try it as Dan" }).press("Enter");
+    await see(page.getByRole("row", { name: /models.*usr_dan/ })).toBeVisible();
+    await start.getByRole("button", { name: "Copy as .env" }).click();
+    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
+    await start.getByRole("button", { name: "Copy base URL" }).click();
+    await expect.poll(clipboard).toBe(api.url);
+    expect(await page.content()).not.toContain(KEYS.dan);
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expectToFit(page);
+    }
+    await api.call("dan", "GET", "/v1/models?limit=1");
+    await see(start).toHaveCount(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it("leads to a key if no user has one [2.15]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", {
+      name: "bare",
+      fixture: { organizations: [] },
+    });
+    const { page } = await openAt("/s/bare/timeline");
+    await page.getByRole("link", { name: "Create a key" }).click();
+    await see(page).toHaveURL(/keys\?make=key$/);
+  });
+});
