@@ -145,6 +145,7 @@ export type ErrorCode =
   | "INTERNAL_ERROR";
 
 export type ShippedScenario =
+  | "answer-lost-after-commit"
   | "assistants-list-history-forbidden"
   | "assistants-list-history-invalid-input"
   | "assistants-list-history-not-found"
@@ -172,6 +173,7 @@ export type ShippedScenario =
   | "budget-exhausted-api-key"
   | "budget-exhausted-api-total"
   | "budget-exhausted-organization"
+  | "budget-runs-out"
   | "change-logs-list-forbidden"
   | "change-logs-list-foreign-organization"
   | "change-logs-list-invalid-input"
@@ -229,6 +231,7 @@ export type ShippedScenario =
   | "departments-reparent-rate-limited"
   | "departments-reparent-signed-out"
   | "departments-reparent-unknown-organization"
+  | "deployment"
   | "files-create-upload-url-foreign-organization"
   | "files-create-upload-url-invalid-input"
   | "files-create-upload-url-rate-limited"
@@ -325,6 +328,7 @@ export type ShippedScenario =
   | "share-links-revoke-rate-limited"
   | "share-links-revoke-signed-out"
   | "share-links-revoke-unknown-dashboard"
+  | "slow-decay"
   | "slow-network"
   | "store-files-attach-foreign-organization"
   | "store-files-attach-invalid-input"
@@ -343,6 +347,7 @@ export type ShippedScenario =
   | "threads-delete-not-found"
   | "threads-delete-rate-limited"
   | "threads-delete-signed-out"
+  | "token-expires-mid-run"
   | "transcriptions-export-srt-invalid-input"
   | "transcriptions-export-srt-not-found"
   | "transcriptions-export-srt-rate-limited"

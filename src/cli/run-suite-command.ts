@@ -32,6 +32,9 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
   const scenarios = loadScenarios(options.files);
   const files = scenarios.flatMap(({ scenario }) => scenario.file ?? []);
   const clock = toClockChange(options.clock);
+  const staged = scenarios.find(({ scenario }) => scenario.stages.length > 0)?.scenario.name;
+  if (url !== undefined && staged !== undefined)
+    throw new UsageError(`${staged} has stages, which a running server cannot be given; leave out --url`);
   const server =
     url === undefined
       ? await SuiteServer.start(files, findOwnScenarios(undefined))
@@ -66,18 +69,30 @@ export async function runSuiteCommand(options: SuiteOptions, command: readonly s
 const SHOWN_LINES = 60;
 const MARKS = { passed: "ok", failed: "FAIL", error: "FAIL", skipped: "skip" } as const;
 
+const STAGE_MARKS = { passed: "ok", failed: "FAIL", inconclusive: "?" } as const;
+
+function countCells({
+  rules,
+  expectations,
+  requests,
+}: Pick<ScenarioResult, "rules" | "expectations" | "requests">): string[] {
+  return [
+    `${rules.filter(({ hits }) => hits > 0).length}/${rules.length}`,
+    `${expectations.filter(({ ok }) => ok).length}/${expectations.length}`,
+    String(requests),
+  ];
+}
+
 /** The failed scenarios with the end of their output, then the matrix of all. */
 function suiteText({ scenarios, coverage, ...total }: SuiteResult): string {
   const { passed, failed, skipped, duration_ms } = total;
-  const rows = scenarios.map(
-    ({ name, outcome, exit_code, signal, rules, expectations, requests, duration_ms: ms }) => [
-      MARKS[outcome],
-      name,
-      String(signal ?? exit_code ?? "–"),
-      `${rules.filter(({ hits }) => hits > 0).length}/${rules.length}`,
-      `${expectations.filter(({ ok }) => ok).length}/${expectations.length}`,
-      String(requests),
-      `${(ms / 1000).toFixed(1)} s`,
+  const rows = scenarios.flatMap(
+    ({ name, outcome, exit_code, signal, duration_ms: ms, stages, ...counts }) => [
+      [
+        ...[MARKS[outcome], name, String(signal ?? exit_code ?? "–")],
+        ...[...countCells(counts), `${(ms / 1000).toFixed(1)} s`],
+      ],
+      ...stages.map((stage) => [STAGE_MARKS[stage.verdict], `  ${stage.name}`, "", ...countCells(stage), ""]),
     ],
   );
   return [

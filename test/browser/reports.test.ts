@@ -53,6 +53,13 @@ async function suiteReport(): Promise<string> {
     rules: [{ id: HOSTILE, hits: 0 }],
     expectations: [{ what: HOSTILE, ok: false, found: 0 }],
     tests: [{ name: HOSTILE, sandbox: HOSTILE, outcome: "failed" as const }],
+    stages: [
+      {
+        ...{ name: HOSTILE, verdict: "inconclusive" as const, why: [HOSTILE], requests: 1 },
+        rules: [{ id: HOSTILE, hits: 0 }],
+        expectations: [{ what: HOSTILE, ok: false, why: HOSTILE }],
+      },
+    ],
   };
   return suiteHtml({
     ...{

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_CHECKS } from "../../src/client/client-test/checks/index.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
+import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
 import { createClient, type Flaws } from "./clients.ts";
 
 /* interfaces 21: a flawed client is found by the name of its flaw, and a sound one gets no false word. */
@@ -146,6 +147,11 @@ describe("a flaw is not found, or by another name", () => {
     },
     30_000,
   );
+
+  it("a scenario may expect a check that does not exist [interfaces 21]", () => {
+    const known = CLIENT_CHECKS.map(({ id }) => id);
+    expect(CLIENT_CHECK_NAMES.filter((id) => !known.includes(id))).toEqual([]);
+  });
 
   it("each check has a flaw that fails it", () => {
     // `survives-truncated` and `survives-empty` share the code of `survives-wrong-type`; `jittered-pauses` has a unit test.

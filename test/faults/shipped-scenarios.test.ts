@@ -99,6 +99,8 @@ describe("the files under scenarios/", () => {
     "budget-exhausted-organization",
     "budget-exhausted-api-total",
     "budget-exhausted-api-key",
+    ...["outage-mid-run", "slow-decay", "budget-runs-out", "token-expires-mid-run", "deployment"],
+    "answer-lost-after-commit",
     "receiver-down",
     "receiver-gone",
     ...["reset", "hang", "empty", "truncate", "garbage", "drip"].map((wire) => `broken-wire-${wire}`),

@@ -44,6 +44,16 @@ const suite: SuiteResult = {
       rules: [{ id: "a", hits: 0 }],
       expectations: [{ what: "a", ok: false, found: 0, why: "a" }],
       tests: [{ name: "a", sandbox: "a", outcome: "failed" }],
+      stages: [
+        {
+          name: "a",
+          verdict: "failed",
+          why: ["a"],
+          requests: 1,
+          rules: [],
+          expectations: [{ what: "a", ok: false }],
+        },
+      ],
       journal: [
         {
           ...{

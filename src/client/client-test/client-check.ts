@@ -30,6 +30,8 @@ export interface ClientRun {
   end: RunEnd;
   /** Its requests, oldest first. */
   requests: readonly JournalEntry[];
+  /** Whether the failures that were staged for the run decided the answer. */
+  isHit: (entry: JournalEntry) => boolean;
 }
 
 /** The failures of a run. Checks that read the same run name the same stage. */
@@ -66,6 +68,8 @@ export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title
   advice: string;
   /** Absent if the run without failures shows it. */
   stage?: Stage;
+  /** Whether it compares instants, which are the client's only if the sandbox's clock runs as the wall clock does. */
+  readsTime?: true;
   read: (context: ReadContext) => ClientFinding;
 }
 
@@ -100,9 +104,12 @@ function isSameBody(a: unknown, b: unknown): boolean {
   return a === undefined || b === undefined || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The first request that the stage's rules answered. */
-export function findHit({ requests }: ClientRun): JournalEntry | undefined {
-  return requests.find(({ decision }) => decision.startsWith("fault:inline/"));
+/** The first request that the stage's rules answered and that `accepts` takes. */
+export function findHit(
+  { requests, isHit }: ClientRun,
+  accepts: (entry: JournalEntry) => boolean = () => true,
+): JournalEntry | undefined {
+  return requests.find((entry) => isHit(entry) && accepts(entry));
 }
 
 /** The first request of the run that was answered and that `accepts` takes. */

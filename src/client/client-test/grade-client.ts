@@ -1,6 +1,6 @@
 import { pluralize } from "../../engine/contract/text.ts";
 import { countOutcomes } from "../../tools/checks/frame.ts";
-import type { SettingsChange } from "../types.ts";
+import type { JournalEntry, SettingsChange } from "../types.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import {
   type ClientCheck,
@@ -157,7 +157,8 @@ class ClientRunner {
       const end = await this.runOnce();
       const collected = await stage.collect?.(sandbox);
       const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
-      return { run: { end, requests: entries.toReversed() }, why: "", collected };
+      const run = { end, requests: entries.toReversed(), isHit };
+      return { run, why: "", collected };
     } finally {
       await sandbox.faults.clear();
       if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
@@ -194,6 +195,8 @@ class ClientRunner {
     return end;
   }
 }
+
+const isHit = ({ decision }: JournalEntry) => decision.startsWith("fault:inline/");
 
 function pickSettings(before: object, changed: SettingsChange): SettingsChange {
   const names = Object.keys(changed);

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { servedBy } from "../../engine/faults/match.ts";
-import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
+import type { RunEnd } from "../client-test/client-check.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";
 import { CommandNotFound, type CommandRun, runCommand } from "./run-command.ts";
 import { CoverageSum, type ScenarioResult, type SuiteResult } from "./suite-result.ts";
 import { SuiteSandboxes, type SuiteSandboxOptions, type SuiteServer, toRules } from "./suite-sandboxes.ts";
+import { mayStaySilent, readStages } from "./suite-stages.ts";
 
 interface SuiteOptions {
   server: SuiteServer;
@@ -141,7 +141,7 @@ function skippedResult({ scenario, file, wish }: ScenarioRun): ScenarioResult {
     exit_code: null,
     signal: null,
     duration_ms: 0,
-    ...{ rules: [], expectations: [], requests: 0, tests: [], output: "", journal: [] },
+    ...{ rules: [], expectations: [], stages: [], requests: 0, tests: [], output: "", journal: [] },
   };
 }
 
@@ -158,7 +158,9 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
   const { tests } = result;
   const sandboxes = await SuiteSandboxes.of(sandbox, server, scenario);
   result.rules = await sandboxes.hits();
-  for (const expectation of scenario.expect) result.expectations.push(await sandboxes.evaluate(expectation));
+  const end = toRunEnd(made);
+  result.expectations = await sandboxes.evaluate(scenario.expect, { end });
+  result.stages = await readStages(sandboxes, scenario, { end, rules: result.rules });
   for (const one of sandboxes.all) await run.coverage.add(one);
   const { requests, journal } = await sandboxes.journal(tests);
   result.requests = requests;
@@ -171,7 +173,7 @@ async function fill(result: ScenarioResult, run: BegunRun): Promise<void> {
 }
 
 function listFailures(
-  { tests, rules, expectations }: ScenarioResult,
+  { tests, rules, expectations, stages }: ScenarioResult,
   made: CommandRun,
   { signal, timeoutMs, scenario }: BegunRun,
 ): string[] {
@@ -180,16 +182,27 @@ function listFailures(
   const command = commandFailure(made, timeoutMs);
   // If the command passed, the runner retried this failed test with success.
   const failed = command === undefined ? [] : tests.filter(({ outcome }) => outcome === "failed");
-  const isExempt = (rule: Rule) => canNeverTrigger(rule) || servedBy(rule.document) === "content";
-  const off = new Set(scenario.rules.filter(isExempt).map(({ id }) => id));
+  const ofStages = scenario.stages.flatMap((stage) => [...stage.rules]);
+  const off = new Set([...scenario.rules.filter(mayStaySilent).map(({ id }) => id), ...ofStages]);
   // A rule that was never triggered proves nothing about the application; one that serves a path only waits for calls.
   const untriggered = rules.filter(({ id, hits }) => hits === 0 && !off.has(id));
   return [
     ...(command === undefined ? [] : [command]),
     ...failed.map(({ name }) => `the test failed: ${name}`),
     ...untriggered.map(({ id }) => `the rule ${id} was never triggered`),
-    ...expectations.flatMap(({ why }) => why ?? []),
+    ...expectations.flatMap(({ ok, why }) => (ok ? [] : (why ?? []))),
+    ...stages
+      .filter(({ verdict }) => verdict !== "passed")
+      .map(
+        ({ name, verdict, why }) =>
+          `the stage ${name} ${verdict === "failed" ? "failed" : "is inconclusive"}: ${why.join("; ")}`,
+      ),
   ];
+}
+
+function toRunEnd({ exit_code, timed_out }: CommandRun): RunEnd {
+  const how = timed_out ? "timed out" : exit_code === 0 ? "ok" : "failed";
+  return { how, detail: `exit code ${exit_code}` };
 }
 
 function commandFailure(made: CommandRun, timeoutMs = 0): string | undefined {

@@ -8,8 +8,10 @@ import {
   journalLine,
   ruleText,
   type ScenarioResult,
+  type StageResult,
   type SuiteRequest,
   type SuiteResult,
+  stageText,
   testText,
 } from "./suite-result.ts";
 
@@ -87,7 +89,8 @@ function countText<T>(all: readonly T[], good: (one: T) => boolean): string {
 }
 
 function sectionHtml(result: ScenarioResult, position: number): Html {
-  const { name, outcome, description, file, failures, rules, expectations, tests, output, journal } = result;
+  const { name, outcome, description, file, failures, rules, expectations, tests, output, journal, stages } =
+    result;
   const open = outcome !== "passed" && outcome !== "skipped";
   const why = failures.map((text) => html`<li>${text}</li>`);
   return html`<section id="s${position + 1}">
@@ -97,6 +100,7 @@ function sectionHtml(result: ScenarioResult, position: number): Html {
 ${why.length === 0 ? "" : html`<ul class="why">${why}</ul>`}
 ${listHtml(`Rules, ${countText(rules, triggered)} triggered`, rules.map(ruleText), open)}
 ${listHtml(`Expectations, ${countText(expectations, ({ ok }) => ok)} met`, expectations.map(expectationText), open)}
+${listHtml(`Stages, ${countText(stages, ({ verdict }) => verdict === "passed")} passed`, stages.flatMap(listStage), open)}
 ${listHtml(`Tests, ${countText(tests, ({ outcome: ended }) => ended === "passed")} passed`, tests.map(testText), open)}
 ${outcome === "skipped" ? html`<p class="quiet">It did not run: the suite was interrupted before.</p>` : outputHtml(output, open)}
 ${journal.length === 0 ? "" : journalHtml(journal)}
@@ -155,10 +159,27 @@ export function suiteCases({ scenarios, command, coverage }: SuiteResult): Junit
       {
         name: command.join(" "),
         properties: [{ name: "coverage", value: coverageText(coverage) }],
-        cases: scenarios.map(junitCase),
+        cases: scenarios.flatMap((one) => [junitCase(one), ...stageCases(one)]),
       },
     ],
   };
+}
+
+/** A stage, and what it expected. */
+function listStage(stage: StageResult): string[] {
+  const expected = stage.expectations.map((one) => `${stage.name}, ${expectationText(one)}`);
+  return [stageText(stage), ...expected];
+}
+
+/** A test case for each stage, after that of its scenario. */
+function stageCases({ name, file, stages }: ScenarioResult): JunitCase[] {
+  return stages.map((stage) => {
+    const one = { name: `${name}/${stage.name}`, file, classname: file, time_seconds: 0 };
+    const why = stage.why.join("; ");
+    if (stage.verdict === "passed") return one;
+    if (stage.verdict === "inconclusive") return { ...one, skipped: `inconclusive: ${why}` };
+    return { ...one, failure: { message: why, detail: listStage(stage).join("\n") } };
+  });
 }
 
 function junitCase(result: ScenarioResult): JunitCase {
@@ -175,8 +196,9 @@ function junitCase(result: ScenarioResult): JunitCase {
 }
 
 /** The lines of the terminal, for a run that passed as well: a test case can have no properties. */
-function listFacts({ rules, expectations, tests, requests }: ScenarioResult): string[] {
+function listFacts({ rules, expectations, stages, tests, requests }: ScenarioResult): string[] {
   return [
+    ...stages.flatMap(listStage).map((text) => `stage: ${text}`),
     ...rules.map((rule) => `rule: ${ruleText(rule)}`),
     ...expectations.map((one) => `expectation: ${expectationText(one)}`),
     ...tests.map((one) => `test: ${testText(one)}`),

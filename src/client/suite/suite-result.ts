@@ -1,3 +1,4 @@
+import { pluralize } from "../../engine/contract/text.ts";
 import { requestLine } from "../evidence.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
@@ -12,9 +13,26 @@ export interface ExpectationOutcome {
   /** The expectation in words. */
   what: string;
   ok: boolean;
-  found: number;
+  /** How many were found; absent for a check of the client. */
+  found?: number;
   /** Why it is not met, with the nearest request. */
   why?: string;
+  /** Set for a check of the client that the requests did not show. */
+  unclear?: true;
+}
+
+/** `inconclusive`: it was never reached, has not ended, or did not show what was to be seen. */
+export type StageVerdict = "passed" | "failed" | "inconclusive";
+
+/** The result of one stage of a scenario (interfaces 21). */
+export interface StageResult {
+  name: string;
+  verdict: StageVerdict;
+  /** One sentence each; empty if it passed. */
+  why: string[];
+  requests: number;
+  rules: RuleOutcome[];
+  expectations: ExpectationOutcome[];
 }
 
 /** A request, with the test in whose sandbox it was made; null in the suite's own. */
@@ -43,6 +61,8 @@ export interface ScenarioResult {
   duration_ms: number;
   rules: RuleOutcome[];
   expectations: ExpectationOutcome[];
+  /** Empty unless the scenario has stages. */
+  stages: StageResult[];
   /** For all its sandboxes: the suite's own, and those of the tests that used the runner fixtures. */
   requests: number;
   /** Those of the command that used the runner fixtures, in the order in which they ended. */
@@ -79,8 +99,13 @@ export function ruleText({ id, hits }: RuleOutcome): string {
   return `${id}: ${hits === 0 ? "never triggered" : `triggered ${hits === 1 ? "once" : `${hits} times`}`}`;
 }
 
-export function expectationText({ what, ok, found }: ExpectationOutcome): string {
-  return `${ok ? "met" : "not met"}: ${what}; found ${found}`;
+export function expectationText({ what, ok, found, why, unclear }: ExpectationOutcome): string {
+  const shown = found === undefined ? (why ?? "") : `found ${found}`;
+  return `${ok ? "met" : unclear ? "not shown" : "not met"}: ${what}${shown && `; ${shown}`}`;
+}
+
+export function stageText({ name, verdict, why, requests }: StageResult): string {
+  return `${verdict}: ${name}, ${pluralize(requests, "request")}${why.length === 0 ? "" : `; ${why.join("; ")}`}`;
 }
 
 export function testText({ name, outcome }: SuiteTest): string {

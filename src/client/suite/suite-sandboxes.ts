@@ -1,15 +1,26 @@
 import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import { assemble } from "../../understudy.ts";
+import type { RunEnd } from "../client-test/client-check.ts";
+import { readCheck, toStageRun } from "../client-test/read-check.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, countText, nearestText } from "../received.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import type { SuiteTest } from "../suite-share.ts";
-import type { RuleDefinition, SandboxOptions, ScenarioName, Verification } from "../types.ts";
+import type {
+  Expectation,
+  RuleDefinition,
+  SandboxOptions,
+  ScenarioName,
+  ScenarioState,
+  Verification,
+} from "../types.ts";
 import type { ExpectationOutcome, RuleOutcome, SuiteRequest } from "./suite-result.ts";
 
 const MAX_ENTRIES = 1000;
+
+export type SandboxStage = NonNullable<ScenarioState["stages"]>[number];
 
 /** The sandboxes of one scenario's run: the suite's own, then those of tests; checks use all of them. */
 export class SuiteSandboxes {
@@ -42,22 +53,77 @@ export class SuiteSandboxes {
     }));
   }
 
-  async evaluate({ match, count, description }: ExpectDocument): Promise<ExpectationOutcome> {
+  async evaluate(expected: readonly ExpectDocument[], scope: Scope): Promise<ExpectationOutcome[]> {
+    const outcomes: ExpectationOutcome[] = [];
+    for (const expectation of expected) {
+      const { sequence, client } = expectation;
+      if (client !== undefined) outcomes.push(...(await this.readChecks(client, scope)));
+      else if (sequence !== undefined) outcomes.push(await this.findSequence(expectation, scope));
+      else outcomes.push(await this.count(expectation, scope));
+    }
+    return outcomes;
+  }
+
+  private count({ match, count, description }: ExpectDocument, scope: Scope): Promise<ExpectationOutcome> {
     const wanted: CountExpectation["count"] = count ?? { min: 1 };
     const many = countText(wanted);
     const what =
       description === undefined ? `${many} of ${JSON.stringify(match)}` : `${description} (${many})`;
-    try {
-      const asked = { match, count: wanted } as CountExpectation;
+    return refusedAsUnmet(what, async () => {
+      const asked = { match: { ...match, ...toStage(scope) }, count: wanted } as CountExpectation;
       const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
       const found = each.reduce((sum, one) => sum + one.found, 0);
       if (fits(found, wanted)) return { what, ok: true, found };
       const why = `expected ${what}, found ${found}${nearestText(findNearest(each))}`;
       return { what, ok: false, found, why };
-    } catch (error) {
-      if (!(error instanceof ControlError)) throw error;
-      return { what, ok: false, found: 0, why: `expected ${what}, but: ${error.message}` };
-    }
+    });
+  }
+
+  /** In one of the sandboxes. */
+  private findSequence(
+    { sequence = [], description }: ExpectDocument,
+    scope: Scope,
+  ): Promise<ExpectationOutcome> {
+    const what = description ?? `in this order: ${sequence.map((match) => JSON.stringify(match)).join(", ")}`;
+    return refusedAsUnmet(what, async () => {
+      const asked = { sequence: sequence.map((match) => ({ ...match, ...toStage(scope) })) } as Expectation;
+      const each = await Promise.all(this.all.map((sandbox) => sandbox.journal.verify(asked)));
+      const [best] = each.toSorted((a, b) => b.found - a.found);
+      const { ok, found, why = "" } = best!;
+      return ok ? { what, ok, found } : { what, ok, found, why: `expected ${what}; ${why}` };
+    });
+  }
+
+  /** Each check is read in each sandbox; the worst outcome counts. */
+  private async readChecks(ids: readonly string[], { stage, end }: Scope): Promise<ExpectationOutcome[]> {
+    const runs = await Promise.all(
+      this.all.map(async (sandbox) => {
+        const { clock } = await sandbox.info();
+        const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
+        const requests = entries.toReversed();
+        const run = toStageRun(requests, { end, scenario: this.scenario.name, stage });
+        return { run, isReal: clock.mode !== "frozen" && clock.rate === 1 };
+      }),
+    );
+    return ids.map((id) => {
+      const findings = runs.map((one) => readCheck(id, one));
+      const finding =
+        findings.find(({ outcome }) => outcome === "failed") ??
+        findings.find(({ outcome }) => outcome === "passed") ??
+        findings[0]!;
+      const what = `the client check ${id}`;
+      if (finding.outcome === "passed") return { what, ok: true, why: finding.why };
+      const unclear = finding.outcome === "not-observable" && { unclear: true as const };
+      const evidence = finding.evidence.slice(0, 3).map(({ id: request }) => request);
+      const shown = evidence.length === 0 ? "" : ` (${evidence.join(", ")})`;
+      return { what, ok: false, why: `${id}: ${finding.why}${shown}`, ...unclear };
+    });
+  }
+
+  /** How far the stages of the scenario are in each sandbox. */
+  async stages(): Promise<SandboxStage[][]> {
+    const lists = await Promise.all(this.all.map((sandbox) => sandbox.scenarios.list()));
+    return lists.map(({ items }) => items.find(({ name }) => name === this.scenario.name)?.stages ?? []);
   }
 
   /** Oldest first in each. */
@@ -82,6 +148,27 @@ export class SuiteSandboxes {
       if (error instanceof ControlError) return undefined;
       throw error;
     });
+  }
+}
+
+/** The requests that an expectation is about: those of a stage, as `scenario/stage`, or all. */
+interface Scope {
+  stage?: string;
+  end: RunEnd;
+}
+
+const toStage = ({ stage }: Scope) => (stage === undefined ? {} : { stage });
+
+/** An expectation that the sandbox refuses, for example because its journal has lost entries, is not met. */
+async function refusedAsUnmet(
+  what: string,
+  ask: () => Promise<ExpectationOutcome>,
+): Promise<ExpectationOutcome> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ControlError)) throw error;
+    return { what, ok: false, found: 0, why: `expected ${what}, but: ${error.message}` };
   }
 }
 

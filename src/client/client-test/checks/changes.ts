@@ -29,7 +29,7 @@ const noBlindRepeat: ClientCheck = {
     },
   },
   read({ run }) {
-    const hit = findHit(run);
+    const hit = findHit(run, ({ method }) => method === "POST");
     if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
     const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
     const at = later.findIndex((one) => isSame(one, hit));

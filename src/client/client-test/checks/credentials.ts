@@ -25,6 +25,7 @@ const oneRefresh: ClientCheck = {
   id: "one-refresh",
   title: "refreshes an expired token once, however many requests wait for it",
   severity: "error",
+  readsTime: true,
   advice:
     "Let all requests that got 401 wait for one and the same refresh; then send them again with its token.",
   stage: {

@@ -15,7 +15,7 @@ function readPauses(pauses: readonly number[]) {
         ...{ at: new Date(time).toISOString(), decision: "fault:inline/fault_1" },
       }) as JournalEntry,
   );
-  const run = { requests, end: { how: "ok", detail: "" } } as const;
+  const run = { requests, end: { how: "ok", detail: "" }, isHit: () => true } as const;
   return jittered.read({ run, baseline: run, collected: undefined }).outcome;
 }
 

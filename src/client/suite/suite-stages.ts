@@ -1,0 +1,68 @@
+import { pluralize } from "../../engine/contract/text.ts";
+import { servedBy } from "../../engine/faults/match.ts";
+import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
+import type { Scenario } from "../../engine/faults/scenario.ts";
+import type { Stage } from "../../engine/faults/stages.ts";
+import type { RunEnd } from "../client-test/client-check.ts";
+import type { ExpectationOutcome, RuleOutcome, StageResult } from "./suite-result.ts";
+import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
+
+/** The verdict on each stage of a scenario, from all sandboxes of its run (interfaces 21). */
+export async function readStages(
+  sandboxes: SuiteSandboxes,
+  scenario: Scenario,
+  { end, rules: all }: { end: RunEnd; rules: readonly RuleOutcome[] },
+): Promise<StageResult[]> {
+  const progress = scenario.stages.length === 0 ? [] : await sandboxes.stages();
+  const silent = new Set(scenario.rules.filter(mayStaySilent).map(({ id }) => id));
+  const results: StageResult[] = [];
+  for (const [index, stage] of scenario.stages.entries()) {
+    const each = progress.flatMap((stages) => stages[index] ?? []);
+    const requests = each.reduce((sum, one) => sum + one.requests, 0);
+    const rules = all.filter(({ id }) => stage.rules.has(id));
+    const facts = { name: stage.name, requests, rules };
+    if (requests === 0) {
+      const began = each.some(({ state }) => state !== "waiting");
+      const why = [began ? "no request came in it" : "it was never reached"];
+      results.push({ ...facts, verdict: "inconclusive", why, expectations: [] });
+      continue;
+    }
+    const scope = { stage: `${scenario.name}/${stage.name}`, end };
+    const expectations = await sandboxes.evaluate(stage.expect, scope);
+    const unsure = [
+      ...describeUnended(stage, each),
+      ...rules
+        .filter(({ id, hits }) => hits === 0 && !silent.has(id))
+        .map(({ id }) => `the rule ${id} was never triggered`),
+    ];
+    results.push({ ...facts, expectations, ...judge(expectations, unsure) });
+  }
+  return results;
+}
+
+function judge(
+  expectations: readonly ExpectationOutcome[],
+  unsure: readonly string[],
+): Pick<StageResult, "verdict" | "why"> {
+  const unmet = expectations.filter(({ ok }) => !ok);
+  const why = [...unsure, ...unmet.flatMap((one) => one.why ?? [])];
+  if (why.length === 0) return { verdict: "passed", why };
+  const isSure = unsure.length === 0 && unmet.some(({ unclear }) => !unclear);
+  return { verdict: isSure ? "failed" : "inconclusive", why };
+}
+
+function describeUnended({ until }: Stage, each: readonly SandboxStage[]): string[] {
+  if (Object.values(until).every((limit) => limit === undefined)) return [];
+  if (each.some(({ state }) => state === "ended")) return [];
+  const most = Math.max(...each.map(({ requests }) => requests));
+  const came =
+    until.requests === undefined
+      ? "its time had not passed"
+      : `${most} of ${pluralize(until.requests, "request")} came`;
+  return [`it did not end: ${came}`];
+}
+
+/** A rule that is off, or only serves a path and waits for calls, need not trigger. */
+export function mayStaySilent(rule: Rule): boolean {
+  return canNeverTrigger(rule) || servedBy(rule.document) === "content";
+}

@@ -1,0 +1,228 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+afterAll(removeScratch);
+vi.setConfig({ testTimeout: 60_000 });
+
+/* interfaces 21: a verdict for each stage. */
+
+const KEY = "ak_adaOwnerAcme000000000000000000000000000";
+
+/** A client that retries reads; flaws by environment variables. */
+const CLIENT = `
+import { setTimeout } from "node:timers/promises";
+const { UNDERSTUDY_BASE_URL: base, HASTY, PATIENT, BLIND, STUBBORN, EAGER } = process.env;
+let token;
+async function exchange() {
+  const answer = await fetch(base + "/v1/auth/token", { method: "POST", headers: { "api-key": "${KEY}" } });
+  token = (await answer.json()).access_token;
+}
+async function send(method, path, body) {
+  const headers = { ...(token ? { authorization: "Bearer " + token } : { "api-key": "${KEY}" }), ...(body && { "content-type": "application/json" }) };
+  const limit = PATIENT ? {} : { signal: AbortSignal.timeout(1500) };
+  return fetch(base + path, { method, headers, ...limit, ...(body && { body: JSON.stringify(body) }) });
+}
+async function read(path) {
+  for (let retry = 0; ; retry += 1) {
+    let wait = 50 * 2 ** retry;
+    try {
+      const answer = await send("GET", path);
+      if (answer.ok) return answer.json();
+      if (answer.status === 401 && token && retry === 0) {
+        await exchange();
+        if (EAGER) await exchange();
+        continue;
+      }
+      if (answer.status !== 429 && answer.status < 500) throw Object.assign(new Error("HTTP " + answer.status), { final: true });
+      if (!HASTY) wait = Math.max(wait, 1000 * (answer.headers.get("retry-after") ?? 0));
+    } catch (error) {
+      if (error.final) throw error;
+    }
+    if (retry === 5) throw new Error("gave up");
+    await setTimeout(wait);
+  }
+}
+async function readModels(times) {
+  for (let n = 0; n < times; n += 1) {
+    const { models } = await read("/v1/models");
+    if (!models.every(({ id }) => id)) throw new Error("no models");
+  }
+}
+const WORK = {
+  reads: () => readModels(8),
+  async budget() {
+    const ask = { model: "atlas-large", inputs: [{ role: "user", content: "Hello" }] };
+    for (let n = 0; n < 6; n += 1) {
+      const answer = await send("POST", "/v1/model/response", ask);
+      if (answer.status === 429 && !STUBBORN) return;
+      if (answer.status !== 429 && answer.status !== 200) throw new Error(await answer.text());
+    }
+  },
+  async token() {
+    await exchange();
+    await readModels(6);
+  },
+  async creates() {
+    const webhook = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
+    await readModels(2);
+    try {
+      await send("POST", "/webhooks", webhook);
+    } catch {
+      if (BLIND) await send("POST", "/webhooks", webhook);
+      else await send("GET", "/webhooks");
+    }
+  },
+};
+await WORK[process.argv[2]]();
+`;
+
+interface Verdict {
+  name: string;
+  verdict: string;
+  why: string[];
+}
+
+async function runSuite(
+  scenario: string,
+  work: string,
+  flaw?: string,
+  cwd = scratch(),
+  options: string[] = [],
+) {
+  writeFileSync(join(cwd, "client.mjs"), CLIENT);
+  const command = [...(flaw ? ["env", `${flaw}=1`] : []), process.execPath, "client.mjs", work];
+  const made = await runCommand(["suite", scenario, "--json", ...options, "--", ...command], { cwd });
+  const [result] = JSON.parse(made.stdout).scenarios;
+  const stages = result.stages as Verdict[];
+  return {
+    ...{ code: made.code, cwd, result, stages },
+    verdicts: Object.fromEntries(stages.map(({ name, verdict }) => [name, verdict])),
+  };
+}
+
+describe("a shipped scenario with stages", () => {
+  it.each([
+    ["outage-mid-run", "reads", "HASTY", "outage", "Retry-After was 1 s, and it waited"],
+    ["slow-decay", "reads", "PATIENT", "silent", "it was still waiting for GET /v1/models"],
+    ["budget-runs-out", "budget", "STUBBORN", "spent", "It stops asking"],
+    ["token-expires-mid-run", "token", "EAGER", "expired", "2 refreshes for 1 request"],
+    ["deployment", "reads", "HASTY", "restart", "Retry-After was 1 s, and it waited"],
+    ["answer-lost-after-commit", "creates", "BLIND", "lost", "so the change was made twice"],
+  ])(
+    "%s accuses a sound client, or does not find the flaw of another [interfaces 21]",
+    async (scenario, work, flaw, stage, says) => {
+      const sound = await runSuite(scenario, work);
+      expect(sound.result.failures).toEqual([]);
+      expect([sound.code, Object.values(sound.verdicts)]).toEqual([0, sound.stages.map(() => "passed")]);
+      const flawed = await runSuite(scenario, work, flaw, scratch(), ["--timeout", "6"]);
+      const found = flawed.stages.find(({ name }) => name === stage)!;
+      expect([flawed.code, found.verdict]).toEqual([1, "failed"]);
+      expect(found.why.join()).toContain(says);
+      expect(flawed.result.failures.join()).toContain(`the stage ${stage} failed`);
+    },
+  );
+
+  it("is not listed or not shown [interfaces 21]", async () => {
+    const shown = await runCommand(["scenario", "show", "slow-decay"]);
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("- name: silent")]);
+  });
+});
+
+describe("the verdict on a stage", () => {
+  const STAGES = `
+stages:
+  - name: first
+    until: { requests: 2 }
+    expect:
+      - match: { operation: models.list }
+        count: 2
+      - sequence: [{ operation: models.list }, { operation: models.list }]
+  - name: second
+    rules: [{ id: never, match: { operation: threads.delete }, effect: { status: 503 } }]
+    until: { requests: 20 }
+    expect:
+      - match: { status: 4xx }
+  - name: third
+    rules: [{ id: later, effect: { status: 503 } }]
+`;
+  const write = (text: string) => {
+    const cwd = scratch();
+    writeFileSync(join(cwd, "mine.yaml"), text);
+    return cwd;
+  };
+
+  it("is not inconclusive if it was not reached, has not ended, or a rule never triggered [interfaces 21]", async () => {
+    const reports = ["--report", "junit=a.xml,html=a.html"];
+    const { code, cwd, verdicts, stages } = await runSuite(
+      "mine.yaml",
+      "reads",
+      undefined,
+      write(STAGES),
+      reports,
+    );
+    expect([code, verdicts]).toEqual([1, { first: "passed", second: "inconclusive", third: "inconclusive" }]);
+    expect(stages[1]!.why).toEqual([
+      "it did not end: 6 of 20 requests came",
+      "the rule never was never triggered",
+      expect.stringContaining("expected at least 1 of"),
+    ]);
+    expect(stages[2]!.why).toEqual(["it was never reached"]);
+    const junit = readFileSync(join(cwd, "a.xml"), "utf8");
+    expect(junit).toMatch(/<testcase [^>]*name="mine\/first"[^>]*\/>/);
+    expect(junit).toMatch(
+      /<testcase [^>]*name="mine\/third"[^>]*>\s*<skipped message="inconclusive: it was never reached"/,
+    );
+    const page = readFileSync(join(cwd, "a.html"), "utf8");
+    expect(page).toContain("inconclusive: third, 0 requests; it was never reached");
+    expect(page).toContain("Stages, 1 of 3 passed");
+    const { stdout } = await runCommand(
+      ["suite", "mine.yaml", "--", process.execPath, "client.mjs", "reads"],
+      { cwd },
+    );
+    expect(stdout).toMatch(
+      /FAIL +mine .*\nok +first +0\/0 +2\/2 +2 *\n\? +second +0\/1 +0\/1 +6 *\n\? +third/,
+    );
+  });
+
+  it("is not failed if the requests of another stage would meet it, or come in another order [interfaces 21]", async () => {
+    const { verdicts, stages } = await runSuite(
+      "mine.yaml",
+      "reads",
+      undefined,
+      write(`
+stages:
+  - name: one
+    until: { requests: 1 }
+    expect: [{ match: { operation: models.list }, count: 2 }]
+  - name: two
+    expect: [{ sequence: [{ operation: models.list }, { operation: webhooks.list }] }]
+`),
+    );
+    expect(verdicts).toEqual({ one: "failed", two: "failed" });
+    expect(stages[1]!.why.join()).toContain("step 2 of 2 is missing");
+  });
+
+  it("is a guess about pauses where the clock stands still [interfaces 21]", async () => {
+    const cwd = scratch();
+    const { verdicts, stages } = await runSuite("outage-mid-run", "reads", "HASTY", cwd, [
+      "--clock",
+      "frozen",
+    ]);
+    expect(verdicts["outage"]).toBe("inconclusive");
+    expect(stages[1]!.why.join()).toContain("clock does not run as the client's does");
+  });
+
+  it("is given although a running server has no stages [interfaces 21]", async () => {
+    const refused = await runCommand([
+      "suite",
+      "outage-mid-run",
+      "--url",
+      "http://127.0.0.1:9",
+      "--",
+      "true",
+    ]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("outage-mid-run has stages")]);
+  });
+});
