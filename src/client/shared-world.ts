@@ -3,14 +3,14 @@ import type { BrowserEngine } from "../browser.ts";
 import { answerPassed } from "./answer-passed.ts";
 import { type PassedRequest, type Port, receive, toPassed } from "./worker-messages.ts";
 
-/** Between the tabs of a world. `to` names one direction of a request's answer. */
+/** A message between the tabs of a world. `to` names one direction of a request's answer. */
 type Message =
   | { type: "who" }
   | { type: "leads"; version: string }
   | { type: "passed"; id: string; request: PassedRequest }
   | { type: "part"; to: string; data: unknown };
 
-/** The browser's BroadcastChannel; Node's types have another. */
+/** The parts of the browser's BroadcastChannel that are used; Node's types describe Node's own. */
 interface Channel {
   onmessage: (event: { data: Message }) => void;
   postMessage(message: Message): void;

@@ -1,4 +1,4 @@
-/** The build's: the texts of the shipped fixtures and scenarios, by paths such as `/fixtures/reference.yaml`. */
+/** Made by the build: the texts of the shipped fixtures and scenarios, by paths such as `/fixtures/reference.yaml`. */
 declare module "virtual:shipped-files" {
   const files: Readonly<Record<string, string>>;
   export default files;

@@ -73,7 +73,7 @@ export class DocumentStore implements FolderStore {
     const before = this.db.data;
     const next = new SectionsDraft(before);
     for await (const changes of pieces) for (const change of changes) next.apply(change);
-    this.db.data = next.kept;
+    this.db.data = next.sections;
     try {
       if (!existsSync(dirname(this.file))) {
         throw new StoreRefusal("gone", `${dirname(this.file)} is gone`);

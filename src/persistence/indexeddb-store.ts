@@ -139,7 +139,7 @@ export class IndexedDbStore implements Store {
       length += changes.length;
       for (const change of changes) draft.apply(change);
     }
-    return { sections: draft.kept, length };
+    return { sections: draft.sections, length };
   }
 
   /** Rewrites the log without overwritten changes, if these are half of it. */

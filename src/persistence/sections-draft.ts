@@ -12,11 +12,11 @@ export function listRows(sections: ReadonlyMap<string, ReadonlyMap<string, strin
 
 /** Applies changes to a copy; unchanged parts are shared. */
 export class SectionsDraft {
-  readonly kept: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
-  private readonly own = new Map<string, Map<string, Map<string, string>>>();
+  readonly sections: Map<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+  private readonly copies = new Map<string, Map<string, Map<string, string>>>();
 
   constructor(before: SandboxSections) {
-    this.kept = new Map(before);
+    this.sections = new Map(before);
   }
 
   apply(change: Change): void {
@@ -26,24 +26,24 @@ export class SectionsDraft {
   }
 
   private clear({ sandbox, clear }: { sandbox: string; clear: string }): void {
-    const left = [...(this.kept.get(sandbox) ?? [])].filter(([section]) => !section.startsWith(clear));
-    this.own.delete(sandbox);
-    if (left.length === 0) this.kept.delete(sandbox);
-    else this.kept.set(sandbox, new Map(left));
+    const left = [...(this.sections.get(sandbox) ?? [])].filter(([section]) => !section.startsWith(clear));
+    this.copies.delete(sandbox);
+    if (left.length === 0) this.sections.delete(sandbox);
+    else this.sections.set(sandbox, new Map(left));
   }
 
   private section({ sandbox, section }: { sandbox: string; section: string }): Map<string, string> {
-    let own = this.own.get(sandbox);
-    if (own === undefined) {
-      own = new Map();
-      this.own.set(sandbox, own);
-      this.kept.set(sandbox, new Map(this.kept.get(sandbox)));
+    let copies = this.copies.get(sandbox);
+    if (copies === undefined) {
+      copies = new Map();
+      this.copies.set(sandbox, copies);
+      this.sections.set(sandbox, new Map(this.sections.get(sandbox)));
     }
-    let rows = own.get(section);
+    let rows = copies.get(section);
     if (rows === undefined) {
-      rows = new Map(this.kept.get(sandbox)!.get(section));
-      own.set(section, rows);
-      (this.kept.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(section, rows);
+      rows = new Map(this.sections.get(sandbox)!.get(section));
+      copies.set(section, rows);
+      (this.sections.get(sandbox) as Map<string, ReadonlyMap<string, string>>).set(section, rows);
     }
     return rows;
   }

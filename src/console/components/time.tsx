@@ -60,7 +60,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** A relative time with the absolute time as a tooltip. By the sandbox's clock, unless `now` is of another one. */
+/** A relative time with the absolute time as a tooltip; `now` is the sandbox's time unless it is given. */
 export function RelativeTime({ at, now }: { at: string; now?: number }) {
   const sandboxNow = useSandboxNow();
   return (

@@ -78,7 +78,7 @@ export class ObjectNames {
   }
 
   /** The parameter for which an id of an answer may be used. */
-  ofId(id: string): string | undefined {
+  findParameter(id: string): string | undefined {
     const length = id.indexOf("_") + 1;
     return AFTER_PREFIX.test(id.slice(length)) ? this.byPrefix.get(id.slice(0, length)) : undefined;
   }

@@ -38,7 +38,7 @@ export class KnownObjects {
       return;
     }
     if (typeof value !== "string" || isInventedId(value)) return;
-    const name = this.names.ofId(value);
+    const name = this.names.findParameter(value);
     if (name !== undefined) this.add(name, value);
   }
 

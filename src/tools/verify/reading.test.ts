@@ -100,7 +100,7 @@ describe("names", () => {
         ],
       },
     ]);
-    expect([names.ofId("seen_1"), names.ofId("kept_1")]).toEqual(["seen_id", undefined]);
+    expect([names.findParameter("seen_1"), names.findParameter("kept_1")]).toEqual(["seen_id", undefined]);
   });
 });
 

@@ -6,7 +6,7 @@ import { ByOrganization, organizations } from "../organizations/schema.ts";
 import { toStoredRules } from "./rules.ts";
 import { connectorNotifications, MAX_RULES, type NotificationConfig, NotificationRule } from "./schema.ts";
 
-/** A fixture's rules were not set by a user. */
+/** The rules of a fixture have no `updated_at`, since no user has set them. */
 export const makeNotificationConfig: Factory<NotificationConfig> = (given, { world, past, now }) => ({
   organization_id: given.organization_id ?? withoutRules(world),
   notifications: toStoredRules(given.notifications ?? []),
