@@ -12,7 +12,7 @@ import { useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
 import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
-import { KINDS } from "./timers.ts";
+import { KINDS } from "./timers.tsx";
 
 /** Clock modes; `scaled` with rate 1 continues from the current sandbox time. */
 const MODES: readonly (ClockChange & { title: string })[] = [

@@ -5,7 +5,7 @@ import { EmptyState } from "../../components/notice.tsx";
 import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
-import { KINDS } from "./timers.ts";
+import { KINDS } from "./timers.tsx";
 
 const COLUMNS: readonly Column<Pending>[] = [
   { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
