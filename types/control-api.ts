@@ -1364,6 +1364,8 @@ export interface ScenarioState {
       /** The stage ends with its request of this number */
       requests?: number;
       time?: Duration;
+      /** The stage ends when a request or delivery is held */
+      held?: true;
     };
     expect?: {
       description?: string;

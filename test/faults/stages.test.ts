@@ -174,6 +174,23 @@ describe("a scenario with stages", () => {
     expect((await call()).status).toBe(200);
   });
 
+  it("does not end when a request is held, or holds a second one by rules that it no longer has [interfaces 20, 21]", async () => {
+    write(
+      "held",
+      "stages:\n  - name: first\n    rules: [{ id: wait, effect: { hold: { timeout: 30s } } }]\n    until: { held: true }\n  - name: second\n    rules: [{ id: other, effect: { status: 502 } }]\n",
+    );
+    await activate(api, "held");
+    const waiting = call();
+    await expect
+      .poll(async () => (await findStages(CONTROL, "held")).map(({ state }: { state: string }) => state))
+      .toEqual(["ended", "current"]);
+    // The second click is answered before the first.
+    expect((await call()).status).toBe(502);
+    const { body } = await control("GET", "/held");
+    await control("POST", `/held/${body.items[0].id}/release`, {});
+    expect((await waiting).status).toBe(200);
+  });
+
   it("is moved by a dry run, or explains rules of other stages as if they were in force [interfaces 11]", async () => {
     await call();
     const explained = await control("POST", "/faults/explain", {
@@ -286,7 +303,7 @@ describe("a scenario with wrong stages is accepted, or refused at another place"
     ],
     ["stages:\n  - name: a\n    until: { requests: 0 }\n", "s.yaml:3:24:"],
     ["stages:\n  - name: a\n    until: { requests: 1, time: 2m }\n", "s.yaml:3:12:"],
-    ["stages:\n  - name: a\n    until: { held: true }\n", "s.yaml:3:14:"],
+    ["stages:\n  - name: a\n    until: { held: false }\n", "s.yaml:3:20:"],
     [
       "stages:\n  - name: a\n    rules:\n      - { effect: { error: NOPE } }\n",
       's.yaml:4:28: "NOPE" is not a code',

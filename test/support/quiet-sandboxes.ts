@@ -27,6 +27,7 @@ export const NO_FAULTS: FaultInjector = {
   activeState: "",
   stages: [],
   enter: () => undefined,
+  onHold() {},
   before: () => UNTOUCHED,
   after: () => UNTOUCHED,
   delivery: () => undefined,

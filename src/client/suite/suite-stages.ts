@@ -55,6 +55,7 @@ function describeUnended({ until }: Stage, each: readonly SandboxStage[]): strin
   if (Object.values(until).every((limit) => limit === undefined)) return [];
   if (each.some(({ state }) => state === "ended")) return [];
   const most = Math.max(...each.map(({ requests }) => requests));
+  if (until.held) return ["it did not end: no request was held"];
   const came =
     until.requests === undefined
       ? "its time had not passed"

@@ -94,7 +94,7 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the property above covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isInForce";
+    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isInForce onHold";
   const INNER =
     "activate replace releaseSpent rebuild followEdits freeId stage follow endStage record followLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);

@@ -200,8 +200,11 @@ export const StageDocument = ClosedObject({
             TextOrNumber("number", { title: "a duration such as 2m, on the sandbox's clock" }),
           ),
         ),
+        held: Type.Optional(
+          Type.Literal(true, { description: "The stage ends when a request or delivery is held" }),
+        ),
       },
-      { minProperties: 1, maxProperties: 1, title: "when the stage ends: `requests` or `time`" },
+      { minProperties: 1, maxProperties: 1, title: "when the stage ends: `requests`, `time` or `held`" },
     ),
   ),
   expect: Type.Optional(Type.Array(ExpectDocument, { maxItems: 1000 })),

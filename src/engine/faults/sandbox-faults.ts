@@ -232,6 +232,14 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     };
   }
 
+  onHold(): void {
+    const ended = [...this.staged.values()].filter(({ current }) => current?.until.held);
+    if (ended.length === 0) return;
+    const now = this.sandbox.world.epochNow();
+    for (const one of ended) this.record(this.endStage(one, now));
+    this.rebuild();
+  }
+
   /** Ends the current stage: the leases of its rules end too, and those of the next stage begin. */
   private endStage(stages: StageProgress, at: number): StageEvent {
     this.leases.end([stages]);

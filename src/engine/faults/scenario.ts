@@ -193,7 +193,7 @@ function checkStages(stages: readonly StageDocument[]): ProblemDetails[] {
       });
     if (until === undefined && index < stages.length - 1) {
       const message =
-        "the stage needs `until: { requests }` or `{ time }`; only the last one may go on for ever";
+        "the stage needs `until: { requests }`, `{ time }` or `{ held: true }`; only the last one may go on for ever";
       found.push({ path: at, message });
     }
   }

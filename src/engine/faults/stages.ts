@@ -8,8 +8,8 @@ export interface Stage {
   readonly name: string;
   /** The ids of its rules. */
   readonly rules: ReadonlySet<string>;
-  /** It ends after this many requests, or after this time, or not at all. */
-  readonly until: { requests?: number | undefined; time_ms?: number | undefined };
+  /** It ends after this many requests, after this time, when a request is held, or not at all. */
+  readonly until: { requests?: number | undefined; time_ms?: number | undefined; held?: true | undefined };
   /** As it was written. */
   readonly document: StageDocument;
   readonly expect: readonly ExpectDocument[];
@@ -24,7 +24,7 @@ export function readStage(document: StageDocument): Stage {
   const { name, rules = [], until = {}, expect = [] } = document;
   const time_ms = until.time === undefined ? undefined : parseDuration(until.time)!;
   return {
-    ...{ name, document, expect, until: { requests: until.requests, time_ms } },
+    ...{ name, document, expect, until: { requests: until.requests, time_ms, held: until.held } },
     rules: new Set(rules.map((rule, index) => rule.id ?? stageRuleId(document, index))),
   };
 }

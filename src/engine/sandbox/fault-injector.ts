@@ -160,6 +160,8 @@ export interface FaultInjector {
   readonly stages: readonly string[];
   /** Called when a request arrives; undefined if no scenario has stages. */
   enter(): EnteredRequest | undefined;
+  /** Called when a request or delivery is held. */
+  onHold(): void;
   before(facts: FaultFacts): Verdict | Promise<Verdict>;
   after(facts: FaultFacts): Verdict | Promise<Verdict>;
   /** For the sender of webhooks; undefined if no rule applies to this attempt. */

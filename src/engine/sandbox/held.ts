@@ -54,8 +54,14 @@ export class HeldExchanges {
   /** Grows with every change of the list. */
   revision = 0;
   private last = 0;
+  private readonly onHold: () => void;
   private readonly present = new Map<string, Held & { end(by: "sandbox"): void }>();
   private readonly listeners = new Set<() => void>();
+
+  /** @param onHold called when a request or delivery begins to wait */
+  constructor(onHold = () => {}) {
+    this.onHold = onHold;
+  }
 
   list(): Held[] {
     return [...this.present.values()];
@@ -79,6 +85,7 @@ export class HeldExchanges {
   ): Promise<Release<Outcome>> {
     const { setTimeout, clearTimeout, now } = platform().timers;
     const id = `held_${++this.last}`;
+    this.onHold();
     const wait_ms = this.waits ? timeout_ms : 0;
     return new Promise((resolve) => {
       const end = (by: Release<Outcome>["by"], outcome?: Outcome) => {

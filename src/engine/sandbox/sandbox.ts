@@ -85,7 +85,7 @@ export class Sandbox {
   windows = new RateWindows();
   /** The number of requests that hang, are held, or wait because of their own delay header. */
   waiting = 0;
-  readonly held = new HeldExchanges();
+  readonly held = new HeldExchanges(() => this.faults.onHold());
   /** The fixture that `reset` starts from. */
   source: LoadedFixture;
   /** The initial instant, to which `reset` sets a frozen clock. */
