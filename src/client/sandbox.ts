@@ -97,6 +97,8 @@ export class SandboxClient {
     replace: (openapi: object | string, bindings?: object | string) =>
       this.send<Api.OwnOperations>("PUT", "/operations", { openapi, bindings }),
     clear: () => this.send<void>("DELETE", "/operations"),
+    /** The API of this sandbox, with them, as an OpenAPI 3.1 document. */
+    document: () => this.get<Record<string, unknown>>("/openapi.json"),
   };
 
   readonly journal = {

@@ -1,6 +1,6 @@
 import type * as Api from "../../../types/control-api.ts";
 import { callControl, followControl, withQuery } from "./fetch-control.ts";
-import type { ControlDescription, OpenApi } from "./open-api.ts";
+import type { ControlDescription, JsonSchema, OpenApi } from "./open-api.ts";
 
 type Collection = Api.CollectionName;
 
@@ -9,6 +9,8 @@ export interface CollectionSummary {
   id_field: string;
   prefix: string;
   records: number;
+  /** The schema of a record; the reference has those of its own collections. */
+  schema?: JsonSchema;
 }
 
 /** Calls that are not about one sandbox, typed by the control API's declarations. */
@@ -17,7 +19,6 @@ export const server = {
   health: () => callControl<Api.Health>("/_control/health"),
   description: () => callControl<ControlDescription>("/_control/api.json"),
   /** OpenAPI document of the emulated API. */
-  openApi: () => callControl<OpenApi>("/_control/openapi.json"),
   fidelity: () => callControl<Api.FidelityLedger>("/_control/fidelity"),
   sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes"),
   createSandbox: (body: Api.SandboxOptions) =>
@@ -45,6 +46,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
   return {
     path: S,
     show: () => get<Api.SandboxState>(""),
+    openApi: () => get<OpenApi>("/openapi.json"),
     reset: (body: Api.ResetOptions) => post<Api.SandboxState>("/reset", body),
     fork: (body: { name?: string }) => post<Api.SandboxState>("/fork", body),
     remove: () => remove(""),

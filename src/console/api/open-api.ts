@@ -36,11 +36,30 @@ interface DescribedResponse {
   content: Record<string, { "x-schema-by"?: { schemas: Record<string, JsonSchema> } }>;
 }
 
-/** Follows a `$ref`. */
-export function resolved(schema: JsonSchema, { schemas }: SchemaComponents): JsonSchema {
-  if (schema.$ref === undefined) return schema;
-  const { $ref, ...rest } = schema;
-  return { ...schemas[$ref.split("/").at(-1)!], ...rest };
+/** Follows a `$ref`, and joins the parts of `allOf`. */
+export function resolved(schema: JsonSchema, components: SchemaComponents, depth = 0): JsonSchema {
+  const { $ref, allOf = [], ...rest } = schema;
+  const target = $ref === undefined ? undefined : components.schemas[$ref.split("/").at(-1)!];
+  const parts = target === undefined ? allOf : [target, ...allOf];
+  if (parts.length === 0 || depth > MAX_STEPS) return schema;
+  const whole = [...parts.map((part) => resolved(part, components, depth + 1)), rest];
+  return {
+    ...Object.assign({}, ...whole),
+    ...joinParts(whole),
+  };
+}
+
+/** Schemas may refer to each other in circles. */
+const MAX_STEPS = 20;
+
+function joinParts(parts: readonly JsonSchema[]): Pick<JsonSchema, "properties" | "required"> {
+  const required = [...new Set(parts.flatMap((part) => part.required ?? []))];
+  return {
+    ...(parts.some(({ properties }) => properties) && {
+      properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    }),
+    ...(required.length > 0 && { required }),
+  };
 }
 
 /** `T` of `T | null`, and whether null is allowed. A type of several is unknown: `{}`, or `type: "several"`. */
@@ -83,6 +102,8 @@ interface DocumentedOperation {
   summary: string;
   description?: string;
   "x-section": string;
+  /** The file or document of an operation of one's own. */
+  "x-own"?: string;
   parameters?: readonly Parameter[];
   requestBody?: { content: Content<{ schema: JsonSchema }> };
   responses: Readonly<Record<string, DocumentedResponse>>;
@@ -93,7 +114,7 @@ interface Parameter {
   in: "path" | "query" | "header";
   required?: boolean;
   description?: string;
-  schema: JsonSchema;
+  schema?: JsonSchema;
 }
 
 interface DocumentedResponse {

@@ -167,12 +167,14 @@ export function useCoverage(options?: QueryOptions) {
 }
 
 /** A document that does not change while a server runs. */
-function useDocument<T>(name: "openApi" | "description" | "fidelity", ask: () => Promise<T>) {
+function useDocument<T>(name: "description" | "fidelity", ask: () => Promise<T>) {
   return useQuery({ queryKey: [name], queryFn: ask, staleTime: Number.POSITIVE_INFINITY });
 }
 
-/** OpenAPI document of the emulated API. */
-export const useOpenApi = () => useDocument("openApi", server.openApi);
+/** OpenAPI document of the sandbox's API, which may have operations of its own. */
+export function useOpenApi() {
+  return useSandboxQuery(["openApi"], (calls) => calls.openApi(), { live: false });
+}
 
 /** OpenAPI document of the control API. */
 export const useDescription = () => useDocument("description", server.description);

@@ -1,6 +1,5 @@
 import { toAddress } from "../address.ts";
 import { sandboxCalls, server } from "../api/calls.ts";
-import { listOperations, type Operation } from "../api/open-api.ts";
 import { pluralize } from "../components/text.tsx";
 import type { FindCommands } from "./index.ts";
 import { makeFilter } from "./timeline/filter.ts";
@@ -42,21 +41,14 @@ const findRecords: FindCommands = async (typed, sandbox) => {
   ];
 };
 
-/** Operations do not change while a server runs. */
-let operations: Promise<readonly Operation[]> | undefined;
-
 const findOperations: FindCommands = async (_typed, sandbox) => {
-  operations ??= server.openApi().then(listOperations);
-  const all = await operations.catch((error: unknown) => {
-    operations = undefined;
-    throw error;
-  });
-  return all.map(({ operationId, method, path }) => ({
-    id: `operation ${operationId}`,
+  const { operations } = await sandboxCalls(sandbox).coverage();
+  return operations.map(({ operation, method, path }) => ({
+    id: `operation ${operation}`,
     group: "Operations",
-    title: operationId,
+    title: operation,
     detail: `${method} ${path}`,
-    to: toAddress(sandbox, "api", { operation: operationId }),
+    to: toAddress(sandbox, "api", { operation }),
   }));
 };
 

@@ -1,11 +1,13 @@
 import Type from "typebox";
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { OwnFault } from "../../engine/contract/own-fault.ts";
+import { RawBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, getExamples } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { requireRoom } from "../limits.ts";
 import { type ControlOperation, operation } from "../operation.ts";
 import { unprocessable } from "../problem.ts";
+import { OpenApiDocument } from "./server.ts";
 
 const OwnOperation = ClosedObject(
   {
@@ -110,6 +112,28 @@ export const OWN_OPERATIONS: readonly ControlOperation[] = [
         if (!(error instanceof OwnFault)) throw error;
         throw unprocessable("openapi", null, `cannot be used: ${error.message}`);
       }
+    },
+  }),
+  operation({
+    id: "operations.types",
+    section: "interfaces 18",
+    route: "GET S/operations/types",
+    summary: "Show TypeScript types of the sandbox's own operations, collections and events",
+    success: { status: 200, content_types: ["text/plain"] },
+    async handle({ sandbox }) {
+      const { ownTypes } = await import("../../tools/reports/own-types.ts");
+      return new RawBody("text/plain; charset=utf-8", ownTypes(sandbox.api)) as never;
+    },
+  }),
+  operation({
+    id: "operations.document",
+    section: "interfaces 18",
+    route: "GET S/openapi.json",
+    summary: "Show the API of this sandbox, with its own operations, as an OpenAPI 3.1 document",
+    success: { status: 200, schema: OpenApiDocument },
+    async handle({ sandbox, server, site }) {
+      const { openApiDocument } = await import("../../tools/reports/openapi.ts");
+      return openApiDocument(sandbox.api, server.version, site);
     },
   }),
   operation({

@@ -3,6 +3,7 @@ import { withoutInternal } from "../../engine/contract/public-view.ts";
 import { noContent } from "../../engine/contract/reply.ts";
 import type { StateActor } from "../../engine/contract/resource.ts";
 import { ClosedObject, ListOf, Words } from "../../engine/contract/schema.ts";
+import { shownRecord } from "../../engine/own/own-resource.ts";
 import { RESOURCES } from "../../engine/resources/index.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import type { Transaction } from "../../engine/state/transaction.ts";
@@ -98,6 +99,12 @@ export const CollectionBody = ClosedObject(
     id_field: Type.String({ description: "Which field holds the public id" }),
     prefix: Type.String({ description: "How its ids begin" }),
     records: Type.Integer({ minimum: 0 }),
+    schema: Type.Optional(
+      Type.Unsafe<object>({
+        type: "object",
+        description: "The JSON Schema of a record, of a collection of one's own",
+      }),
+    ),
   },
   { $id: "Collection", examples: [{ name: "threads", id_field: "id", prefix: "thread_", records: 6 }] },
 );
@@ -115,6 +122,7 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
         id_field: collection.idField,
         prefix: collection.prefix,
         records: tx.all(collection).size,
+        ...(!Object.hasOwn(RECORDS, collection.name) && { schema: shownRecord(collection) }),
       }));
       return toList(items);
     },

@@ -377,7 +377,7 @@ function toObject(fields: Fields): TObject {
 }
 
 /** The schema of a collection's records as the API shows them. */
-function shownRecord({ schema }: AnyCollection): TObject {
+export function shownRecord({ schema }: AnyCollection): TObject {
   const { $id: _id, ...shown } = withoutInternal(schema) as TObject & { $id?: string };
   const properties = Object.entries(shown.properties).map(([name, field]) => [name, shownField(field)]);
   return { ...shown, properties: Object.fromEntries(properties) } as unknown as TObject;

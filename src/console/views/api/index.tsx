@@ -45,7 +45,12 @@ export default function Api() {
     if (!document.data || !fidelity.data) return undefined;
     const provenance = new Map(fidelity.data.operations.map((one) => [one.id, one.provenance]));
     return listOperations(document.data)
-      .map((one): Row => ({ ...one, provenance: provenance.get(one.operationId) ?? "specified" }))
+      .map(
+        (one): Row => ({
+          ...one,
+          provenance: one["x-own"] ? "own" : (provenance.get(one.operationId) ?? "specified"),
+        }),
+      )
       .filter((one) =>
         `${one.operationId} ${one.method} ${one.path} ${one.summary} ${one.provenance}`
           .toLowerCase()

@@ -25,7 +25,8 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
             <strong>{method}</strong> <PathText>{path}</PathText>
           </code>{" "}
           <span className="quiet">
-            {operationId}, section {operation["x-section"]}
+            {operationId}
+            {!operation["x-own"] && `, section ${operation["x-section"]}`}
           </span>
         </p>
         {description && <p>{description}</p>}
@@ -33,7 +34,18 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
           <h2>Try it out</h2>
           <TryOut operation={operation} components={components} />
         </section>
-        <Assumptions id={operationId} ledger={ledger} />
+        {operation["x-own"] ? (
+          <section className="stack" aria-label="Source">
+            <h2>
+              <Provenance word="own" />
+            </h2>
+            <p className="quiet">
+              Declared by you, in <code>{operation["x-own"]}</code>, not by the reference.
+            </p>
+          </section>
+        ) : (
+          <Assumptions id={operationId} ledger={ledger} />
+        )}
         {body && (
           <section className="stack" aria-label="Request">
             <h2>Request</h2>
@@ -52,7 +64,7 @@ export function OperationPane({ operation, components, ledger, onClose }: PanePr
 const ORIGINS = {
   specified: "The reference documents this endpoint.",
   assumed: "The reference does not document this endpoint.",
-  own: "It is declared by you, not by the reference.",
+  own: "The reference does not have this endpoint.",
 };
 export type Origin = "specified" | "assumed" | "own";
 

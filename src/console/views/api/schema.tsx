@@ -1,6 +1,8 @@
 import { type JsonSchema, resolved, type SchemaComponents, withoutNull } from "../../api/open-api.ts";
 
 const MAX_DEPTH = 6;
+/** Schemas of one's own may be wide, and refer to each other. */
+const MAX_LINES = 400;
 
 /** An example value from a schema's examples and defaults; of an object only the required properties. */
 export function makeExample(schema: JsonSchema, components: SchemaComponents, depth = 0): unknown {
@@ -10,9 +12,9 @@ export function makeExample(schema: JsonSchema, components: SchemaComponents, de
   if (one.enum?.[0] !== undefined) return one.enum[0];
   if (one.default !== undefined) return one.default;
   const alternative = one.anyOf?.[0] ?? one.oneOf?.[0];
-  if (alternative !== undefined) return makeExample(alternative, components, depth);
-  const type = typeof one.type === "string" ? one.type : one.type?.[0];
   if (depth > MAX_DEPTH) return null;
+  if (alternative !== undefined) return makeExample(alternative, components, depth + 1);
+  const type = typeof one.type === "string" ? one.type : one.type?.[0];
   if (type === "array") return one.items ? [makeExample(one.items, components, depth + 1)] : [];
   if (type === "object" || one.properties) return exampleObject(one, components, depth);
   return PLAIN[type ?? ""] ?? (one.format === "date-time" ? "2026-03-15T12:00:00.000Z" : "text");
@@ -39,36 +41,38 @@ interface SchemaLine {
 }
 
 /** Properties of a schema, depth first. */
-export function listFields(
-  schema: JsonSchema,
-  components: SchemaComponents,
-  depth = 0,
-  path = "",
-): SchemaLine[] {
-  const { one } = withoutNull(schema, components);
-  if (depth > MAX_DEPTH) return [];
-  if (one.items) return listFields(one.items, components, depth, `${path}[]`);
-  return Object.entries(one.properties ?? {}).flatMap(([name, property]) => {
-    const here = `${path}.${name}`;
-    const line = {
-      path: here,
-      name,
-      depth,
-      required: one.required?.includes(name) ?? false,
-      type: typeText(property, components),
-      about: withoutNull(property, components).one.description,
-    };
-    return [line, ...listFields(property, components, depth + 1, here)];
-  });
+export function listFields(schema: JsonSchema, components: SchemaComponents): SchemaLine[] {
+  const lines: SchemaLine[] = [];
+  const add = (part: JsonSchema, depth: number, path: string): void => {
+    const { one } = withoutNull(part, components);
+    if (depth > MAX_DEPTH || path.length > MAX_LINES) return;
+    if (one.items) add(one.items, depth, `${path}[]`);
+    for (const [name, property] of Object.entries(one.properties ?? {})) {
+      if (lines.length >= MAX_LINES) return;
+      const here = `${path}.${name}`;
+      lines.push({
+        path: here,
+        name,
+        depth,
+        required: one.required?.includes(name) ?? false,
+        type: typeText(property, components),
+        about: withoutNull(property, components).one.description,
+      });
+      add(property, depth + 1, here);
+    }
+  };
+  add(schema, 0, "");
+  return lines;
 }
 
-export function typeText(schema: JsonSchema, components: SchemaComponents): string {
+export function typeText(schema: JsonSchema, components: SchemaComponents, depth = 0): string {
   const one = resolved(schema, components);
+  if (depth > MAX_DEPTH) return "any";
   if (one.const !== undefined) return JSON.stringify(one.const);
   if (one.enum) return one.enum.map((value) => JSON.stringify(value)).join(" | ");
   const several = one.anyOf ?? one.oneOf;
-  if (several) return several.map((each) => typeText(each, components)).join(" | ");
-  if (one.items) return `${typeText(one.items, components)}[]`;
+  if (several) return several.map((each) => typeText(each, components, depth + 1)).join(" | ");
+  if (one.items) return `${typeText(one.items, components, depth + 1)}[]`;
   const type = [one.type ?? "any"].flat().join(" | ");
   return one.format ? `${type}, ${one.format}` : type;
 }

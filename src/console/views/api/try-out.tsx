@@ -201,30 +201,53 @@ function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAn
 
 const MANY = 50;
 
-/** Ids of records for parameters, matched by the prefix of their examples. Undefined while loading. */
-function useSamples({ parameters = [] }: Operation, organization: string | undefined): Texts | undefined {
-  const wanted = parameters.flatMap(({ name, schema: { examples } }) =>
-    typeof examples?.[0] === "string" && examples[0].endsWith("_example")
-      ? [[name, examples[0].replace("example", "")] as const]
-      : [],
-  );
+/**
+ * Ids of records for parameters, matched by the prefix of their examples, else by the name of the collection. Undefined
+ * while loading.
+ */
+function useSamples(operation: Operation, organization: string | undefined): Texts | undefined {
+  const wanted = (operation.parameters ?? []).flatMap(({ name, in: place, schema }) => {
+    const example = schema?.examples?.[0];
+    const hasPrefix = typeof example === "string" && example.endsWith("_example");
+    if (!hasPrefix && place !== "path") return [];
+    const names = hasPrefix ? [] : listCollectionNames(operation.path, name);
+    return [[name, hasPrefix ? example.replace("example", "") : undefined, names] as const];
+  });
   const { data } = useSandboxQuery(
     ["samples", organization, wanted],
     async (calls) => {
       const { items } = await calls.collections();
-      const findSample = async (prefix: string): Promise<string> => {
-        const collection = items.find((one) => one.prefix === prefix);
-        if (prefix === "org_" && organization !== undefined) return organization;
+      const findSample = async (prefix: string | undefined, names: readonly string[]): Promise<string> => {
+        const collection = items.find((one) =>
+          prefix === undefined ? names.includes(one.name) : one.prefix === prefix,
+        );
+        if (collection?.name === "organizations" && organization !== undefined) return organization;
         if (collection === undefined || collection.records === 0) return "";
         const { items: records } = await calls.records(collection.name, { limit: MANY });
         const all = records as unknown as readonly Fields[];
         const own = all.find((record) => record["organization_id"] === organization) ?? all[0];
         return String(own?.[collection.id_field] ?? "");
       };
-      const samples = wanted.map(async ([name, prefix]) => [name, await findSample(prefix)] as const);
+      const samples = wanted.map(
+        async ([name, prefix, names]) => [name, await findSample(prefix, names)] as const,
+      );
       return Object.fromEntries(await Promise.all(samples));
     },
     { live: false },
   );
   return data;
+}
+
+/** The collections that a path parameter may be of: `/projects/{id}`, or `project_id`. */
+function listCollectionNames(path: string, parameter: string): string[] {
+  const [, above] = new RegExp(`([^/{}]+)/\\{${parameter}\\}`).exec(path) ?? [];
+  const named = parameter.replace(/_?id$/i, "");
+  return [above, `${named}s`]
+    .filter((name) => name !== undefined)
+    .map((name) =>
+      name
+        .replace(/([a-z])([A-Z])/g, "$1_$2")
+        .replaceAll("-", "_")
+        .toLowerCase(),
+    );
 }

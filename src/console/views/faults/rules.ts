@@ -76,7 +76,9 @@ const ANYWHERE: readonly Choice[] = [
 
 /** A rule's patterns of operations: all, each resource, each operation. */
 export function patternChoices(coverage: CoverageMatrix): Choice[] {
-  const groups = new Set(coverage.operations.map(({ operation }) => operation.split(".")[0]!));
+  // An id of a document need not have a group.
+  const grouped = coverage.operations.filter(({ operation }) => operation.includes("."));
+  const groups = new Set(grouped.map(({ operation }) => operation.split(".")[0]!));
   return [
     { id: "*", title: "Every operation" },
     ...[...groups].map((group) => ({ id: `${group}.*`, title: `${group}.*`, detail: "all operations" })),

@@ -71,12 +71,16 @@ function Collections({ collections, chosen }: { collections: readonly Collection
   );
 }
 
-function Collection({ collection: { name, id_field, records } }: { collection: CollectionSummary }) {
+function Collection({ collection }: { collection: CollectionSummary }) {
+  const { name, id_field, records, schema } = collection;
   const { get, set } = useParameters();
   const typed = get("filter") ?? "";
   const { data: description } = useDescription();
   const query = useRecords(name, {}, { live: records <= MAX_LIVE_RECORDS });
-  const fields = useMemo(() => (description ? recordFields(description, name) : []), [description, name]);
+  const fields = useMemo(() => {
+    if (schema !== undefined) return formFields(schema, NO_COMPONENTS);
+    return description ? recordFields(description, name) : [];
+  }, [description, name, schema]);
   const columns = useMemo(() => recordColumns(fields, id_field), [fields, id_field]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
   const found = useFiltered(all, typed);
@@ -135,6 +139,7 @@ function Collection({ collection: { name, id_field, records } }: { collection: C
 }
 
 const NONE: readonly never[] = [];
+const NO_COMPONENTS = { schemas: {} };
 const RECORD = "/_control/sandboxes/{name}/state/{collection}/{id}";
 
 function recordFields({ paths, components }: ControlDescription, collection: string): FormField[] {

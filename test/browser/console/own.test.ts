@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { declaredOperations } from "../../../src/engine/own/join.ts";
+import * as notes from "../../own/notes.ts";
+import { choose, expectAccessible } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { readExample } from "../../support/own/serve-document.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const { api, openAt, control } = useConsole("world", declaredOperations(notes));
+beforeEach(async () => {
+  await control("POST", "/reset");
+  await control("PUT", "/operations", { openapi: readExample("issue-tracker/openapi.yaml") });
+});
+const open = (view: string) => openAt(`/s/default/${view}`);
+const addProject = async () =>
+  (await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" })).body as { id: string };
+
+describe("the console with own operations", { timeout: 4 * PATIENCE_MS }, () => {
+  it.each([
+    ["of a declaration", "notes", { text: "By hand" }, "Edited"],
+    ["of one sandbox's document", "projects", { name: "By hand", key: "BH" }, "Edited"],
+  ] as const)(
+    "creates, edits and deletes records of a collection %s [interfaces 18]",
+    async (_, collection, values, edited) => {
+      const { page, complaints } = await open(`world?collection=${collection}`);
+      await page.getByRole("button", { name: "New record" }).click();
+      for (const [name, value] of Object.entries(values))
+        await page.getByRole("textbox", { name, exact: true }).fill(value);
+      await page.getByRole("button", { name: "Create" }).click();
+      await see(page.getByRole("row", { name: /By hand/ })).toBeVisible();
+      const [field] = Object.keys(values);
+      await page.getByRole("textbox", { name: field!, exact: true }).fill(edited);
+      await page.getByRole("button", { name: "Save" }).click();
+      await see(page.getByText(/^Saved \w+\.$/).last()).toBeVisible();
+      await see(page.getByRole("row", { name: /Edited/ })).toBeVisible();
+      await expectAccessible(page);
+      const { items } = (await control("GET", `/state/${collection}`)).body;
+      expect(items).toMatchObject([{ [field!]: edited }]);
+      await page.getByRole("button", { name: "Delete" }).first().click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await see(page.getByText(`No ${collection}`)).toBeVisible();
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it("shows a refused field of an own record at the field [interfaces 18]", async () => {
+    const { page } = await open("world?collection=notes&record=%2B");
+    await page.getByRole("textbox", { name: "text", exact: true }).fill("x".repeat(3000));
+    await page.getByRole("button", { name: "Create" }).click();
+    await see(page.getByRole("textbox", { name: "text", exact: true })).toHaveAttribute(
+      "aria-invalid",
+      "true",
+    );
+  });
+
+  it("tries an own operation out, with values of this world [interfaces 18]", async () => {
+    const { id } = await addProject();
+    const { page, complaints } = await open("api?operation=createIssue");
+    await see(page.getByRole("textbox", { name: "project_id" })).toHaveValue(id);
+    await see(page.getByText(/Declared by you, in openapi/)).toBeVisible();
+    const body = page.getByRole("textbox", { name: "Body" });
+    await body.fill(JSON.stringify({ title: "It does not start" }));
+    await page.getByRole("button", { name: "Send" }).click();
+    await see(page.getByText(/It does not start/).last()).toBeVisible();
+    await expectAccessible(page);
+    expect((await control("GET", "/state/issues")).body.items).toMatchObject([{ project_id: id }]);
+    expect(complaints).toEqual([]);
+  });
+
+  it("lists own operations beside the reference's, and opens each [interfaces 18]", async () => {
+    await addProject();
+    const { body } = await control("GET", "/operations");
+    const { page, complaints } = await open("api?filter=own");
+    await see(page.getByRole("grid", { name: "Operations" })).toHaveAttribute(
+      "aria-rowcount",
+      String(body.total + 1),
+    );
+    for (const { id, summary } of body.items as { id: string; summary: string }[]) {
+      await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`?operation=${id}`)})`);
+      await see(page.getByLabel(`Operation ${id}`, { exact: true })).toContainText(summary);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it("offers own operations and their errors for a rule [interfaces 18]", async () => {
+    const { page } = await open("faults?compose=notes.list");
+    await choose(page, "Response", /RATE_LIMIT_EXCEEDED/);
+    await choose(page, "Operation", /^createIssue/);
+    await choose(page, "Response", /RESOURCE_NOT_FOUND/);
+    await page.getByRole("button", { name: "Arm rule" }).click();
+    await see(page.getByText(/createIssue/).first()).toBeVisible();
+    const { id } = await addProject();
+    expect((await api.call("dan", "POST", `/v2/projects/${id}/issues`, { title: "x" })).status).toBe(404);
+  });
+});
