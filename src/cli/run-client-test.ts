@@ -1,10 +1,10 @@
 import { clientCases, clientHtml, clientText } from "../client/client-test/client-report.ts";
-import type { RunClient } from "../client/client-test/client-report-types.ts";
-import { ClientTestUsageError, gradeClient } from "../client/client-test/grade-client.ts";
 import type { SandboxClient } from "../client/sandbox.ts";
 import { CommandNotFound, runCommand } from "../client/suite/run-command.ts";
 import { SuiteServer } from "../client/suite/suite-sandboxes.ts";
 import type { FixtureInput } from "../client/types.ts";
+import type { RunClient } from "../tools/client-test/client-report-types.ts";
+import { ClientTestUsageError, gradeClient } from "../tools/client-test/grade-client.ts";
 import { CheckFailed, EXIT_FAILED, UsageError } from "./failure.ts";
 import { isInteractive, print, printStyled, untilEnded } from "./process.ts";
 import { reportFiles, writeReports } from "./write-files.ts";

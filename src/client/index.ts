@@ -1,3 +1,10 @@
+export type {
+  ClientCheckReport,
+  ClientReport,
+  GradeClientOptions,
+  RunClient,
+} from "../tools/client-test/client-report-types.ts";
+export { ClientTestUsageError } from "../tools/client-test/grade-client.ts";
 export { gradeReceiver } from "../tools/grader/grade-receiver.ts";
 export {
   type GradeReceiverOptions,
@@ -5,13 +12,6 @@ export {
   ReceiverTestUsageError,
   type Severity,
 } from "../tools/grader/report.ts";
-export type {
-  ClientCheckReport,
-  ClientReport,
-  GradeClientOptions,
-  RunClient,
-} from "./client-test/client-report-types.ts";
-export { ClientTestUsageError } from "./client-test/grade-client.ts";
 export { connect, type UnderstudyClient } from "./connect.ts";
 export { type CreateOptions, createUnderstudy, type LocalUnderstudy } from "./create-understudy.ts";
 export { ControlError, UnreachableError } from "./http.ts";

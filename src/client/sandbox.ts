@@ -1,5 +1,9 @@
 import { nearest } from "../engine/contract/text.ts";
-import type { ClientReport, GradeClientOptions, RunClient } from "./client-test/client-report-types.ts";
+import type {
+  ClientReport,
+  GradeClientOptions,
+  RunClient,
+} from "../tools/client-test/client-report-types.ts";
 import { type HeldMatch, nextHeld } from "./held.ts";
 import type { ControlHttp } from "./http.ts";
 import type * as Api from "./types.ts";
@@ -197,7 +201,7 @@ export class SandboxClient {
    * runs it once, and gets a signal that aborts when its time has run out. The sandbox is left as it was.
    */
   gradeClient = async (run: RunClient, options?: GradeClientOptions): Promise<ClientReport> => {
-    const { gradeClient } = await import("./client-test/grade-client.ts");
+    const { gradeClient } = await import("../tools/client-test/grade-client.ts");
     return gradeClient(this, run, options);
   };
 

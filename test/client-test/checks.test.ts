@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLIENT_CHECKS } from "../../src/client/client-test/checks/index.ts";
 import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 import { CLIENT_CHECK_NAMES } from "../../src/engine/faults/rule-document.ts";
+import { CLIENT_CHECKS } from "../../src/tools/client-test/checks/index.ts";
 import { createClient, type Flaws } from "./clients.ts";
 
 /* interfaces 21: a flawed client is found by the name of its flaw, and a sound one gets no false word. */

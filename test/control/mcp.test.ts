@@ -27,7 +27,7 @@ const READING = [
 ];
 const WRITING = [
   ...["create_sandbox", "reset_sandbox", "call_api", "change_state", "arm_fault", "advance_clock"],
-  ...["trigger_event", "save_or_restore", "release_held", "rewind"],
+  ...["trigger_event", "save_or_restore", "release_held", "rewind", "client_test"],
 ];
 
 interface Called {
@@ -311,6 +311,48 @@ describe("the way in", () => {
     const { code, stderr, stdout } = await runCommand(["mcp", "--url", "http://127.0.0.1:9"]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toContain("No Understudy answers at http://127.0.0.1:9");
+  });
+
+  it("a client that an agent uses by hand gets other verdicts, or none while it runs [interfaces 21]", async () => {
+    const client = await overHttp();
+    const [sandbox, checks] = ["by-hand", ["no-retry-of-403", "honours-retry-after", "gives-up-on-silence"]];
+    await call(client, "create_sandbox", { name: sandbox });
+    const test = (action: string, args = {}) => call(client, "client_test", { sandbox, action, ...args });
+    const use = () => call(client, "call_api", { sandbox, method: "GET", path: "/v1/models", as: "usr_dan" });
+    const started = await test("start", { checks });
+    expect(started).toMatchObject({
+      run: { run: 1, of: 4, checks: [] },
+      base_url: expect.stringContaining("by-hand"),
+    });
+    expect(await refused(client, "client_test", { sandbox, action: "start" })).toContain(
+      "a client test runs in by-hand",
+    );
+    await use();
+    expect(await test("end", { how: "worked" })).toMatchObject({
+      run: { run: 2, checks: ["honours-retry-after"] },
+    });
+    await use();
+    await use();
+    const [live] = (await test("status"))["checks"] as Record<string, unknown>[];
+    expect(live).toMatchObject({ outcome: "failed", why: expect.stringContaining("Retry-After was 2 s") });
+    expect(await test("end", { how: "worked" })).toMatchObject({
+      run: { run: 3, checks: ["no-retry-of-403"] },
+    });
+    await use();
+    await test("end", { how: "error" });
+    expect(await test("status")).toMatchObject({ checks: [{ why: "it is seen when the run has ended" }] });
+    const { checks: found, report } = await test("end", { how: "hangs" });
+    expect(report).toMatchObject({ verdict: "fail", stopped: null });
+    expect(found).toMatchObject([
+      { id: "honours-retry-after", outcome: "failed", evidence: [expect.any(String), expect.any(String)] },
+      { id: "no-retry-of-403", outcome: "passed" },
+      { id: "gives-up-on-silence" },
+    ]);
+    expect(await refused(client, "client_test", { sandbox, action: "end", how: "worked" })).toContain(
+      "no client test runs in by-hand",
+    );
+    await test("start", { checks });
+    expect(await test("stop")).toMatchObject({ report: { verdict: "not-graded" } });
   });
 
   it("the tools are those that the interfaces name [interfaces 13]", () => {

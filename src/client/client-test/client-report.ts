@@ -1,11 +1,11 @@
 import { printableLines } from "../../engine/contract/text.ts";
 import { OUTCOME_MARKS, OUTCOME_WORDS, toJunitCase, WORST_FIRST } from "../../tools/checks/frame.ts";
+import type { ClientCheckReport, ClientReport } from "../../tools/client-test/client-report-types.ts";
+import { describeReport } from "../../tools/client-test/grade-client.ts";
 import { type Html, html, htmlPage, proseHtml } from "../../tools/reports/html.ts";
 import type { JunitReport } from "../../tools/reports/junit.ts";
 import { requestLine } from "../evidence.ts";
 import type { JournalEntry } from "../types.ts";
-import type { ClientCheckReport, ClientReport } from "./client-report-types.ts";
-import { describeReport } from "./grade-client.ts";
 
 const toLine = (entry: JournalEntry) => requestLine(entry, entry.request.query && `?${entry.request.query}`);
 

@@ -8,6 +8,7 @@ import {
 import { CATALOGUE } from "../../engine/contract/errors.ts";
 import type { UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
+import { CLIENT_TEST_TOOL } from "./client-test-tool.ts";
 import { READING_TOOLS } from "./reading-tools.ts";
 import {
   type Arguments,
@@ -19,7 +20,7 @@ import {
 } from "./tool.ts";
 import { WRITING_TOOLS } from "./writing-tools.ts";
 
-export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS];
+export const TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, CLIENT_TEST_TOOL];
 
 /** A longer answer does not help a model; it can narrow its question. */
 const MAX_RESULT_CHARS = 100_000;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Scenario } from "../../engine/faults/scenario.ts";
-import type { RunEnd } from "../client-test/client-check.ts";
+import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import type { SandboxClient } from "../sandbox.ts";
 import { ShareFile, SUITE_FILE, type SuiteShare } from "../suite-share.ts";
 import type { ScenarioName } from "../types.ts";

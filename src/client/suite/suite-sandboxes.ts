@@ -1,8 +1,8 @@
 import type { ExpectDocument } from "../../engine/faults/rule-document.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
+import type { RunEnd } from "../../tools/client-test/client-check.ts";
+import { readCheck, toStageRun } from "../../tools/client-test/read-check.ts";
 import { assemble } from "../../understudy.ts";
-import type { RunEnd } from "../client-test/client-check.ts";
-import { readCheck, toStageRun } from "../client-test/read-check.ts";
 import { connect, type UnderstudyClient } from "../connect.ts";
 import { ControlError } from "../http.ts";
 import { type CountExpectation, countText, nearestText } from "../received.ts";

@@ -3,7 +3,7 @@ import { servedBy } from "../../engine/faults/match.ts";
 import { canNeverTrigger, type Rule } from "../../engine/faults/rule.ts";
 import type { Scenario } from "../../engine/faults/scenario.ts";
 import type { Stage } from "../../engine/faults/stages.ts";
-import type { RunEnd } from "../client-test/client-check.ts";
+import type { RunEnd } from "../../tools/client-test/client-check.ts";
 import type { ExpectationOutcome, RuleOutcome, StageResult } from "./suite-result.ts";
 import type { SandboxStage, SuiteSandboxes } from "./suite-sandboxes.ts";
 

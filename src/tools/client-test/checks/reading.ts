@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../../types.ts";
+import type { JournalEntry } from "../../../../types/control-api.ts";
 import {
   type ClientCheck,
   describeRequest,

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../types.ts";
+import type { JournalEntry } from "../../../types/control-api.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import { type ClientFinding, type ClientRun, notObservable, type RunEnd } from "./client-check.ts";
 

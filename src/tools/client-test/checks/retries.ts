@@ -1,5 +1,5 @@
+import type { JournalEntry } from "../../../../types/control-api.ts";
 import { pluralize } from "../../../engine/contract/text.ts";
-import type { JournalEntry } from "../../types.ts";
 import {
   arrivedAt,
   type ClientCheck,

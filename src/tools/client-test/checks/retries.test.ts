@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { JournalEntry } from "../../types.ts";
+import type { JournalEntry } from "../../../../types/control-api.ts";
 import { RETRY_CHECKS } from "./retries.ts";
 
 const jittered = RETRY_CHECKS.find(({ id }) => id === "jittered-pauses")!;

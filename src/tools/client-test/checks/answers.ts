@@ -1,4 +1,4 @@
-import type { JournalEntry, RuleDefinition } from "../../types.ts";
+import type { JournalEntry, RuleDefinition } from "../../../../types/control-api.ts";
 import {
   type ClientCheck,
   type ClientRun,
@@ -21,6 +21,7 @@ const givesUpOnSilence: ClientCheck = {
   severity: "error",
   advice: "Give every request a time limit, such as ten seconds, and end it when the limit has passed.",
   stage: brokenOnce({ wire: "hang" }),
+  readsEnd: true,
   read({ run }) {
     const hit = findHit(run);
     if (hit === undefined) return notObservable("the request that was to get no answer was not sent");
@@ -63,6 +64,7 @@ const brokenBodies = BROKEN.map(
     severity: "error",
     advice: `Treat ${what} as a failed request: show an error or try again, and stop waiting.`,
     stage: brokenOnce(effect),
+    readsEnd: true,
     read({ run, baseline }) {
       const hit = findHit(run);
       if (hit === undefined) return notObservable("the request that was to break was not sent");
@@ -95,6 +97,7 @@ const toleratesAdditions: ClientCheck = {
       return unique.map(toNewerAnswer);
     },
   },
+  readsEnd: true,
   read({ run }) {
     const hit = findHit(run);
     if (hit === undefined) return notObservable("the requests of the run without failures were not sent");

@@ -1,6 +1,6 @@
+import type { JournalEntry, SettingsChange } from "../../../types/control-api.ts";
 import { pluralize } from "../../engine/contract/text.ts";
-import { countOutcomes } from "../../tools/checks/frame.ts";
-import type { JournalEntry, SettingsChange } from "../types.ts";
+import { countOutcomes } from "../checks/frame.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
 import {
   type ClientCheck,
@@ -22,6 +22,9 @@ import type {
 export class ClientTestUsageError extends Error {
   override readonly name = "ClientTestUsageError";
 }
+
+/** Thrown by a run whose client does not end. */
+export class ClientHangs extends Error {}
 
 const TIMEOUT_MS = 20_000;
 /** Time for a run to end by itself after the signal. */
@@ -56,7 +59,16 @@ export async function gradeClient(
       if (options.signal?.aborted) stopped = "the grading was interrupted";
       if (stopped !== null) break;
       const began = performance.now();
-      options.onRun?.({ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) });
+      const clean = baseline;
+      options.onRun?.({
+        ...{ run: runs + 1, of: stages.size, checks: group.map(({ id }) => id) },
+        observe: async () => {
+          const sofar = await runner.read(stage, { how: "ok", detail: "" });
+          return group.map((check) =>
+            toReport(check, check.readsEnd ? AT_THE_END : readFinding(check, sofar, clean ?? sofar.run!)),
+          );
+        },
+      });
       const staged = await runner.runStage(stage, baseline);
       runs += 1;
       if (baseline === undefined) {
@@ -67,9 +79,7 @@ export async function gradeClient(
       }
       const duration_ms = Math.round(performance.now() - began);
       for (const check of group) {
-        const { id, title, severity, advice } = check;
-        const finding = readFinding(check, staged, baseline);
-        reports.set(check, { id, title, severity, ...finding, advice, duration_ms });
+        reports.set(check, toReport(check, readFinding(check, staged, baseline), duration_ms));
       }
     }
   } finally {
@@ -126,6 +136,16 @@ function readFinding(
   return run === undefined ? notObservable(why) : check.read({ run, baseline, collected });
 }
 
+const AT_THE_END = notObservable("it is seen when the run has ended");
+
+function toReport(
+  { id, title, severity, advice }: ClientCheck,
+  finding: ClientFinding,
+  duration_ms = 0,
+): ClientCheckReport {
+  return { id, title, severity, ...finding, advice, duration_ms };
+}
+
 class ClientRunner {
   private readonly sandbox: GradedSandbox;
   private readonly run: RunClient;
@@ -154,15 +174,18 @@ class ClientRunner {
     if (stage.settings) await sandbox.configure(stage.settings);
     try {
       await sandbox.journal.clear();
-      const end = await this.runOnce();
-      const collected = await stage.collect?.(sandbox);
-      const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
-      const run = { end, requests: entries.toReversed(), isHit };
-      return { run, why: "", collected };
+      return await this.read(stage, await this.runOnce());
     } finally {
       await sandbox.faults.clear();
       if (stage.settings) await sandbox.configure(pickSettings(before.settings, stage.settings));
     }
+  }
+
+  async read(stage: Stage, end: RunEnd): Promise<StagedRun> {
+    const { sandbox } = this;
+    const collected = await stage.collect?.(sandbox);
+    const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
+    return { run: { end, requests: entries.toReversed(), isHit }, why: "", collected };
   }
 
   private async runOnce(): Promise<RunEnd> {
@@ -170,7 +193,7 @@ class ClientRunner {
     const stop = new AbortController();
     const abort = () => stop.abort();
     signal?.addEventListener("abort", abort, { once: true });
-    let timer: NodeJS.Timeout | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const timedOut: Promise<RunEnd> = new Promise((resolve) => {
       timer = setTimeout(
         () => resolve({ how: "timed out", detail: `no end within ${timeoutMs / 1000} s` }),
@@ -182,7 +205,7 @@ class ClientRunner {
       .then(
         (): RunEnd => ({ how: "ok", detail: "" }),
         (error: unknown): RunEnd => ({
-          how: "failed",
+          how: error instanceof ClientHangs ? "timed out" : "failed",
           detail: error instanceof Error ? error.message : String(error),
         }),
       );

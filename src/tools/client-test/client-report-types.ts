@@ -1,5 +1,15 @@
-import type { CheckOutcome, CheckResult, countOutcomes } from "../../tools/checks/frame.ts";
-import type { JournalEntry } from "../types.ts";
+import type { JournalEntry } from "../../../types/control-api.ts";
+import type { CheckOutcome, CheckResult, countOutcomes } from "../checks/frame.ts";
+
+export interface RunProgress {
+  /** From 1; the first has no failures. */
+  run: number;
+  of: number;
+  /** The checks that it is for. */
+  checks: readonly string[];
+  /** Reads the checks from the requests so far. */
+  observe: () => Promise<ClientCheckReport[]>;
+}
 
 export interface GradeClientOptions {
   /** Checks to run, by id; all unless given. */
@@ -11,7 +21,7 @@ export interface GradeClientOptions {
   /** Stops the grading before its next run, and the run under way. */
   signal?: AbortSignal | undefined;
   /** Called before each run. */
-  onRun?: ((progress: { run: number; of: number; checks: readonly string[] }) => void) | undefined;
+  onRun?: ((progress: RunProgress) => void) | undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { Check } from "../../tools/checks/frame.ts";
-import type * as Api from "../types.ts";
-import type { JournalEntry, RuleDefinition, SettingsChange } from "../types.ts";
+import type * as Api from "../../../types/control-api.ts";
+import type { JournalEntry, RuleDefinition, SettingsChange } from "../../../types/control-api.ts";
+import type { Check } from "../checks/frame.ts";
 import type { ClientOutcome, ClientSeverity } from "./client-report-types.ts";
 
 /** The part of a sandbox's client that the grading uses. */
@@ -70,6 +70,8 @@ export interface ClientCheck extends Pick<Check<unknown, unknown>, "id" | "title
   stage?: Stage;
   /** Whether it compares instants, which are the client's only if the sandbox's clock runs as the wall clock does. */
   readsTime?: true;
+  /** Whether it depends on how the run ends. */
+  readsEnd?: true;
   read: (context: ReadContext) => ClientFinding;
 }
 

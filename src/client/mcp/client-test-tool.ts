@@ -1,0 +1,79 @@
+import type { ClientCheckReport } from "../../tools/client-test/client-report-types.ts";
+import { ManualClientTest, type ManualEnd } from "../../tools/client-test/manual-test.ts";
+import {
+  type Arguments,
+  optional,
+  required,
+  SANDBOX,
+  sandboxName,
+  type Tool,
+  type ToolServer,
+} from "./tool.ts";
+
+const ENDS: readonly ManualEnd[] = ["worked", "error", "hangs"];
+
+/** One test in each sandbox of a server. */
+const TESTS = new WeakMap<object, Map<string, ManualClientTest>>();
+
+/** interfaces 21: a model uses the client by hand, and reads the verdicts as they come. */
+export const CLIENT_TEST_TOOL: Tool = {
+  name: "client_test",
+  title: "Test a client",
+  description:
+    "Grades an application that calls the API. `start` prepares the sandbox for the first run; then use the application against base_url, and end each run with how it ended. `status` shows what its requests prove so far. Each run begins with the sandbox as it was, with other failures; the journal is cleared.",
+  destroys: true,
+  fields: () => ({
+    ...SANDBOX,
+    action: required({ enum: ["start", "status", "end", "stop"] }),
+    how: optional({ enum: ENDS, description: "With end: the application worked, showed an error, or hangs" }),
+    checks: optional({
+      type: "array",
+      items: { type: "string" },
+      description: "With start: checks by id; default all",
+    }),
+  }),
+  run: runClientTest,
+};
+
+async function runClientTest(reach: ToolServer, args: Arguments): Promise<unknown> {
+  const { action, how, checks } = args;
+  const name = sandboxName(args);
+  const tests = TESTS.get(reach.client) ?? new Map<string, ManualClientTest>();
+  TESTS.set(reach.client, tests);
+  const sandbox = await reach.client.open(name);
+  const running = tests.get(name);
+  if (action === "start") {
+    if (running !== undefined) throw new Error(`a client test runs in ${name}; end its runs, or stop it`);
+    tests.set(name, new ManualClientTest(sandbox, { only: checks as string[] | undefined }));
+  } else if (running === undefined) throw new Error(`no client test runs in ${name}; use the action start`);
+  const test = tests.get(name)!;
+  if (action === "end") {
+    if (!ENDS.includes(how as ManualEnd)) throw new Error(`the action end needs how: ${ENDS.join(", ")}`);
+    test.end(how as ManualEnd);
+  } else if (action === "stop") test.stop();
+  else if (action !== "start" && action !== "status")
+    throw new Error(
+      `client_test has no action ${JSON.stringify(action)}; there are start, status, end and stop`,
+    );
+  try {
+    if (action === "stop") await test.report;
+    else await test.ready();
+  } catch (error) {
+    tests.delete(name);
+    throw error;
+  }
+  const { run, checks: found, report } = await test.status();
+  if (report !== undefined) tests.delete(name);
+  const { verdict, stopped, summary } = report ?? {};
+  return {
+    base_url: sandbox.url,
+    run,
+    checks: found.map(toShort),
+    ...(report && { report: { verdict, stopped, summary } }),
+  };
+}
+
+function toShort({ id, title, outcome, why, advice, evidence }: ClientCheckReport) {
+  const fix = outcome === "failed" ? { advice } : {};
+  return { id, title, outcome, why, ...fix, evidence: evidence.map((entry) => entry.id) };
+}

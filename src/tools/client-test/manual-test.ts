@@ -1,0 +1,92 @@
+import type { GradedSandbox } from "./client-check.ts";
+import type {
+  ClientCheckReport,
+  ClientReport,
+  GradeClientOptions,
+  RunProgress,
+} from "./client-report-types.ts";
+import { ClientHangs, gradeClient } from "./grade-client.ts";
+
+/** How the client ended a run, as the person or agent who used it saw it. */
+export type ManualEnd = "worked" | "error" | "hangs";
+
+export interface ManualStatus {
+  /** Undefined before the first run, and after the last. */
+  run: Omit<RunProgress, "observe"> | undefined;
+  /** The checks of the present run, as far as its requests show them. */
+  checks: readonly ClientCheckReport[];
+  report: ClientReport | undefined;
+}
+
+/** A timer holds at most this long. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** A client test whose runs are made by hand: the sandbox is prepared, the client is used, and `end` begins the next run. */
+export class ManualClientTest {
+  /** @throws ClientTestUsageError, or an error of the sandbox */
+  readonly report: Promise<ClientReport>;
+  private readonly stopping = new AbortController();
+  private progress: RunProgress | undefined;
+  private result: ClientReport | undefined;
+  private finishRun: ((how: ManualEnd) => void) | undefined;
+  private announce = () => {};
+
+  constructor(sandbox: GradedSandbox, options: Pick<GradeClientOptions, "only" | "skip">) {
+    const grading = gradeClient(sandbox, (signal) => this.waitForEnd(signal), {
+      ...{ ...options, timeoutMs: NO_TIMEOUT_MS, signal: this.stopping.signal },
+      onRun: (progress) => {
+        this.progress = progress;
+      },
+    });
+    this.report = grading
+      .then((report) => {
+        this.result = report;
+        return report;
+      })
+      .finally(() => this.announce());
+    // Callers see it by `ready`.
+    this.report.catch(() => {});
+  }
+
+  async status(): Promise<ManualStatus> {
+    const { result, finishRun } = this;
+    if (result !== undefined) return { run: undefined, checks: result.checks, report: result };
+    if (finishRun === undefined) return { run: undefined, checks: [], report: undefined };
+    const { observe, ...run } = this.progress!;
+    return { run, checks: await observe(), report: undefined };
+  }
+
+  /** Resolves when the next run can be made, or the report is there. @throws as `report` does */
+  async ready(): Promise<void> {
+    if (this.finishRun !== undefined || this.result !== undefined) return;
+    await Promise.race([this.report, new Promise<void>((resolve) => (this.announce = resolve))]);
+  }
+
+  /** Ends the present run. */
+  end(how: ManualEnd): void {
+    this.finishRun?.(how);
+  }
+
+  /** The sandbox is restored, and the report has the checks so far. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private waitForEnd(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const finish = (error?: Error) => {
+        this.finishRun = undefined;
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      this.finishRun = (how) => finish(ERRORS[how]?.());
+      signal.addEventListener("abort", () => finish(new Error("the test was stopped")), { once: true });
+      this.announce();
+    });
+  }
+}
+
+const ERRORS: Partial<Record<ManualEnd, () => Error>> = {
+  error: () => new Error("an error was shown"),
+  hangs: () => new ClientHangs("it did not end"),
+};
