@@ -75,6 +75,7 @@ export async function buildBrowser() {
       index: "src/client/browser.ts",
       engine: "src/client/engine-in-page.ts",
       panel: "src/client/panel.ts",
+      viewer: "src/client/viewer.ts",
       storybook: "src/client/storybook.ts",
     },
     { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },

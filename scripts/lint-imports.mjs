@@ -67,7 +67,17 @@ export const ROOMS = {
     ...["hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts", "browser.ts"],
   ],
   console: [],
-  cli: [...engine, "hosts/node", "documents", "persistence", "tools", "control", "client", "understudy.ts"],
+  cli: [
+    ...engine,
+    "hosts/node",
+    "hosts/fetch",
+    "documents",
+    "persistence",
+    "tools",
+    "control",
+    "client",
+    "understudy.ts",
+  ],
 };
 
 function findRoom(path) {

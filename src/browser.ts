@@ -97,6 +97,7 @@ export async function assembleBrowserEngine(options: BrowserEngineOptions = {}):
   const { sandboxes } = engine;
   const control: ControlServer = {
     ...{ sandboxes, scenarios, recordings, log, version: manifest.version, limits: undefined },
+    ...{ fixtures, uploads, wallClock: engine.wallClock },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     get api() {
       return engine.api;

@@ -114,7 +114,7 @@ export function assemble(options: UnderstudyOptions = {}): Understudy {
 
   const requestOwn = createRequestOwn(() => own.within);
   const control: ControlServer = {
-    ...{ sandboxes, scenarios, recordings, limits, version, log, sites },
+    ...{ sandboxes, scenarios, recordings, limits, version, log, sites, fixtures, uploads, wallClock },
     ...{ faults: engine.faults, receivers: engine.receivers, tally: engine.tally, engine: engine.parts },
     get api() {
       return engine.api;

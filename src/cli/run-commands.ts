@@ -16,6 +16,7 @@ import { historyCommand } from "./commands/history.ts";
 import { journalCommand } from "./commands/journal.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mcpCommand } from "./commands/mcp.ts";
+import { openCommand } from "./commands/open.ts";
 import { receiverTestCommand } from "./commands/receiver-test.ts";
 import { recordCommand } from "./commands/record.ts";
 import { replayCommand } from "./commands/replay.ts";
@@ -31,6 +32,7 @@ import { suiteCommand } from "./commands/suite.ts";
 import { triggerCommand } from "./commands/trigger.ts";
 import { typesCommand } from "./commands/types.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { viewerCommand } from "./commands/viewer.ts";
 import { workerFileCommand } from "./commands/worker-file.ts";
 import { report, UsageError } from "./failure.ts";
 import { print } from "./process.ts";
@@ -63,6 +65,8 @@ const COMMANDS = [
   workerFileCommand,
   recordCommand,
   replayCommand,
+  openCommand,
+  viewerCommand,
   coverageCommand,
   openapiCommand,
   fidelityCommand,

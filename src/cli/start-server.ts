@@ -1,10 +1,13 @@
 import type { HttpServing } from "../client/mcp/serve.ts";
 import type { DocumentWatch, OwnFiles } from "../documents/watch-documents.ts";
+import { toBase64 } from "../engine/bytes.ts";
 import { DocumentError } from "../engine/documents/document-error.ts";
 import { apiKeys } from "../engine/resources/api-keys/schema.ts";
 import { users } from "../engine/resources/users/schema.ts";
+import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
 import { sweepOrphanedFolders } from "../hosts/node/storage/folders.ts";
 import { assemble, type Understudy } from "../understudy.ts";
+import { UsageError } from "./failure.ts";
 import { ENDINGS, printError, printJsonLine, printLines, table } from "./process.ts";
 import type { StartFlags } from "./start-flags.ts";
 import { readStartOptions, type StartOptions } from "./start-options.ts";
@@ -12,9 +15,10 @@ import { type Ready, writeReadyFile } from "./write-files.ts";
 
 /**
  * Starts the server and returns once it accepts requests; it ends with the process's signals.
+ * @param opened becomes a sandbox
  * @throws UsageError, DocumentError, UnknownScenario, PersistenceError, and EADDRINUSE of a taken port
  */
-export async function startServer(flags: StartFlags): Promise<void> {
+export async function startServer(flags: StartFlags, opened?: OpenedFile): Promise<void> {
   const options = await readStartOptions(flags);
   const understudy = assemble({ ...options.server, mcp: loadMcp });
   const stops: (() => Promise<void>)[] = [];
@@ -23,7 +27,9 @@ export async function startServer(flags: StartFlags): Promise<void> {
   let ready: Ready;
   try {
     const url = await understudy.listen(options.port, options.host);
-    ready = { url, console: `${url}/_console`, pid: process.pid, token };
+    const name = opened && (await openFile(understudy, opened));
+    const console = name === undefined ? `${url}/_console` : `${url}/_console/s/${name}/timeline`;
+    ready = { url, console, pid: process.pid, token };
     if (options.readyFile) writeReadyFile(options.readyFile, ready);
   } catch (error) {
     removeListeners();
@@ -41,6 +47,26 @@ export async function startServer(flags: StartFlags): Promise<void> {
   if (!options.watch) return;
   const watch = await watchFiles(understudy, options.own);
   stops.push(() => watch.close());
+}
+
+/** A file that `understudy open` names. */
+interface OpenedFile {
+  file: string;
+  bytes: Uint8Array;
+}
+
+/** Resolves with the sandbox's name. @throws UsageError */
+async function openFile({ fetch }: Understudy, { file, bytes }: OpenedFile): Promise<string> {
+  const response = await fetch(
+    new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ file: toBase64(bytes) }),
+    }),
+  );
+  const { name, detail } = (await response.json()) as { name: string; detail: string };
+  if (response.ok) return name;
+  throw new UsageError(`${file} cannot be opened. ${detail}`);
 }
 
 /** Loaded with the first client, since most servers have none. */

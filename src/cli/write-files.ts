@@ -70,7 +70,7 @@ export function makeParentFolder(file: string): void {
 export async function confirmOverwrite(
   file: string,
   { force = false, secret }: NewFile,
-): Promise<(text: string) => void> {
+): Promise<(text: string | Uint8Array) => void> {
   requireFile(file);
   const exists = existsSync(file);
   if (exists && !force && !(await isConfirmed(file)))

@@ -1,3 +1,4 @@
+import { toBase64 } from "../engine/bytes.ts";
 import { ControlHttp } from "./http.ts";
 import { SandboxClient } from "./sandbox.ts";
 import type {
@@ -30,6 +31,12 @@ export class UnderstudyClient {
   /** Opens one that exists, such as `default`. */
   open = async (name: string): Promise<SandboxClient> =>
     this.opened(await this.http.call<SandboxState>("GET", toPath(name)));
+
+  /** Creates the sandbox of a file that `export` made (interfaces 19), with a name of its own if its name is in use. */
+  openFile = async (bytes: Uint8Array, name?: string): Promise<SandboxClient> =>
+    this.opened(
+      await this.http.call<SandboxState>("POST", "/_control/open", { file: toBase64(bytes), name }),
+    );
 
   list = async (): Promise<SandboxState[]> =>
     (await this.http.call<List<SandboxState>>("GET", "/_control/sandboxes")).items;

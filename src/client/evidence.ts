@@ -6,12 +6,12 @@ import type { HistoryEntry, JournalEntry } from "./types.ts";
 export interface Evidence {
   file: string;
   contentType: string;
-  body: string;
+  body: string | Uint8Array;
 }
 
 const MAX_ENTRIES = 1000;
 
-/** The attachments of a failed test (interfaces 13): journal with reasons, history, HAR, and a bundle to replay. */
+/** The attachments of a failed test (interfaces 13): journal with reasons, history, HAR, a bundle to replay, and the sandbox itself. */
 export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[]> {
   const text = "text/plain";
   const json = "application/json";
@@ -20,6 +20,7 @@ export async function collectEvidence(sandbox: SandboxClient): Promise<Evidence[
     { file: "understudy-history.txt", contentType: text, body: await historyText(sandbox) },
     { file: "understudy.har", contentType: json, body: JSON.stringify(await sandbox.journal.har()) },
     await attachBundle(sandbox),
+    { file: WORLD, contentType: "application/x-understudy", body: await sandbox.export() },
   ];
 }
 
@@ -62,5 +63,7 @@ async function attachBundle(sandbox: SandboxClient): Promise<Evidence> {
   }
 }
 
+/** What `understudy open` takes. */
+export const WORLD = "understudy-sandbox.understudy";
 /** What `understudy replay` takes. */
 export const BUNDLE = "understudy-bundle.json";

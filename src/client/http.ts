@@ -121,6 +121,11 @@ export class ControlHttp {
     }
   }
 
+  /** The body of the answer to a POST, for files. */
+  async bytes(path: string): Promise<Uint8Array> {
+    return (await this.request("POST", path, { body: {} })).bytes();
+  }
+
   /** The body as text, for HAR files and reports. */
   async text(path: string): Promise<string> {
     return (await this.request("GET", path)).text();

@@ -48,16 +48,20 @@ function send(
 }
 
 function toReply(response: IncomingMessage): Reply {
-  response.setEncoding("utf8");
   return {
     status: response.statusCode!,
     statusText: response.statusMessage!,
     contentType: response.headers["content-type"] ?? "",
     async text() {
       let text = "";
-      for await (const chunk of response) text += chunk;
+      for await (const chunk of response.setEncoding("utf8")) text += chunk;
       return text;
     },
-    chunks: () => response,
+    async bytes() {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return new Uint8Array(Buffer.concat(chunks));
+    },
+    chunks: () => response.setEncoding("utf8"),
   };
 }

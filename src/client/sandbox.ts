@@ -211,6 +211,8 @@ export class SandboxClient {
   outbox = () => this.get<Api.List<Api.Email>>("/outbox");
   coverage = () => this.get<Api.CoverageMatrix>("/coverage");
   bundle = () => this.send<Api.Bundle>("POST", "/bundle");
+  /** The bytes of a file with everything of it (interfaces 19), for `understudy open` and `openFile`. */
+  export = () => this.http.bytes(`${this.path}/export`);
   delete = () => this.send<void>("DELETE", "");
 
   private get<T>(path: string): Promise<T> {

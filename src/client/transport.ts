@@ -13,6 +13,7 @@ export interface Reply {
   /** Empty if there is none. */
   contentType: string;
   text(): Promise<string>;
+  bytes(): Promise<Uint8Array>;
   /** The body as it comes. */
   chunks(): AsyncIterable<string>;
 }
@@ -32,6 +33,7 @@ export function transportOver(send: (request: Request) => Promise<Response>): Tr
       statusText: response.statusText,
       contentType: response.headers.get("content-type") ?? "",
       text: () => response.text(),
+      bytes: async () => new Uint8Array(await response.arrayBuffer()),
       chunks: () => response.body!.pipeThrough(new TextDecoderStream()),
     };
   };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test as base, expect, type RunnerTestCase, type TestAnnotation, type TestAttachment } from "vitest";
 import { printableLines } from "../engine/contract/text.ts";
-import { BUNDLE, collectEvidence, type Evidence, journalText } from "./evidence.ts";
+import { BUNDLE, collectEvidence, type Evidence, journalText, WORLD } from "./evidence.ts";
 import { type ReceivedMatchers, toHaveReceived } from "./received.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import type { TestOptions } from "./test-sandbox.ts";
@@ -85,6 +85,7 @@ async function attach(
   const copy = attachment?.path ?? file;
   const near = relative(process.cwd(), copy);
   const place = near.startsWith("..") ? copy : near;
+  if (file === WORLD) return `understudy open ${place}`;
   return file === BUNDLE ? `understudy replay ${place}` : place;
 }
 

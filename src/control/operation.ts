@@ -12,6 +12,8 @@ import type { RequestCounter } from "../engine/sandbox/counters.ts";
 import type { Change } from "../engine/sandbox/history-entry.ts";
 import type { SandboxRegistry } from "../engine/sandbox/registry.ts";
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
+import type { FixtureSource } from "../engine/sandbox/sandbox-value.ts";
+import type { StorableUploads } from "../engine/sandbox/snapshots.ts";
 import type { DurabilityHook } from "../hosts/node/hooks.ts";
 import type { Log } from "../hosts/node/log.ts";
 import type { Sites } from "../hosts/node/sites.ts";
@@ -25,6 +27,10 @@ export interface ControlServer {
   sandboxes: SandboxRegistry;
   /** The operations of all sandboxes; those of one are `sandbox.api`. */
   readonly api: Api;
+  fixtures: FixtureSource;
+  uploads: StorableUploads;
+  /** Milliseconds since 1970. */
+  wallClock: () => number;
   faults: Faults;
   scenarios: ScenarioLibrary;
   /** For dry runs of requests. */

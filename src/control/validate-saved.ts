@@ -62,6 +62,7 @@ const Entry = Type.Object(
     },
     // Absent if an earlier version saved it.
     seq: Type.Optional(WholeNumber),
+    journal: Type.Optional(WholeNumber),
     ...{ title: Type.String(), subject: Id, cause: Id, advanced_by: Id, request: Id },
     changes: Type.Record(
       Type.String(),

@@ -43,6 +43,8 @@ export class ScenarioLibrary implements ScenarioSource {
   private api: RuleApi;
   private readonly warn: Warn | undefined;
   private derived: RefusalScenarios;
+  /** Scenarios of opened files. */
+  private readonly opened = new Map<string, Scenario>();
   /** Sandboxes with the names of their active scenarios. */
   private readonly users = new Map<ScenarioUser, readonly string[]>();
   /** The number of sandboxes by name of the scenario. */
@@ -95,7 +97,12 @@ export class ScenarioLibrary implements ScenarioSource {
   }
 
   has(name: string): boolean {
-    return this.isInForce(name) || this.derived.has(name) || this.files.find(name) !== undefined;
+    return (
+      this.isInForce(name) ||
+      this.derived.has(name) ||
+      this.opened.has(name) ||
+      this.files.find(name) !== undefined
+    );
   }
 
   /** Whether it is active, derived, or has a file of its name; does not list folders. */
@@ -129,6 +136,13 @@ export class ScenarioLibrary implements ScenarioSource {
    */
   addFile(path: string): Scenario {
     return this.files.add(path);
+  }
+
+  /** Adds a scenario of an opened file, unless there is one of its name. @throws DocumentError */
+  addDocument(name: string, document: object): void {
+    if (this.has(name)) return;
+    const text = JSON.stringify({ ...document, name });
+    this.opened.set(name, readScenario({ text, shown: `scenario ${name}`, file: name }, this.api));
   }
 
   /** The names of scenarios that are given by name or by file. @throws DocumentError for a file that cannot be used */
@@ -177,7 +191,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** @throws UnknownScenario */
   private findDerived(name: string): Scenario {
-    const found = this.derived.find(name);
+    const found = this.opened.get(name) ?? this.derived.find(name);
     if (found === undefined) throw new UnknownScenario(name, nearest(name, this.names()));
     return found;
   }

@@ -51,15 +51,18 @@ export class SandboxRestorer {
 
   /** The sandbox of these rows, with the operations that it alone has. */
   private async parse(name: string, rows: readonly Row[]): Promise<ParsedSandbox> {
-    const { api, own } = await this.readOwn(name, rows);
+    const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
+    const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
+    const { api, own } = await this.readOwn(name, operations);
     const fields = new Map([...api.collections, timers].map(({ name, idField }) => [name, idField]));
     return { saved: parseSavedSandbox((collection) => fields.get(collection), rows), own, api };
   }
 
-  private async readOwn(name: string, rows: readonly Row[]): Promise<Omit<ParsedSandbox, "saved">> {
+  private async readOwn(
+    name: string,
+    operations: SavedSandbox["operations"],
+  ): Promise<Omit<ParsedSandbox, "saved">> {
     const api = this.parts.api();
-    const row = rows.find(({ section, id }) => section === "sandbox" && id === "operations");
-    const { operations } = parseSavedSandbox(() => undefined, row === undefined ? [] : [row]);
     if (operations == null) return { api, own: [] };
     const { readSentOperations } = await import("../documents/openapi/read-sent-document.ts");
     try {
@@ -84,6 +87,12 @@ export class SandboxRestorer {
     } catch (error) {
       throw this.findMissing(name, rows, error as Error) ?? error;
     }
+  }
+
+  /** Creates the sandbox of a document that has all of it, as a file has. @throws as `bringBack` */
+  async restore(name: string, saved: SavedSandbox): Promise<Sandbox> {
+    const parsed = { saved, ...(await this.readOwn(name, saved.operations)) };
+    return (await this.restoreSaved(name, parsed, undefined)).sandbox;
   }
 
   /** The error for a sandbox that was saved with operations which this server does not have. */

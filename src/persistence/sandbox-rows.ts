@@ -92,7 +92,7 @@ function* entriesBetween(was: HistorySnapshot | undefined, is: HistorySnapshot) 
 }
 
 /** A world without its records. `wall` is the machine's time when the clock showed `at`. */
-function toFacts({ world, taken_at }: SandboxValue): object {
+export function toFacts({ world, taken_at }: SandboxValue): object {
   const { seed, secretKey, origin, clock, requests, root } = world;
   const { mode, at, rate, wall } = clock;
   return {

@@ -62,8 +62,9 @@ it("understudy-sandbox/playwright takes options, fails what has proven nothing, 
 
   const { attachments } = results.get("fails by itself")!;
   // Playwright adds one of its own.
-  expect(attachments.map(({ name }) => name).slice(0, 4)).toEqual([
+  expect(attachments.map(({ name }) => name).slice(0, 5)).toEqual([
     ...["understudy-journal.txt", "understudy-history.txt", "understudy.har", "understudy-bundle.json"],
+    "understudy-sandbox.understudy",
   ]);
   const [journal, , har, bundle] = attachments.map(({ path }) => path);
   expect(readFileSync(journal!, "utf8")).toContain("GET /v1/models -> 200 (ok)");

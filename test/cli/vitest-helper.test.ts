@@ -92,8 +92,8 @@ describe("understudy-sandbox/vitest", () => {
     expect(log.entries).toHaveLength(2);
     const replayed = await runCommand(["replay", attached("understudy-bundle-json")]);
     expect([replayed.code, replayed.stderr]).toEqual([0, ""]);
-    // Four files for each of the seven that fail but the one that never got a sandbox.
-    expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(24);
+    // Five files for each of the seven that fail but the one that never got a sandbox.
+    expect(readdirSync(join(made.folder, "attachments"))).toHaveLength(30);
     expect(made.stderr).toMatch(/understudy replay \S*attachments\/understudy-bundle-json/);
   });
 });

@@ -1,11 +1,13 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import {
+  FORCE,
   flag,
   group,
   keyedValues,
   number,
   readFixture,
+  sandboxCommand as sandboxCommandOf,
   serverCommand,
   text,
   texts,
@@ -13,6 +15,7 @@ import {
 } from "../command.ts";
 import { table } from "../process.ts";
 import { toClockChange } from "../start-options.ts";
+import { confirmOverwrite } from "../write-files.ts";
 
 const list = serverCommand({
   command: "list",
@@ -70,6 +73,25 @@ const fork = serverCommand({
   run: async ({ source, name }, server) => describeSandbox(await server.fork(source, name)),
 });
 
+const exportFile = sandboxCommandOf({
+  command: "export <file>",
+  describe: "Write everything of a sandbox to one file, for `open` and the viewer",
+  args: { file: "The file to write, such as failed.understudy" },
+  options: FORCE,
+  examples: [
+    ["$0 sandbox export failed.understudy --sandbox ci-42", "Open it with: $0 open failed.understudy"],
+  ],
+  async run({ file, force }, sandbox) {
+    const write = await confirmOverwrite(file, { force });
+    const bytes = await sandbox.export();
+    write(bytes);
+    return {
+      value: { file, bytes: bytes.length },
+      text: `Wrote ${file}: ${Math.ceil(bytes.length / 1024)} KB. Open it with \`understudy open ${file}\`.`,
+    };
+  },
+});
+
 async function describeSandbox(sandbox: SandboxClient) {
   const state = await sandbox.info();
   return { value: state, text: `${state.name} is at ${state.origin ?? state.base_url}` };
@@ -77,7 +99,7 @@ async function describeSandbox(sandbox: SandboxClient) {
 
 export const sandboxCommand = group(
   "sandbox",
-  "Create, list, fork and delete sandboxes, each with its own world",
-  [list, create, remove, fork],
+  "Create, list, fork, export and delete sandboxes, each with its own world",
+  [list, create, remove, fork, exportFile],
   ["$0 sandbox fork default before-upgrade", "Try something in a copy"],
 );

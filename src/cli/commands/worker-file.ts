@@ -30,7 +30,7 @@ export const workerFileCommand = command({
   },
 });
 
-function listConsole(folder: string): string[] {
+export function listConsole(folder: string): string[] {
   const assets = readdirSync(join(folder, "assets")).filter((name) => !name.endsWith(".br"));
   return ["index.html", ...assets.map((name) => join("assets", name))];
 }

@@ -17,6 +17,7 @@ import { SCENARIO_OPERATIONS } from "./scenarios.ts";
 import { OpenApiDocument, SERVER_OPERATIONS } from "./server.ts";
 import { SNAPSHOT_OPERATIONS } from "./snapshots.ts";
 import { STATE_OPERATIONS } from "./state.ts";
+import { WORLD_FILE_OPERATIONS } from "./world-file.ts";
 
 /** The whole control API (interfaces 4), one list per area; a new area adds its own here. */
 export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
@@ -37,6 +38,7 @@ export const CONTROL_OPERATIONS: readonly ControlOperation[] = [
   ...RECEIVER_TEST_OPERATIONS,
   ...COVERAGE_OPERATIONS,
   ...BUNDLE_OPERATIONS,
+  ...WORLD_FILE_OPERATIONS,
   ...SERVER_OPERATIONS,
   operation({
     id: "server.api",

@@ -104,6 +104,8 @@ export interface StoredEntry {
   sequence: number;
   at: number;
   parent: number;
+  /** Absent where the journal is not saved with it. */
+  journal?: number;
   kind: HistoryKind;
   title: string;
   subject: string | null;
@@ -175,7 +177,7 @@ export class HistoryEntry {
   static fromStored(entry: EntryHead, stored: StoredEntry): HistoryEntry {
     const { kind, title, subject, request, delivered, changes, undone, leaves } = stored;
     const change = { kind, title, subject: subject ?? undefined };
-    const made = new HistoryEntry(entry, { ...stored, journal: 0 }, change, undefined);
+    const made = new HistoryEntry(entry, { ...stored, journal: stored.journal ?? 0 }, change, undefined);
     Object.assign(made, { request, delivered, counts: changes, leaves });
     entry.isUndone = undone;
     return made;

@@ -206,6 +206,15 @@ export class History extends TimelinePart<"change", HistoryEntry> {
     this.evictExcess();
   }
 
+  /** Adds the states of a saved history. @param statesOf by the entry's position; undefined if it has none */
+  restoreStates(statesOf: (sequence: number) => BeforeAfter | undefined): void {
+    for (const entry of this.entries()) {
+      entry.states = statesOf(entry.sequence);
+      if (entry.states !== undefined) this.stateBytes += stateBytes(entry.states);
+    }
+    this.releaseStates(MAX_STATE_BYTES);
+  }
+
   private clear(dropped: number): void {
     this.dropAll(dropped);
     this.versions.releaseAll();

@@ -5,6 +5,11 @@ import { type Timeline, TimelinePart } from "./timeline.ts";
 
 const MAX_JOURNAL_BYTES = 32 * 1024 * 1024;
 
+/** An entry without its place in a timeline. */
+export interface SavedJournalEntry extends Omit<JournalEntry, "entry" | "revision"> {
+  seq: number;
+}
+
 /**
  * The requests and deliveries of a timeline, in the order of their answers, within bounds (interfaces 4). Listeners
  * receive each new entry, and undefined if the journal was cleared or closed.
@@ -43,6 +48,21 @@ export class Journal extends TimelinePart<"exchange", JournalEntry> {
     this.evictExcess();
     this.announce(exchange);
     return exchange;
+  }
+
+  /** Continues a saved journal. @param entries by position */
+  restoreSaved(entries: readonly Omit<SavedJournalEntry, "bytes">[], dropped: number): void {
+    for (const { seq, ...saved } of entries) {
+      const entry = this.timeline.place(seq);
+      const exchange: JournalEntry = { ...saved, entry, revision: this.timeline.touch(), bytes: 0 };
+      exchange.bytes = sizeInBytes(exchange);
+      this.timeline.attach(entry, exchange);
+      this.lastSequence = Math.max(this.lastSequence, exchange.sequence);
+      this.size += 1;
+      this.bytes += exchange.bytes;
+    }
+    this.dropped = dropped;
+    this.evictExcess();
   }
 
   /** To be called at the end of a streamed answer; `sent` is undefined if the client left before. */

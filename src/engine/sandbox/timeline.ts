@@ -36,6 +36,16 @@ export class Timeline {
     return this.revision;
   }
 
+  /** The entry of this number, added in its place if there is none; for entries that are restored. */
+  place(seq: number): TimelineEntry {
+    const at = this.log.findLastIndex((entry) => entry.seq <= seq);
+    if (this.log[at]?.seq === seq) return this.log[at];
+    const entry = this.append(seq);
+    this.log.pop();
+    this.log.splice(at + 1, 0, entry);
+    return entry;
+  }
+
   /** Adds a part to an entry that is not the newest. */
   attach(entry: EntryHead, exchange: JournalEntry): void {
     entry.exchange = exchange;

@@ -8,7 +8,7 @@ const STEPS_BETWEEN_CHECKPOINTS = 64;
 const MAX_WRITTEN = 256;
 
 /** The changes from one version of a world to the next. */
-interface Step {
+export interface Step {
   /** In the order of the writes; undone from the last to the first. */
   written: readonly WrittenRecord[];
   readonly draws: number;
@@ -21,9 +21,9 @@ interface Step {
  * `at` goes back to it from the nearest later checkpoint, or from the current version.
  */
 export class UndoLog {
-  private steps: Step[] = [];
+  steps: Step[] = [];
   /** The oldest version that `at` still has. */
-  private oldest = 0;
+  oldest = 0;
   private newest: Root | undefined = undefined;
   /** The newest version that `getVersion` has given a number; commits after it share one step until the next. */
   private numbered = -1;
@@ -81,6 +81,14 @@ export class UndoLog {
     this.oldest = this.version + 1;
     this.steps = [];
     this.newest = undefined;
+  }
+
+  /** Continues a log that was saved. @param present the version after the last step */
+  restore(oldest: number, steps: readonly Step[], present: Root): void {
+    this.oldest = oldest;
+    this.steps = [...steps];
+    this.newest = present;
+    this.numbered = this.version;
   }
 
   private get version(): number {

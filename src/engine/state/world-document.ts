@@ -39,12 +39,7 @@ export class WorldDocumentError extends Error {
  */
 export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): WorldDocument {
   const { root, clock, origin, requests, seed, secretKey } = value;
-  const tables: Record<string, TableDocument> = {};
-  for (const [name, table] of root.tables) {
-    const from = base?.tables.get(name);
-    if (from === table) continue;
-    tables[name] = from === undefined ? { records: [...table.all()] } : encodeChanges(from, table);
-  }
+  const tables = encodeTables(root, base);
   return {
     seed,
     secret_key: secretKey,
@@ -54,6 +49,16 @@ export function encodeWorld(value: WorldValue, { base }: { base?: Root } = {}): 
     draws: root.draws,
     tables,
   };
+}
+
+export function encodeTables(root: Root, base: Root | undefined): Record<string, TableDocument> {
+  const tables: Record<string, TableDocument> = {};
+  for (const [name, table] of root.tables) {
+    const from = base?.tables.get(name);
+    if (from === table) continue;
+    tables[name] = from === undefined ? { records: [...table.all()] } : encodeChanges(from, table);
+  }
+  return tables;
 }
 
 function encodeChanges(from: AnyTable, table: AnyTable): TableDocument {
@@ -76,21 +81,7 @@ export function decodeWorld(
   collections: readonly AnyCollection[],
   { base }: { base?: Root } = {},
 ): WorldValue {
-  const known = new Map([...collections, timers].map((collection) => [collection.name, collection]));
-  for (const name of Object.keys(document.tables)) {
-    if (!known.has(name))
-      throw new WorldDocumentError(`tables.${name}`, `is not a collection of this server`);
-  }
-  const tables: AnyTable[] = [];
-  for (const [name, collection] of known) {
-    const given = Object.hasOwn(document.tables, name) ? document.tables[name] : undefined;
-    // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
-    const from = base && (base.tables.get(name) ?? Table.empty(collection));
-    tables.push(
-      given === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, given, from),
-    );
-  }
-  const whole = Tables.of(tables);
+  const whole = decodeTables(document.tables, collections, base);
   for (const timer of whole.get(timers.name)!.all() as Iterable<Timer>) requireTimer(timer, document.origin);
   const { mode, now, rate } = document.clock;
   return {
@@ -101,6 +92,29 @@ export function decodeWorld(
     seed: document.seed,
     secretKey: document.secret_key,
   };
+}
+
+/** @throws WorldDocumentError */
+export function decodeTables(
+  documents: WorldDocument["tables"],
+  collections: readonly AnyCollection[],
+  base: Root | undefined,
+): Tables {
+  const known = new Map([...collections, timers].map((collection) => [collection.name, collection]));
+  for (const name of Object.keys(documents)) {
+    if (!known.has(name))
+      throw new WorldDocumentError(`tables.${name}`, `is not a collection of this server`);
+  }
+  const tables: AnyTable[] = [];
+  for (const [name, collection] of known) {
+    const given = Object.hasOwn(documents, name) ? documents[name] : undefined;
+    // The base, which is a fixture's, has no table of a collection that one sandbox alone has.
+    const from = base && (base.tables.get(name) ?? Table.empty(collection));
+    tables.push(
+      given === undefined ? (from ?? Table.empty(collection)) : decodeTable(collection, given, from),
+    );
+  }
+  return Tables.of(tables);
 }
 
 function decodeTable(collection: AnyCollection, given: TableDocument, base: AnyTable | undefined): AnyTable {

@@ -73,6 +73,17 @@ export class SecretPlaceholders {
     }
   }
 
+  /** Registers the secrets in a text by their form and their name, except short ones, which may be plain words. */
+  registerIn(text: string): void {
+    this.registerGiven(text);
+    for (const secret of findIssuedSecrets(text))
+      if (secret.length >= 16 && /\d/.test(secret)) this.registerAll(secret);
+  }
+
+  registerAll(secret: string): void {
+    this.register(secret, `given:t${this.names.size}:${secret.length}`);
+  }
+
   /** Replaces known secrets by their names. */
   replaceKnown(text: string): string {
     return text.replaceAll(OPEN, `${OPEN}open${CLOSE}`).replace(WORD, (word) => {

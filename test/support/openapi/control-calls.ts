@@ -26,7 +26,8 @@ export async function exampleOf(api: Api, operation: ControlOperation): Promise<
   const world = await FreshWorld.create(api);
   const named = Object.entries((operation.params?.properties ?? {}) as Record<string, Exemplified>);
   const shown = Object.fromEntries(named.map(([name, { examples = [] }]) => [name, String(examples[0])]));
-  const body = (operation.body as { schema?: Exemplified } | undefined)?.schema?.examples?.[0];
+  const shownBody = (operation.body as { schema?: Exemplified } | undefined)?.schema?.examples?.[0];
+  const body = operation.id === "sandboxes.open" ? await exported(world) : shownBody;
   const params = { ...shown, name: world.name, ...(await prepared(world, operation)) };
   return { world, operation, params, body };
 }
@@ -70,6 +71,15 @@ async function prepared(world: FreshWorld, { id, path }: ControlOperation): Prom
     if (path.includes("{id}")) return { id: headers.get("x-request-id")! };
   }
   return {};
+}
+
+async function exported({ api, name }: FreshWorld): Promise<{ file: string }> {
+  const response = await fetch(`${api.url}/_control/sandboxes/${name}/export`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: "{}",
+  });
+  return { file: Buffer.from(await response.arrayBuffer()).toString("base64") };
 }
 
 async function held(world: FreshWorld): Promise<void> {

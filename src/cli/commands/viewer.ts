@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PROJECT_FOLDER } from "../../documents/shipped-files.ts";
+import { command, flag } from "../command.ts";
+import { writeNewFile } from "../write-files.ts";
+import { listConsole } from "./worker-file.ts";
+
+/** Its policy lets nothing leave the site; the engine compiles its schemas. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'">
+<title>Understudy viewer</title>
+<link rel="stylesheet" href="/viewer.css">
+<main id="start">
+<h1>Understudy viewer</h1>
+<p>Drop a file of <code>understudy sandbox export</code> or of a failed test here, or choose one. It is opened in this page; nothing is sent anywhere.</p>
+<p><label>File <input id="file" type="file" accept=".understudy"></label></p>
+<p id="problem" role="status"></p>
+</main>
+<iframe id="console" title="Console" hidden></iframe>
+<script type="module" src="/understudy/viewer.js"></script>
+</html>
+`;
+const STYLE = `html { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0 }
+main { max-width: 40rem; margin: 15vh auto; padding: 0 1rem }
+iframe { border: 0; width: 100%; height: 100vh; display: block }
+[hidden] { display: none }
+`;
+
+export const viewerCommand = command({
+  command: "viewer <dir>",
+  describe: "Write a static site that opens exported sandboxes in the page",
+  args: { dir: "A new folder, to be served as the root of a site" },
+  options: { force: flag("Replace files, as after an update of the package") },
+  examples: [["$0 viewer viewer && npx serve viewer", "Drop a file of `sandbox export` onto it"]],
+  async run({ dir, force }) {
+    const dist = join(PROJECT_FOLDER, "dist");
+    const write = (name: string, content: string | Uint8Array) =>
+      writeNewFile(join(dir, name), content, { force });
+    write("index.html", PAGE);
+    write("viewer.css", STYLE);
+    const engine = readdirSync(join(dist, "browser")).filter((name) => name.endsWith(".js"));
+    for (const name of engine)
+      write(
+        name === "understudy-worker.js" ? name : join("understudy", name),
+        readFileSync(join(dist, "browser", name)),
+      );
+    for (const name of listConsole(join(dist, "console")))
+      write(join("_console", name), readFileSync(join(dist, "console", name)));
+    return {
+      value: { folder: dir },
+      text: `Wrote the viewer to ${dir}. Serve the folder as the root of a site.`,
+    };
+  },
+});

@@ -1,0 +1,70 @@
+/*
+ * The static viewer (interfaces 19): `understudy viewer DIR` writes it. A file that is dropped onto the page is opened by
+ * the engine in the page; the console below it talks to that engine through the service worker.
+ */
+
+import { toBase64 } from "../engine/bytes.ts";
+import { IN_PROCESS_ORIGIN } from "../hosts/fetch/create-fetch.ts";
+import { openPageEngine } from "./page-engine.ts";
+import { PageWorker } from "./page-worker.ts";
+
+/* The parts of a page that are used here; the types of browsers are not among this project's. */
+interface Element {
+  hidden: boolean;
+  src: string;
+  textContent: string;
+  title: string;
+  files: Iterable<Blob> | null;
+  addEventListener(type: string, listener: (event: DropEvent) => void): void;
+}
+interface DropEvent {
+  preventDefault(): void;
+  dataTransfer?: { files: Iterable<Blob> };
+}
+const page = globalThis as unknown as {
+  document: { getElementById(id: string): Element; title: string };
+  addEventListener: Element["addEventListener"];
+};
+const find = (id: string) => page.document.getElementById(id);
+
+/** Started with the first file, so that the page is there at once. */
+let started: Promise<{ client: string; fetch: (request: Request) => Promise<Response> }> | undefined;
+
+async function start() {
+  const engine = await openPageEngine({});
+  const worker = await PageWorker.connect(engine, {
+    paths: ["/v1", "/v2", "/webhooks", "/upload/storage"],
+    worker: "/understudy-worker.js",
+  });
+  return { client: worker.client, fetch: engine.fetch };
+}
+
+async function openFile([file]: Iterable<Blob> & Blob[]): Promise<void> {
+  if (file === undefined) return;
+  find("problem").textContent = "Opening…";
+  try {
+    started ??= start();
+    const { client, fetch } = await started;
+    const request = new Request(`${IN_PROCESS_ORIGIN}/_control/open`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ file: toBase64(new Uint8Array(await file.arrayBuffer())) }),
+    });
+    const response = await fetch(request);
+    const { name, detail } = (await response.json()) as { name: string; detail: string };
+    if (!response.ok) throw new Error(detail);
+    find("console").src = `/_console/s/${name}/timeline?page=${client}`;
+    find("console").hidden = false;
+    find("start").hidden = true;
+    page.document.title = `${name} · Understudy viewer`;
+  } catch (error) {
+    find("problem").textContent = (error as Error).message;
+  }
+}
+
+page.addEventListener("dragover", (event) => event.preventDefault());
+page.addEventListener("drop", (event) => {
+  event.preventDefault();
+  void openFile([...(event.dataTransfer?.files ?? [])] as never);
+});
+find("file").addEventListener("change", () => void openFile([...(find("file").files ?? [])] as never));

@@ -1,0 +1,64 @@
+import Type from "typebox";
+import { fromLooseBase64 } from "../../engine/bytes.ts";
+import { RawBody, Reply } from "../../engine/contract/reply.ts";
+import { ClosedObject } from "../../engine/contract/schema.ts";
+import { sleep } from "../../engine/platform.ts";
+import { SANDBOX_NAME } from "../../engine/sandbox/registry.ts";
+import { requireRoom } from "../limits.ts";
+import { type ControlOperation, OptionalText, operation } from "../operation.ts";
+import { conflict, unprocessable } from "../problem.ts";
+import { renderSandbox, SandboxBody } from "../sandbox-body.ts";
+import { MAX_FILE_BYTES, WORLD_TYPE } from "../world-file/world-file.ts";
+
+/** Maximum wait for deliveries in progress, so that each is complete. */
+const PATIENCE_MS = 5000;
+
+export const OpenInput = ClosedObject(
+  {
+    file: Type.String({ minLength: 1, description: "The bytes of the file, in base64" }),
+    name: OptionalText("By default that in the file, with a number if it is in use"),
+  },
+  { $id: "OpenInput", examples: [{ file: "H4sIAAAAAAAA…" }] },
+);
+
+export const WORLD_FILE_OPERATIONS: readonly ControlOperation[] = [
+  operation({
+    id: "sandboxes.export",
+    section: "interfaces 19",
+    route: "POST S/export",
+    summary: "Export the sandbox as one file for `understudy open` and the viewer",
+    description:
+      "World, timeline with its states, journal, settings and scenarios, compressed; secrets are replaced as in bundles.",
+    reads: true,
+    success: { status: 200, content_types: [WORLD_TYPE] },
+    async handle({ sandbox, server }) {
+      await Promise.race([sandbox.world.settled(), sleep(PATIENCE_MS)]);
+      sandbox.world.catchUp();
+      const { exportWorld } = await import("../world-file/export-world.ts");
+      return new RawBody(WORLD_TYPE, await exportWorld(sandbox, server));
+    },
+  }),
+  operation({
+    id: "sandboxes.open",
+    section: "interfaces 19",
+    route: "POST /_control/open",
+    summary: "Create the sandbox of an exported file; its clock is frozen at the export",
+    body: { kind: "json", schema: OpenInput, limit: Math.ceil(MAX_FILE_BYTES * 1.4) },
+    errors: ["name-in-use", "limit-reached"],
+    success: { status: 201, schema: SandboxBody },
+    async handle({ body: { file, name }, server, site }) {
+      if (name !== undefined && !SANDBOX_NAME.test(name))
+        throw unprocessable("name", name, `must match ${SANDBOX_NAME.source}`);
+      if (name !== undefined && server.sandboxes.get(name) !== undefined)
+        throw conflict(
+          "name-in-use",
+          `There is a sandbox ${name} already`,
+          "delete it first, or choose another name",
+        );
+      requireRoom(server, "sandboxes", server.sandboxes.size + 1);
+      const { openWorld } = await import("../world-file/open-world.ts");
+      const sandbox = await openWorld(server, fromLooseBase64(file), name);
+      return new Reply(201, renderSandbox(sandbox, site));
+    },
+  }),
+];

@@ -1,0 +1,118 @@
+import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import type { SandboxValue } from "../../engine/sandbox/sandbox-value.ts";
+import { encodeStates } from "../../engine/sandbox/stored-states.ts";
+import { readClock } from "../../engine/state/clock.ts";
+import type { Root } from "../../engine/state/tables.ts";
+import { encodeTables, type TableDocument } from "../../engine/state/world-document.ts";
+import { type SavedWorld, toFacts } from "../../persistence/sandbox-rows.ts";
+import { recordedBody } from "../../tools/bundle/recorded-message.ts";
+import { SecretPlaceholders } from "../../tools/bundle/secret-placeholders.ts";
+import { toPairs } from "../../tools/har/har-entry.ts";
+import type { ControlServer } from "../operation.ts";
+import { packWorld, type StoredExchange, type WorldFile } from "./world-file.ts";
+
+/** Everything of a sandbox as one file, its secrets replaced (interfaces 19). Its clock is frozen where it is. */
+export async function exportWorld(
+  sandbox: Sandbox,
+  { scenarios, sandboxes, version }: Pick<ControlServer, "scenarios" | "sandboxes" | "version">,
+): Promise<Uint8Array> {
+  const { name, source, created_at, fixture, seed, settings, resets, start, faults, journal, history } =
+    sandbox;
+  const base = source.root(seed);
+  const own = sandbox.own[0]?.own;
+  const value = sandbox.value();
+  const snapshots = [...sandbox.snapshots];
+  let content: WorldFile["content"];
+  try {
+    const stored = history.snapshot();
+    content = {
+      saved: {
+        about: { created_at, fixture, seed, settings, resets, start, snapshots: snapshots.map(([of]) => of) },
+        fixture: { name: fixture, document: source.document() },
+        ...(own?.sent && { operations: own.sent }),
+        faults: faults.state(),
+        present: toSavedWorld(value, base),
+        snapshots: Object.fromEntries(snapshots.map(([of, one]) => [of, toSavedWorld(one, base)])),
+        history: {
+          about: stored.about,
+          entries: [...stored.entries.keys()].map((entry) => ({ ...entry.toJSON(), journal: entry.journal })),
+        },
+      },
+      states: encodeStates(history, base),
+      ...(value.blobs !== undefined && { uploads: await sandboxes.blobs.encode(value.blobs) }),
+      scenarios: faults.scenarios.map((of) => ({ name: of, document: scenarios.lastGood(of).document })),
+      operations: sandbox.api.resources.flatMap((one) =>
+        sandbox.own.includes(one) ? [] : (one.own?.source ?? []),
+      ),
+    };
+  } finally {
+    sandboxes.blobs.release(value.blobs);
+  }
+  const entries = journal.entries();
+  const secrets = new SecretPlaceholders();
+  const text = JSON.stringify(content);
+  for (const { secretKey } of [value.world, ...snapshots.map(([, { world }]) => world)])
+    secrets.registerAll(secretKey);
+  for (const { secretKey } of content.states.environments) secrets.registerAll(secretKey);
+  secrets.registerIn(text);
+  for (const { request_headers, response_headers, ...entry } of entries) {
+    secrets.registerIn([...request_headers, ...response_headers].join("\n"));
+    for (const body of [entry.request_body, entry.response_body])
+      if (body !== undefined)
+        secrets.registerIn(typeof body === "string" ? body : new TextDecoder().decode(body));
+  }
+  return packWorld({ understudy: version, name }, secrets.redact(text), {
+    dropped: journal.dropped,
+    entries: entries.map((entry) => storeExchange(entry, secrets)),
+  });
+}
+
+function toSavedWorld(value: SandboxValue, base: Root): SavedWorld {
+  const facts = toFacts(value) as SavedWorld["facts"];
+  const { clock } = value.world;
+  const tables = Object.entries(encodeTables(value.world.root, base)).map(([name, table]) => [
+    name,
+    toDifference(table),
+  ]);
+  const now = readClock(clock, Math.max(clock.wall, Date.now()));
+  return {
+    facts: {
+      ...facts,
+      clock: { mode: "frozen", rate: 0, wall: clock.wall, now: clock.rate === 0 ? clock.at : now },
+    },
+    windows: value.windows.toJSON(),
+    uploads: undefined,
+    tables: Object.fromEntries(tables),
+  };
+}
+
+function toDifference(table: TableDocument): SavedWorld["tables"][string] {
+  return "records" in table
+    ? { put: [...table.records], removed: [] }
+    : { put: [...table.put], removed: [...table.removed] };
+}
+
+function storeExchange(
+  { entry, revision: _revision, bytes: _bytes, ...answered }: JournalEntry,
+  secrets: SecretPlaceholders,
+): StoredExchange {
+  const { path, query, request_headers, response_headers, request_body, response_body } = answered;
+  const headers = (flat: readonly string[]) =>
+    toPairs(flat).flatMap(([name, value]) => [name, secrets.redactHeader(name, value)]);
+  const [at, ...search] = secrets.redactTarget(query === "" ? path : `${path}?${query}`).split("?");
+  const findType = (flat: readonly string[]) =>
+    toPairs(flat).find(([name]) => name.toLowerCase() === "content-type")?.[1];
+  return {
+    ...answered,
+    seq: entry.seq,
+    path: at!,
+    query: search.join("?"),
+    reasons: answered.reasons.map((text) => secrets.redact(text)),
+    warnings: answered.warnings.map((text) => secrets.redact(text)),
+    request_headers: headers(request_headers),
+    response_headers: headers(response_headers),
+    request_body: recordedBody(request_body, secrets, findType(request_headers)),
+    response_body: recordedBody(response_body, secrets, findType(response_headers)),
+  };
+}

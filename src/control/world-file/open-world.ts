@@ -1,0 +1,91 @@
+import { fromLatin1, toUtf8 } from "../../engine/bytes.ts";
+import { DocumentError } from "../../engine/documents/document-error.ts";
+import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { decodeStates } from "../../engine/sandbox/stored-states.ts";
+import { WorldDocumentError } from "../../engine/state/world-document.ts";
+import { SandboxRestorer } from "../../persistence/sandbox-restorer.ts";
+import { InvalidSandboxRows } from "../../persistence/sandbox-rows.ts";
+import { MissingOperations } from "../../persistence/store.ts";
+import type { BundleBody } from "../../tools/bundle/bundle.ts";
+import { requireRoomForRecords } from "../limits.ts";
+import type { ControlServer } from "../operation.ts";
+import { Problem } from "../problem.ts";
+import { createSavedValidator } from "../validate-saved.ts";
+import { type StoredExchange, unpackWorld, unreadable } from "./world-file.ts";
+
+/**
+ * Creates the sandbox of a file.
+ * @param name by default that in the file, with a number if it is in use
+ * @throws Problem 422 for a file that cannot be opened; then nothing has changed
+ */
+export async function openWorld(server: ControlServer, bytes: Uint8Array, given?: string): Promise<Sandbox> {
+  const file = await unpackWorld(bytes);
+  const name = given ?? freeName(String(file.name), (one) => server.sandboxes.get(one) !== undefined);
+  const known = new Set(server.api.resources.flatMap(({ own }) => own?.source ?? []));
+  const missing = (file.content?.operations ?? []).filter((source) => !known.has(source));
+  if (missing.length > 0)
+    throw unreadable(
+      `needs the operations of ${missing.join(", ")}; start the server with these files (--operations or --openapi)`,
+    );
+  try {
+    return await restore(server, file, name);
+  } catch (error) {
+    server.sandboxes.delete(name);
+    if (error instanceof Problem && error.kind === "limit-reached") throw error;
+    const isKnown = [Problem, DocumentError, InvalidSandboxRows, MissingOperations, WorldDocumentError].some(
+      (kind) => error instanceof kind,
+    );
+    const why = isKnown ? (error as Error).message : "a part of it is missing";
+    throw unreadable(`does not hold a sandbox that this version can open: ${why}`);
+  }
+}
+
+async function restore(
+  server: ControlServer,
+  { content, journal }: Awaited<ReturnType<typeof unpackWorld>>,
+  name: string,
+): Promise<Sandbox> {
+  const { sandboxes, scenarios, fixtures, uploads, wallClock, log } = server;
+  for (const { name: of, document } of content.scenarios) scenarios.addDocument(of, document);
+  const api = () => server.api;
+  const validator = createSavedValidator(api);
+  const restorer = new SandboxRestorer({ sandboxes, fixtures, uploads, api, validator, wallClock, log });
+  const sandbox = await restorer.restore(name, content.saved);
+  requireRoomForRecords(server, sandbox.world.root);
+  if (content.uploads !== undefined) {
+    const captured = await uploads.decode(content.uploads);
+    uploads.restore(sandbox, captured);
+    uploads.release(captured);
+  }
+  const { history, source, seed, world } = sandbox;
+  decodeStates(history, content.states, {
+    collections: sandbox.api.collections,
+    base: source.root(seed),
+    present: world.root,
+    uploads: sandbox.peekUploads(),
+  });
+  sandbox.journal.restoreSaved(journal.entries.map(toEntry), journal.dropped);
+  server.recordings.spoil(sandbox, "it was opened from a file");
+  return sandbox;
+}
+
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  for (let number = 1; ; number += 1) {
+    const one = number === 1 ? name : `${name.slice(0, 56)}-${number}`;
+    if (!isTaken(one)) return one;
+  }
+}
+
+function toEntry({
+  request_body,
+  response_body,
+  ...stored
+}: StoredExchange): Omit<SavedJournalEntry, "bytes"> {
+  return { ...stored, request_body: toBytes(request_body), response_body: toBytes(response_body) };
+}
+
+function toBytes(body: BundleBody | undefined): Uint8Array | undefined {
+  if (body === undefined) return undefined;
+  return "text" in body ? toUtf8(body.text) : fromLatin1(body.latin1);
+}

@@ -1,0 +1,110 @@
+import type { SavedJournalEntry } from "../../engine/sandbox/journal.ts";
+import type { StoredStates } from "../../engine/sandbox/stored-states.ts";
+import type { SavedSandbox } from "../../persistence/sandbox-rows.ts";
+import type { BundleBody } from "../../tools/bundle/bundle.ts";
+import { makePlaceholder, resolveReferences } from "../../tools/bundle/secret-placeholders.ts";
+import { Problem } from "../problem.ts";
+
+export const WORLD_TYPE = "application/x-understudy";
+const FORMAT = "understudy-world";
+/** Grows if older versions could not open newer files. */
+export const WORLD_VERSION = 1;
+/** A history holds 32 MB of states, a journal 32 MB. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
+
+export interface StoredExchange extends Omit<SavedJournalEntry, "request_body" | "response_body" | "bytes"> {
+  request_body?: BundleBody | undefined;
+  response_body?: BundleBody | undefined;
+}
+
+/** A sandbox to hand on (interfaces 19), before compression; placeholders replace its secrets. */
+export interface WorldFile {
+  format: typeof FORMAT;
+  version: number;
+  /** The release that wrote it. */
+  understudy: string;
+  name: string;
+  content: {
+    saved: SavedSandbox;
+    states: StoredStates;
+    /** Bytes of half-finished uploads, as in a snapshot. */
+    uploads?: unknown;
+    /** Those that were active. */
+    scenarios: { name: string; document: object }[];
+    /** The files of own operations that it needs. */
+    operations: string[];
+  };
+  journal: { dropped: number; entries: StoredExchange[] };
+}
+
+/** @param content as JSON, with placeholders */
+export async function packWorld(
+  { understudy, name }: Pick<WorldFile, "understudy" | "name">,
+  content: string,
+  journal: WorldFile["journal"],
+): Promise<Uint8Array> {
+  const head = JSON.stringify({ format: FORMAT, version: WORLD_VERSION, understudy, name }).slice(0, -1);
+  const text = `${head},"content":${content},"journal":${JSON.stringify(journal)}}`;
+  return new Uint8Array(await new Response(through(text, new CompressionStream("gzip"))).arrayBuffer());
+}
+
+/** @throws Problem 422, one sentence about the file */
+export async function unpackWorld(bytes: Uint8Array): Promise<WorldFile> {
+  if (bytes.length > MAX_FILE_BYTES)
+    throw unreadable(`is ${bytes.length} bytes long; at most ${MAX_FILE_BYTES} can be opened`);
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b)
+    throw unreadable("was not written by `understudy sandbox export`");
+  const text = await decompress(bytes);
+  let value: Partial<WorldFile>;
+  try {
+    value = JSON.parse(resolveReferences(text, toPlaceholder));
+  } catch {
+    throw unreadable("was not written by `understudy sandbox export`");
+  }
+  const { format, version, understudy } = value;
+  if (format !== FORMAT) throw unreadable("was not written by `understudy sandbox export`");
+  if (typeof version !== "number" || version > WORLD_VERSION)
+    throw unreadable(
+      `has version ${version}, written by Understudy ${understudy}; this one reads up to version ${WORLD_VERSION}: update it`,
+    );
+  return value as WorldFile;
+}
+
+export function unreadable(what: string): Problem {
+  return new Problem("invalid-input", { detail: `The file ${what}.`, field: "file" });
+}
+
+async function decompress(bytes: Uint8Array): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  try {
+    for await (const chunk of through(bytes, new DecompressionStream("gzip"))) {
+      length += chunk.length;
+      if (length > MAX_CONTENT_BYTES) break;
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch {
+    throw unreadable("is damaged or incomplete; copy it again");
+  }
+  if (length > MAX_CONTENT_BYTES)
+    throw unreadable(`holds more than ${MAX_CONTENT_BYTES / 1024 ** 2} MB; it was not written by Understudy`);
+  return text;
+}
+
+function through(
+  content: string | Uint8Array,
+  transform: CompressionStream | DecompressionStream,
+): ReadableStream<Uint8Array> & AsyncIterable<Uint8Array> {
+  return new Blob([content as string]).stream().pipeThrough(transform as never) as never;
+}
+
+/** A secret of the same form, the same at each place in the file. */
+function toPlaceholder(kind: string, name: string): string {
+  const length = Number(/(\d+)$/.exec(name)?.[1] ?? 0);
+  const prefix = name.startsWith("k") ? "ak_" : name.startsWith("w") ? "whsec_" : "";
+  return kind === "given"
+    ? prefix + makePlaceholder(name, length - prefix.length)
+    : makePlaceholder(`${kind}:${name}`, length);
+}

@@ -1,0 +1,86 @@
+import { createReadStream, existsSync } from "node:fs";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { openPage, see, useChromium } from "../support/browser/with-chromium.ts";
+import { startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const chromium = useChromium();
+const TYPES: Record<string, string> = {
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+let folder: string;
+const asked: string[] = [];
+/** Any server of static files. */
+const site = http.createServer((request, response) => {
+  const { pathname } = new URL(request.url!, "http://x");
+  asked.push(pathname);
+  const file = join(folder, pathname === "/" ? "index.html" : pathname);
+  if (!existsSync(file)) return void response.writeHead(404).end();
+  response.setHeader("content-type", TYPES[extname(file)] ?? "text/html");
+  createReadStream(file).pipe(response);
+});
+beforeAll(async () => {
+  folder = join(scratch(), "viewer");
+  expect((await runCommand(["viewer", folder])).code).toBe(0);
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+});
+afterAll(() => {
+  site.closeAllConnections();
+  site.close();
+  removeScratch();
+});
+
+it("the viewer opens a dropped file in the page: timeline, rewind and time work, and nothing leaves it [interfaces 19]", async () => {
+  const api = await startReference();
+  await api.call("dan", "DELETE", "/v1/threads/thread_long");
+  const sandbox = await connect(api.url).open("default");
+  const bytes = Buffer.from(await sandbox.export());
+  await api.close();
+  const { page } = await openPage(chromium());
+  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const elsewhere: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin)) elsewhere.push(request.url());
+  });
+  await page.goto(origin);
+  const choose = (name: string, buffer: Buffer) =>
+    page.getByLabel("File").setInputFiles({ name, mimeType: "application/x-understudy", buffer });
+  await choose("notes.understudy", Buffer.from("hello"));
+  await see(page.getByRole("status")).toHaveText("The file was not written by `understudy sandbox export`.");
+  await choose("cut.understudy", bytes.subarray(0, -50));
+  await see(page.getByRole("status")).toHaveText("The file is damaged or incomplete; copy it again.");
+  await choose("failed.understudy", bytes);
+  const view = page.frameLocator("#console");
+  await see(view.getByText("/v1/threads/thread_long").first()).toBeVisible();
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  const control = (method: string, path: string, body?: object): Promise<any> =>
+    page.frames()[1]!.evaluate(
+      async ([method, path, body]) => {
+        const response = await fetch(`/_control/sandboxes/default-2${path}`, {
+          method,
+          headers: { "content-type": "application/json" },
+          ...(body && { body: JSON.stringify(body) }),
+        } as RequestInit);
+        return response.json();
+      },
+      [method, path, body] as const,
+    );
+  const { entries } = await control("GET", "/history");
+  expect(entries).toMatchObject([{ subject: "thread_long", kept: true }]);
+  expect((await control("GET", "/state/threads/thread_long")).title).toBeDefined();
+  await control("POST", `/history/${entries[0].id}/rewind`, {});
+  expect((await control("GET", "/state/threads/thread_long")).id).toBe("thread_long");
+  expect((await control("POST", "/clock/advance", { by: "1h" })).now).toBe("2026-03-15T13:00:00.000Z");
+  expect(elsewhere).toEqual([]);
+  expect(asked.filter((path) => /^\/(_control|v1|v2|_s)\b/.test(path))).toEqual([]);
+  await page.context().close();
+});

@@ -1,0 +1,44 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { until } from "../support/eventually.ts";
+import { startReference } from "../support/harness.ts";
+import { removeScratch, runCommand, scratch, startCommand } from "../support/run-understudy.ts";
+
+afterAll(removeScratch);
+
+it("open starts a server with the console on what `sandbox export` wrote [interfaces 19]", async () => {
+  const api = await startReference();
+  const file = join(scratch(), "failed.understudy");
+  await api.call("dan", "DELETE", "/v1/threads/thread_long");
+  const wrote = await runCommand(["sandbox", "export", file, "--url", api.url, "--json"]);
+  expect(wrote).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(wrote.stdout)).toMatchObject({ file });
+  const again = await runCommand(["sandbox", "export", file, "--url", api.url]);
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });
+  await api.close();
+  const open = startCommand(["open", file, "--json"]);
+  await until(() => open.output().stdout.includes("}"));
+  const ready = JSON.parse(open.output().stdout) as { url: string; console: string };
+  expect(ready.console).toBe(`${ready.url}/_console/s/default-2/timeline`);
+  const sandbox = await connect(ready.url).open("default-2");
+  const { entries } = await sandbox.history.list();
+  expect(entries.map(({ subject, kept }) => [subject, kept])).toEqual([["thread_long", true]]);
+  expect((await fetch(ready.console)).status).toBe(200);
+  open.child.kill("SIGTERM");
+  expect((await open.finished).code).toBe(0);
+});
+
+it("open refuses a file of something else, and one that is not there, and starts nothing [interfaces 19]", async () => {
+  const file = join(scratch(), "notes.understudy");
+  writeFileSync(file, "hello");
+  expect(await runCommand(["open", file])).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringContaining("The file was not written by `understudy sandbox export`."),
+  });
+  expect(await runCommand(["open", `${file}.not`])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("cannot read"),
+  });
+});

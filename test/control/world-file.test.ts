@@ -1,0 +1,222 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client/connect.ts";
+import { createEngine } from "../../src/client/create-engine.ts";
+import type { LocalUnderstudy } from "../../src/client/create-understudy.ts";
+import type { SandboxClient } from "../../src/client/sandbox.ts";
+import { type Api, KEYS, startReference } from "../support/harness.ts";
+
+const closing: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of closing.splice(0)) await one.close();
+});
+
+async function start(): Promise<{ api: Api; sandbox: SandboxClient }> {
+  const api = await startReference();
+  closing.push(api);
+  return { api, sandbox: await connect(api.url).open("default") };
+}
+
+/** Another process: an engine that knows nothing of the first. */
+function elsewhere(): LocalUnderstudy {
+  const engine = createEngine({});
+  closing.push(engine);
+  return engine;
+}
+
+/** Requests of every kind, a refusal, a fault, deliveries that are to be tried again, time, a rewind. */
+async function work({ sandbox }: { sandbox: SandboxClient }): Promise<void> {
+  const as = (who: keyof typeof KEYS, method = "GET", body?: object) => ({
+    method,
+    headers: { "api-key": KEYS[who], "content-type": "application/json" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const receiver = await sandbox.receivers.add({ answers: [500, 200] });
+  await sandbox.fetch("/webhooks", as("ada", "POST", { url: receiver.url, events: ["thread.deleted"] }));
+  await sandbox.faults.add({ match: { operation: "models.list" }, times: 3, effect: { status: 503 } });
+  await sandbox.scenarios.activate("slow-network");
+  await sandbox.scenarios.activate();
+  await sandbox.fetch("/v1/models", as("dan"));
+  await sandbox.fetch("/v1/threads/thread_welcome", as("dan", "DELETE"));
+  await sandbox.fetch("/v1/threads/nowhere", as("dan", "DELETE"));
+  await sandbox.fetch("/v1/auth/token", as("dan", "POST"));
+  await sandbox.snapshots.save("before");
+  await sandbox.clock.advance("10s");
+  await sandbox.state("users").update("usr_dan", { name: "Daniel ⟦W⟧" } as never);
+  const [entry] = (await sandbox.history.list()).entries;
+  await sandbox.history.rewind(entry!.id);
+}
+
+/** Everything that a page shows of a sandbox. */
+async function look(sandbox: SandboxClient) {
+  const { entries: history } = await sandbox.history.list();
+  const { entries: journal } = await sandbox.journal.list();
+  const details = [];
+  for (const { id } of history)
+    details.push(await sandbox.history.get(id), await sandbox.history.changes(id));
+  const { counts, settings, fixture, seed, clock } = await sandbox.info();
+  const whole = {
+    ...{ history, journal, details, counts, settings, fixture, seed, now: clock.now },
+    pending: await sandbox.clock.pending(),
+    faults: (await sandbox.faults.list()).items,
+    threads: (await sandbox.state("threads").list()).items,
+    snapshots: (await sandbox.snapshots.list()).items,
+  };
+  // Secrets are the file's own.
+  return JSON.parse(JSON.stringify(whole).replaceAll(/whsec_[\w-]+/g, "whsec_"));
+}
+
+describe("a sandbox as a file", () => {
+  it("opens elsewhere with its world, timeline, journal, settings and rules, and says the same of all [interfaces 19]", async () => {
+    const given = await start();
+    await work(given);
+    await given.sandbox.configure({ journal_limit: 500 });
+    const seen = await look(given.sandbox);
+    const file = await given.sandbox.export();
+    const opened = await elsewhere().openFile(file, "opened");
+    expect(opened.name).toBe("opened");
+    expect(await look(opened)).toEqual(seen);
+  });
+
+  it("rewinds, forks, repeats and advances as where it came from [interfaces 19]", async () => {
+    const given = await start();
+    await work(given);
+    const engine = elsewhere();
+    const opened = await engine.openFile(await given.sandbox.export(), "opened");
+    const deletion = (await opened.history.list()).entries.find(
+      ({ subject }) => subject === "thread_welcome",
+    )!;
+    const hasThread = (sandbox: SandboxClient) =>
+      sandbox
+        .state("threads")
+        .get("thread_welcome")
+        .then(
+          () => true,
+          () => false,
+        );
+    expect(await hasThread(opened)).toBe(false);
+    const { ran } = await opened.clock.advance("1h");
+    expect(ran.map(({ kind }) => kind)).toContain("webhook.retry");
+    await opened.history.rewind(deletion.id);
+    expect(await hasThread(opened)).toBe(true);
+    const fork = await opened.history.fork(deletion.id, { name: "later", to: "after" });
+    expect(await hasThread(fork)).toBe(false);
+    const repeated = await opened.history.repeat(deletion.id);
+    expect(repeated.same, JSON.stringify(repeated)).toBe(true);
+    await opened.snapshots.restore("before");
+    expect(await hasThread(opened)).toBe(false);
+    for (const { id } of (await given.sandbox.history.list()).entries) {
+      const there = await given.sandbox.history.rewind(id);
+      const here = await opened.history.rewind(id);
+      expect([here.counts, here.clock.now], id).toEqual([there.counts, there.clock.now]);
+    }
+  });
+
+  it("has no secret of its sandbox, and its keys still work where it is opened [interfaces 19]", async () => {
+    const given = await start();
+    await work(given);
+    const file = await given.sandbox.export();
+    const text = gunzipSync(file).toString();
+    const secrets = given.api.understudy.sandboxes.get("default")!.world;
+    for (const secret of [...Object.values(KEYS), secrets.secretKey]) expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/whsec_[A-Za-z0-9]|eyJ[\w-]{8,}\./);
+    const opened = await elsewhere().openFile(file, "opened");
+    const key = opened.credentials.usr_dan;
+    expect(key).toMatch(/^ak_\w{39}$/);
+    expect(key).not.toBe(KEYS.dan);
+    expect(
+      (await opened.fetch("/v1/threads/thread_long", { method: "DELETE", headers: { "api-key": key } }))
+        .status,
+    ).toBe(200);
+  });
+
+  it("takes a free name, with its clock frozen at the export [interfaces 19]", async () => {
+    const { sandbox } = await start();
+    await sandbox.clock.set({ mode: "real" });
+    const file = await sandbox.export();
+    const engine = elsewhere();
+    const [first, second] = [await engine.openFile(file), await engine.openFile(file)];
+    expect([first.name, second.name]).toEqual(["default-2", "default-3"]);
+    const { clock } = await first.info();
+    expect(clock.mode).toBe("frozen");
+    await expect(engine.openFile(file, "default-2")).rejects.toThrow("There is a sandbox default-2 already");
+    await expect(engine.openFile(file, "Not a name")).rejects.toThrow("name must match");
+  });
+
+  it("has the OpenAPI document of its sandbox, with the records of its collections [interfaces 19]", async () => {
+    const { sandbox } = await start();
+    const answers = { responses: { "200": { description: "They" } } };
+    await sandbox.operations.replace({
+      openapi: "3.1.0",
+      info: { title: "Tags", version: "1" },
+      paths: {
+        "/v1/tags": { get: { operationId: "listTags", "x-understudy": { list: "tags" }, ...answers } },
+      },
+      components: {
+        schemas: {
+          Tag: { type: "object", properties: { id: { type: "string" }, name: { type: "string" } } },
+        },
+      },
+      "x-understudy": { collections: { tags: { prefix: "tag_", schema: "#/components/schemas/Tag" } } },
+    });
+    await sandbox.state("tags" as "threads").create({ name: "red" } as never);
+    const opened = await elsewhere().openFile(await sandbox.export(), "opened");
+    const headers = { "api-key": opened.credentials.usr_dan };
+    const listed = await opened.fetch("/v1/tags", { headers });
+    expect([listed.status, await listed.text()]).toEqual([200, expect.stringContaining('"red"')]);
+    const [entry] = (await opened.history.list()).entries;
+    await opened.history.rewind(entry!.id);
+    expect(await (await opened.fetch("/v1/tags", { headers })).text()).not.toContain('"red"');
+  });
+
+  it("is refused in one sentence if it is damaged, cut, foreign, newer or too large, and nothing is created [interfaces 19]", async () => {
+    const { sandbox } = await start();
+    const file = await sandbox.export();
+    const engine = elsewhere();
+    const flipped = file.slice();
+    flipped[flipped.length >> 1]! ^= 0xff;
+    // biome-ignore lint/suspicious/noExplicitAny: a file that is not as it should be
+    const changed = (change: (value: any) => unknown) => {
+      const value = JSON.parse(gunzipSync(file).toString());
+      return new Uint8Array(gzipSync(JSON.stringify(change(value) ?? value)));
+    };
+    for (const [name, bytes, message] of [
+      ["damaged", flipped, "is damaged or incomplete"],
+      ["cut", file.slice(0, -100), "is damaged or incomplete"],
+      ["text", new TextEncoder().encode("hello"), "was not written by"],
+      ["another gzip", new Uint8Array(gzipSync("hello")), "was not written by"],
+      ["another document", new Uint8Array(gzipSync('{"format":"understudy-bundle"}')), "was not written by"],
+      [
+        "newer",
+        changed((value) => ({ ...value, version: 99, understudy: "9.0.0" })),
+        "has version 99, written by Understudy 9.0.0; this one reads up to version 1",
+      ],
+      ["without a part", changed(({ content: _content, ...value }) => value), "does not hold a sandbox"],
+      [
+        "with another collection",
+        changed((value) => {
+          value.content.saved.present.tables.nowhere = { put: [], removed: [] };
+          return value;
+        }),
+        "does not hold a sandbox",
+      ],
+      [
+        "of own operations",
+        changed((value) => {
+          value.content.operations = ["ours.ts"];
+          return value;
+        }),
+        "needs the operations of ours.ts",
+      ],
+      ["a bomb", new Uint8Array(gzipSync(Buffer.alloc(260 * 1024 * 1024))), "holds more than 256 MB"],
+    ] as const) {
+      const error = await engine.openFile(bytes as Uint8Array, "opened").then(
+        () => undefined,
+        (one) => one,
+      );
+      expect(error?.message, name).toContain(`The file ${message}`);
+      expect([error.status, error.problem.field], name).toEqual([422, "file"]);
+    }
+    expect((await engine.list()).map(({ name }) => name)).toEqual(["default"]);
+  });
+});
