@@ -31,6 +31,11 @@ export const choice = <const C extends string, const O extends Options = object>
 ) => ({ choices, describe, ...more }) as { choices: readonly C[] } & O;
 
 export const FORCE = { force: flag("Replace a file that exists") };
+/** For commands without a server that read files which may name own operations. */
+export const OWN = {
+  operations: texts("Files or folders with own operations"),
+  openapi: texts("OpenAPI documents, or their bindings"),
+};
 export const REPORT = { report: texts("junit=FILE and html=FILE, repeatable or comma-separated") };
 
 /** The arguments that a command line names: `<name>`, `[name]`, `<names..>` or `[names..]`. */

@@ -4,31 +4,44 @@ import picomatch from "picomatch";
 import { stringify } from "yaml";
 import { isPath, readFileText } from "../documents/files.ts";
 import { checkFixture } from "../documents/fixture-library.ts";
+import { loadOwn, openOwnFiles } from "../documents/own-files.ts";
 import { ScenarioLibrary, scenarioFolders, showDerived } from "../documents/scenario-library.ts";
+import type { Api } from "../engine/contract/api.ts";
 import { DocumentError, type DocumentProblem, formatProblem } from "../engine/documents/document-error.ts";
 import type { Warn } from "../engine/documents/read-document.ts";
 import { MAX_SCENARIO_BYTES, type Scenario } from "../engine/faults/scenario.ts";
-import { API, RESOURCES } from "../engine/resources/index.ts";
+import { createOwnApi } from "../engine/own/join.ts";
+import { API } from "../engine/resources/index.ts";
 import type { Result } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { findOwnScenarios } from "./start-options.ts";
 
 /** Checks fixtures, given by name or by path. */
-export function checkFixtureFiles(patterns: readonly string[]): Result {
+export async function checkFixtureFiles(patterns: readonly string[], own: OwnOptions): Promise<Result> {
+  const { resources } = await readApi(own);
   const files = patterns.flatMap((pattern) => (isPath(pattern) ? expandFiles([pattern]) : [pattern]));
-  return checkFiles(files, (file, warn) => checkFixture(file, { resources: RESOURCES, warn }));
+  return checkFiles(files, (file, warn) => checkFixture(file, { resources, warn }));
 }
 
-export function checkScenarioFiles(patterns: readonly string[]): Result {
+export async function checkScenarioFiles(patterns: readonly string[], own: OwnOptions): Promise<Result> {
+  const api = await readApi(own);
   return checkFiles(expandFiles(patterns), (file, warn) => {
     try {
-      new ScenarioLibrary({ api: API, warn }).addFile(file);
+      new ScenarioLibrary({ api, warn }).addFile(file);
       return undefined;
     } catch (error) {
       if (error instanceof DocumentError) return error;
       throw error;
     }
   });
+}
+
+type OwnOptions = Parameters<typeof openOwnFiles>[0];
+
+/** The reference's API, with the operations of these files. */
+async function readApi(own: OwnOptions): Promise<Api> {
+  const sources = await loadOwn(await openOwnFiles(own));
+  return sources.length === 0 ? API : createOwnApi(sources).api;
 }
 
 type Check = (file: string, warn: Warn) => DocumentError | undefined;

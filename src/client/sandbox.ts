@@ -101,6 +101,8 @@ export class SandboxClient {
     replace: (openapi: object | string, bindings?: object | string) =>
       this.send<Api.OwnOperations>("PUT", "/operations", { openapi, bindings }),
     clear: () => this.send<void>("DELETE", "/operations"),
+    /** TypeScript types of them, and of their collections and events. */
+    types: () => this.http.text(`${this.path}/operations/types`),
     /** The API of this sandbox, with them, as an OpenAPI 3.1 document. */
     document: () => this.get<Record<string, unknown>>("/openapi.json"),
   };
@@ -178,10 +180,11 @@ export class SandboxClient {
       this.send<void>("POST", `/receivers/${id}/forwarded/${delivery}`, answer),
   };
 
-  /** Records of a collection, such as `state("threads")`; changes emit the events of a real change. */
-  state<C extends Api.CollectionName>(collection: C) {
-    type Shown = Api.StateRecord<C>;
-    const path = `/state/${collection}`;
+  /** Records of a collection, such as `state("threads")`, or one of your own; changes emit the events of a real change. */
+  state<C extends Api.CollectionName>(collection: C): StateCalls<Api.StateRecord<C>>;
+  state<R extends object>(collection: OwnCollectionOf<R>): StateCalls<R>;
+  state<Shown extends object>(collection: OwnCollectionOf<Shown> | string): StateCalls<Shown> {
+    const path = `/state/${typeof collection === "string" ? collection : collection.name}`;
     const of = (id: string) => `${path}/${encodeURIComponent(id)}`;
     return {
       list: (filter: Partial<Shown> & Api.PageOptions = {}) =>
@@ -262,4 +265,19 @@ function withoutKey(user: string, users: readonly string[]): string {
   const near = nearest(user, users);
   const hint = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
   return `${JSON.stringify(user)} has no usable API key in this sandbox.${hint} These users have one: ${users.join(", ") || "none"}.`;
+}
+
+/** A collection that `defineCollection` declared. */
+interface OwnCollectionOf<R> {
+  readonly name: string;
+  readonly record: { readonly "~value": R };
+}
+
+/** The records of a collection, as state calls show them. */
+export interface StateCalls<R> {
+  list(filter?: Partial<R> & Api.PageOptions): Promise<Api.List<R>>;
+  get(id: string): Promise<R>;
+  create(record?: Partial<R>, options?: Api.StateOptions): Promise<R>;
+  update(id: string, fields: Partial<R>, options?: Api.StateOptions): Promise<R>;
+  remove(id: string, options?: Api.StateOptions): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { createOrConnect, type LocalUnderstudy } from "./create-understudy.ts";
 import { journalText } from "./evidence.ts";
 import { describeHeld } from "./held.ts";
 import { requireKnownOptions, showValue } from "./options.ts";
+import { readOpenApiOption } from "./own-documents.ts";
 import type { SandboxClient } from "./sandbox.ts";
 import { suiteShare } from "./suite-share.ts";
 import type { FaultRule, Held, SandboxOptions, ScenarioName } from "./types.ts";
@@ -20,6 +21,13 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
   origin?: boolean;
   /** Without a server and its sockets: `sandbox.fetch` answers in the test's process (interfaces 17). Not in a suite. */
   engine?: boolean;
+  /**
+   * Operations of your own: a module that exports declarations, or a list of them. A server that `UNDERSTUDY_URL` names
+   * has those that it was started with.
+   */
+  operations?: object;
+  /** OpenAPI documents to serve too: paths of files, or documents as objects. */
+  openapi?: readonly (string | object)[];
   /** Active from the start; in a suite, in addition to the suite's own. */
   scenarios?: readonly ScenarioName[];
   /** Your own scenarios, `./scenarios` unless given; of a server that `UNDERSTUDY_URL` names, its `--scenarios`. */
@@ -30,6 +38,7 @@ export interface TestOptions extends Pick<SandboxOptions, "fixture" | "seed" | "
 
 const OPTIONS: readonly (keyof TestOptions)[] = [
   ...(["fixture", "seed", "clock", "settings", "origin", "engine"] as const),
+  ...(["operations", "openapi"] as const),
   ...(["scenarios", "scenariosFolder", "allowUnstruck"] as const),
 ];
 
@@ -52,6 +61,10 @@ export function checkTestOptions(options: unknown): TestOptions {
     const value = (options as Record<string, unknown>)[option];
     if (value !== undefined && typeof value !== "boolean") refuse(option, "true or false", value);
   }
+  const { operations, openapi } = options as Record<string, unknown>;
+  if (operations !== undefined && (typeof operations !== "object" || operations === null))
+    refuse("operations", "a module with declarations, or a list of them", operations);
+  if (openapi !== undefined && !Array.isArray(openapi)) refuse("openapi", "a list of documents", openapi);
   if (scenariosFolder !== undefined && !(typeof scenariosFolder === "string" && existsSync(scenariosFolder)))
     throw new TypeError(
       `understudy's option scenariosFolder: there is no folder ${showValue(scenariosFolder)}`,
@@ -62,14 +75,37 @@ export function checkTestOptions(options: unknown): TestOptions {
 /** The servers of a worker, each started when a test first needs it. */
 export class TestServers {
   private readonly servers = new Map<string, Promise<LocalUnderstudy>>();
+  private readonly numbers = new WeakMap<object, number>();
+  private numbered = 0;
 
   /** The server that a suite or `UNDERSTUDY_URL` names, else one for the tests, with that folder's scenarios. */
-  of({ scenariosFolder, engine = false }: TestOptions): Promise<LocalUnderstudy> {
+  of({ scenariosFolder, engine = false, operations, openapi }: TestOptions): Promise<LocalUnderstudy> {
     const folder = scenariosFolder ?? (existsSync("scenarios") ? "scenarios" : undefined);
-    const options = folder === undefined ? {} : { scenariosFolder: folder };
-    if (engine) return this.started(`engine ${folder}`, async () => createEngine(options));
-    const key = process.env["UNDERSTUDY_URL"] || `${folder}`;
-    return this.started(key, () => createOrConnect({ ...options, refuseDefault: true }));
+    const options = {
+      ...(folder !== undefined && { scenariosFolder: folder }),
+      ...(operations && { operations }),
+    };
+    const own = `${this.number(operations)} ${openapi?.map((one) => (typeof one === "string" ? one : this.number(one)))}`;
+    if (engine)
+      return this.started(`engine ${folder} ${own}`, async () =>
+        createEngine(options, await readOpenApiOption(openapi)),
+      );
+    const url = process.env["UNDERSTUDY_URL"];
+    if (url && (operations ?? openapi) !== undefined)
+      throw new Error(
+        `understudy's options operations and openapi need a server of the tests' own; start that of UNDERSTUDY_URL, ${url}, with --operations or --openapi`,
+      );
+    return this.started(url || `${folder} ${own}`, () =>
+      createOrConnect({ ...options, ...(openapi && { openapi }), refuseDefault: true }),
+    );
+  }
+
+  /** Modules and documents have no name of their own. */
+  private number(given: object | undefined): number {
+    if (given === undefined) return 0;
+    const number = this.numbers.get(given) ?? ++this.numbered;
+    this.numbers.set(given, number);
+    return number;
   }
 
   private started(key: string, start: () => Promise<LocalUnderstudy>): Promise<LocalUnderstudy> {
@@ -107,8 +143,16 @@ export async function runInSandbox(
   given: TestOptions,
   test: RunnerTest,
 ): Promise<void> {
-  const { scenariosFolder, engine, allowUnstruck, scenarios = [], ...world } = checkTestOptions(given);
-  const client = await servers.of({ scenariosFolder, engine });
+  const {
+    scenariosFolder,
+    engine,
+    operations,
+    openapi,
+    allowUnstruck,
+    scenarios = [],
+    ...world
+  } = checkTestOptions(given);
+  const client = await servers.of({ scenariosFolder, engine, operations, openapi });
   // A suite cannot see sandboxes of this process.
   const suite = engine ? undefined : suiteShare();
   const { share } = suite ?? {};

@@ -1,14 +1,15 @@
-import { command, FORCE, group, number, text, texts } from "../command.ts";
+import { command, FORCE, group, number, OWN, text, texts } from "../command.ts";
 import { print } from "../process.ts";
 import { requireFile, writeNewFile } from "../write-files.ts";
 
 const check = command({
   command: "check <files..>",
   describe: "Check fixture files, or built-in fixtures by name",
+  options: OWN,
   examples: [["$0 fixture check worlds/*.yaml", "Every problem with its line"]],
-  async run({ files }) {
+  async run({ files, ...own }) {
     const { checkFixtureFiles } = await import("../document-files.ts");
-    return checkFixtureFiles(files);
+    return checkFixtureFiles(files, own);
   },
 });
 

@@ -1,7 +1,7 @@
 import type { SandboxClient } from "../../client/sandbox.ts";
 import type { ScenarioName } from "../../client/types.ts";
 import { nearest } from "../../engine/contract/text.ts";
-import { command, group, sandboxCommand } from "../command.ts";
+import { command, group, OWN, sandboxCommand } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { table } from "../process.ts";
 import { fromHar } from "./fixture.ts";
@@ -52,10 +52,11 @@ const show = command({
 const check = command({
   command: "check <files..>",
   describe: "Check scenario files, without a server",
+  options: OWN,
   examples: [["$0 scenario check 'scenarios/*.yaml'", "Every problem with its line"]],
-  async run({ files }) {
+  async run({ files, ...own }) {
     const { checkScenarioFiles } = await import("../document-files.ts");
-    return checkScenarioFiles(files);
+    return checkScenarioFiles(files, own);
   },
 });
 

@@ -1,4 +1,5 @@
-import { command, FORCE, text, texts } from "../command.ts";
+import type { openOwnFiles } from "../../documents/own-files.ts";
+import { command, connectTo, FORCE, OWN, text } from "../command.ts";
 import { UsageError } from "../failure.ts";
 import { writeNewFile } from "../write-files.ts";
 
@@ -6,22 +7,31 @@ export const typesCommand = command({
   command: "types",
   describe: "Print TypeScript types of your own operations, collections and events",
   options: {
-    operations: texts("Files or folders of declarations"),
-    openapi: texts("OpenAPI documents, or their bindings"),
+    ...OWN,
+    url: text("A running server, in place of files"),
+    sandbox: text("Its sandbox", { default: "default" }),
+    token: text("Control token of a shared server (or UNDERSTUDY_TOKEN)"),
     out: text("File to write; without it, prints"),
     ...FORCE,
   },
   examples: [["$0 types --operations operations --out types.ts", "For a typed client"]],
-  async run({ operations, openapi, out, force }) {
-    if (operations === undefined && openapi === undefined)
-      throw new UsageError("types needs --operations or --openapi");
-    const { loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
-    const { createOwnApi } = await import("../../engine/own/join.ts");
-    const { ownTypes } = await import("../../tools/reports/own-types.ts");
-    const { api } = createOwnApi(await loadOwn(await openOwnFiles({ operations, openapi })));
-    const types = ownTypes(api);
+  async run({ operations, openapi, url, sandbox, token, out, force }) {
+    const ofFiles = operations !== undefined || openapi !== undefined;
+    if (ofFiles === (url !== undefined))
+      throw new UsageError("types needs --operations or --openapi, or --url");
+    const types =
+      url === undefined
+        ? await readTypes({ operations, openapi })
+        : await (await connectTo({ url, token }).open(sandbox)).operations.types();
     if (out === undefined) return { value: { types }, text: types.trimEnd() };
     writeNewFile(out, types, { force });
     return { value: { file: out }, text: `${out} written` };
   },
 });
+
+async function readTypes(files: Parameters<typeof openOwnFiles>[0]): Promise<string> {
+  const { loadOwn, openOwnFiles } = await import("../../documents/own-files.ts");
+  const { createOwnApi } = await import("../../engine/own/join.ts");
+  const { ownTypes } = await import("../../tools/reports/own-types.ts");
+  return ownTypes(createOwnApi(await loadOwn(await openOwnFiles(files))).api);
+}

@@ -28,8 +28,8 @@ const TOOLS: readonly Tool[] = [
     name: "describe_operation",
     title: "Describe an operation",
     description:
-      "An operation of the emulated API by its id: method, path, parameters, body and documented answers, with the schemas that they refer to. Without an id: the ids of all.",
-    fields: () => ({ operation: optional(text("Such as departments.reparent")) }),
+      "An operation of the emulated API, or one of the sandbox's own, by its id: method, path, parameters, body and documented answers, with the schemas that they refer to. Without an id: the ids of all.",
+    fields: () => ({ ...SANDBOX, operation: optional(text("Such as departments.reparent")) }),
     run: describeOperation,
   },
   forwarding("faults.explain", {
@@ -110,8 +110,8 @@ const TOOLS: readonly Tool[] = [
 /** interfaces 13: those that change nothing. */
 export const READING_TOOLS = TOOLS.map((tool) => ({ ...tool, reads: true }));
 
-async function describeOperation({ client }: ToolServer, { operation }: Arguments): Promise<unknown> {
-  const document = await client.http.call<OpenApi>("GET", "/_control/openapi.json");
+async function describeOperation(reach: ToolServer, { operation, ...args }: Arguments): Promise<unknown> {
+  const document = (await send(reach, "operations.document", args)) as OpenApi;
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId }]) => operationId !== undefined)

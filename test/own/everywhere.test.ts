@@ -1,0 +1,219 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, afterEach, describe, expect, expectTypeOf, it } from "vitest";
+import { connect, createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
+import type { SandboxClient } from "../../src/client/sandbox.ts";
+import { runInSandbox, type TestOptions, TestServers } from "../../src/client/test-sandbox.ts";
+import { declaredOperations } from "../../src/engine/own/join.ts";
+import { type Api, startReference } from "../support/harness.ts";
+import { readExample } from "../support/own/serve-document.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import * as operations from "./notes.ts";
+
+afterAll(removeScratch);
+let understudy: LocalUnderstudy | undefined;
+afterEach(async () => {
+  await understudy?.close();
+  understudy = undefined;
+});
+const begin = async () => {
+  understudy = await createUnderstudy({ operations, seed: 7 });
+  return understudy;
+};
+const TRACKER = readExample("issue-tracker/openapi.yaml");
+
+const DECLARED = `
+import { defineCollection, defineOperation, string } from "understudy-sandbox/operations";
+export const notes = defineCollection({ name: "notes", fields: { text: string({ min: 1 }) } });
+export const listNotes = defineOperation({
+  id: "notes.list", method: "GET", path: "/v1/notes", uses: { notes },
+  handle: ({ world }) => ({ data: world.notes.page() }),
+});
+`;
+const write = (name: string, text: string) => {
+  const file = join(scratch(), name);
+  writeFileSync(file, text);
+  return file;
+};
+
+it("an agent describes and calls own operations of its sandbox by MCP [interfaces 13]", async () => {
+  const { url } = await begin();
+  await (await connect(url).open("default")).operations.replace(TRACKER);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/_control/mcp`)));
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const answer = (await client.callTool({ name, arguments: args })) as {
+      isError?: boolean;
+      content: { text: string }[];
+    };
+    expect(answer.isError, answer.content[0]!.text).toBeFalsy();
+    return JSON.parse(answer.content[0]!.text);
+  };
+  try {
+    const { operations: ids } = await call("describe_operation", {});
+    expect(ids).toEqual(expect.arrayContaining(["notes.create", "createProject", "models.list"]));
+    expect(await call("describe_operation", { operation: "createProject" })).toMatchObject({
+      method: "POST",
+      path: "/v2/projects",
+      "x-own": "openapi",
+    });
+    await connect(url).sandbox({ name: "other" });
+    const other = await call("describe_operation", { sandbox: "other" });
+    expect(other.operations).toContain("notes.create");
+    expect(other.operations).not.toContain("createProject");
+    const made = await call("call_api", {
+      ...{ as: "usr_dan", method: "POST", path: "/v2/projects" },
+      body: { key: "APP", name: "App" },
+    });
+    expect(JSON.stringify(made)).toContain('"App"');
+  } finally {
+    await client.close();
+  }
+});
+
+it("state calls of a declared collection have its types [interfaces 8]", async () => {
+  const sandbox = await (await begin()).sandbox();
+  const notes = sandbox.state(operations.notes);
+  const made = await notes.create({ text: "Hello" });
+  expectTypeOf(made.text).toEqualTypeOf<string>();
+  expectTypeOf(notes.create).parameter(0).exclude<undefined>().toHaveProperty("author_id");
+  // @ts-expect-error: a note has no title
+  await expect(notes.create({ title: "x" })).rejects.toThrow("title");
+  expect((await notes.list({ text: "Hello" })).items).toEqual([made]);
+  await notes.remove(made.id);
+  expect((await notes.list()).total).toBe(0);
+});
+
+it("types of a running server's own operations are written for a client [interfaces 18]", async () => {
+  const { url } = await begin();
+  await (await connect(url).open("default")).operations.replace(TRACKER);
+  const { code, stdout } = await runCommand(["types", "--url", url]);
+  expect(code).toBe(0);
+  expect(stdout).toContain('"notes.create": {');
+  expect(stdout).toContain("  projects: {\n    id: string;");
+  expect((await runCommand(["types", "--url", url, "--openapi", "a.yaml"])).code).toBe(2);
+  expect((await runCommand(["types", "--url", url, "--sandbox", "none"])).stderr).toContain("none");
+});
+
+describe.each([{ engine: false }, { engine: true }])("a test runner's sandbox, %j", (start) => {
+  const servers = new TestServers();
+  afterAll(() => servers.close());
+  const run = (options: TestOptions, body: (sandbox: SandboxClient) => Promise<void>) =>
+    runInSandbox(
+      servers,
+      { ...start, ...options },
+      {
+        name: "a test",
+        run: body,
+        outcome: () => "passed",
+        onFailure: () => {},
+      },
+    );
+  const ask = async (sandbox: SandboxClient, path: string) =>
+    (await sandbox.fetch(path, { headers: { "api-key": sandbox.credentials.usr_dan } })).status;
+
+  it("has the operations of its options, and another test's has not [interfaces 13]", async () => {
+    const document = write("tracker.yaml", TRACKER);
+    await run({ operations, fixture: { extends: "reference", notes: 3 } as object }, async (sandbox) => {
+      expect((await sandbox.state(operations.notes).list()).total).toBe(3);
+      expect([await ask(sandbox, "/v1/notes"), await ask(sandbox, "/v2/projects")]).toEqual([200, 404]);
+    });
+    await run({ openapi: [document] }, async (sandbox) => {
+      expect([await ask(sandbox, "/v1/notes"), await ask(sandbox, "/v2/projects")]).toEqual([404, 200]);
+    });
+    await run({}, async (sandbox) => {
+      expect([await ask(sandbox, "/v1/notes"), await ask(sandbox, "/v2/projects")]).toEqual([404, 404]);
+    });
+    await expect(run({ operations: "notes" as never }, async () => {})).rejects.toThrow(
+      "option operations is a module with declarations",
+    );
+  });
+});
+
+describe("files about own operations", () => {
+  it("fixture check knows own collections [interfaces 5]", async () => {
+    const file = write("world.yaml", "extends: reference\nnotes:\n  - { id: note_one, text: Hello }\n");
+    const declared = ["--operations", write("notes.ts", DECLARED)];
+    expect((await runCommand(["fixture", "check", file])).code).toBe(1);
+    expect(await runCommand(["fixture", "check", file, ...declared])).toMatchObject({ code: 0 });
+    const wrong = write("wrong.yaml", "extends: reference\nnotes:\n  - { id: note_one, txt: Hello }\n");
+    const { code, stdout, stderr } = await runCommand(["fixture", "check", wrong, ...declared]);
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("wrong.yaml:3:")]);
+  });
+
+  it("scenario check knows own operations [interfaces 6]", async () => {
+    const rule = (operation: string) =>
+      `name: mine\ndescription: d\nrules:\n  - match: { operation: ${operation} }\n    effect: { error: RATE_LIMIT_EXCEEDED }\n`;
+    const file = write("mine.yaml", rule("createProject"));
+    const tracker = ["--openapi", write("tracker.yaml", TRACKER)];
+    expect((await runCommand(["scenario", "check", file])).code).toBe(1);
+    expect(await runCommand(["scenario", "check", file, ...tracker])).toMatchObject({ code: 0 });
+    const { code, stdout, stderr } = await runCommand([
+      ...["scenario", "check", write("wrong.yaml", rule("createProjekt")), ...tracker],
+    ]);
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("createProject")]);
+  });
+});
+
+describe("a shared server", () => {
+  const TOKEN = "token-of-a-shared-server";
+  let api: Api;
+  afterEach(() => api.close());
+  const begin = async (limits: object) => {
+    api = await startReference({ shared: { token: TOKEN, limits }, ...declaredOperations(operations) });
+    return (method: string, path: string, body?: unknown, token = TOKEN) =>
+      api.call(undefined, method, `/_control/sandboxes/default${path}`, body, {
+        authorization: `Bearer ${token}`,
+      });
+  };
+
+  it("counts a document, and the records of its operations, against its limits [quality 19]", async () => {
+    const control = await begin({ upload_bytes: 10_000 });
+    const refused = await control("PUT", "/operations", { openapi: TRACKER });
+    expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
+    expect((await control("GET", "/operations")).body.items).not.toContainEqual(
+      expect.objectContaining({ scope: "sandbox" }),
+    );
+    await api.close();
+    const { body } = await (await begin({}))("GET", "");
+    const total = Object.values(body.counts as Record<string, number>).reduce((sum, count) => sum + count, 0);
+    await api.close();
+    const full = await begin({ records: total + 1 });
+    expect((await full("PUT", "/operations", { openapi: TRACKER })).status).toBe(200);
+    expect((await full("POST", "/state/projects", { key: "A", name: "A" })).status).toBe(201);
+    const over = await full("POST", "/state/projects", { key: "B", name: "B" });
+    expect([over.status, over.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
+  });
+
+  it("takes data only: code in a document is never run, and a stranger's document is refused [quality 19]", async () => {
+    const control = await begin({});
+    const code = "globalThis.wasRun = true";
+    const openapi = {
+      openapi: "3.1.0",
+      info: { title: code, version: "1" },
+      paths: {
+        "/v1/evil": {
+          get: {
+            operationId: "evil",
+            "x-understudy": { answer: { ran: `\${${code}} {constructor.constructor} {body.__proto__}` } },
+            responses: { 200: { description: "" } },
+          },
+        },
+      },
+    };
+    const unknown = await control("PUT", "/operations", { openapi });
+    expect([unknown.status, unknown.body.detail]).toEqual([
+      422,
+      expect.stringContaining("stands for nothing"),
+    ]);
+    openapi.paths["/v1/evil"].get["x-understudy"].answer.ran = `\${${code}} {body.__proto__}`;
+    expect((await control("PUT", "/operations", { openapi })).status).toBe(200);
+    expect((await api.call("dan", "GET", "/v1/evil")).text).not.toContain("Object");
+    const handle = { operations: `export const a = ${code}`, openapi };
+    expect((await control("PUT", "/operations", handle)).status).toBe(422);
+    expect(globalThis).not.toHaveProperty("wasRun");
+    const stranger = await control("PUT", "/operations", { openapi }, "not-the-token-of-this-server");
+    expect(stranger.status).toBe(401);
+  });
+});
