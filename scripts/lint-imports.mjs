@@ -66,7 +66,8 @@ export const ROOMS = {
     ...engine,
     ...["hosts/node", "hosts/fetch", "documents", "tools", "control", "understudy.ts", "browser.ts"],
   ],
-  console: [],
+  // The page itself reads the checks of a client test, as the command does.
+  console: ["tools"],
   cli: [
     ...engine,
     "hosts/node",

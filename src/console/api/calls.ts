@@ -47,10 +47,13 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     path: S,
     show: () => get<Api.SandboxState>(""),
     openApi: () => get<OpenApi>("/openapi.json"),
+    configure: (settings: Api.SettingsChange) => patch<Api.SandboxState>("", { settings }),
     reset: (body: Api.ResetOptions) => post<Api.SandboxState>("/reset", body),
     fork: (body: { name?: string }) => post<Api.SandboxState>("/fork", body),
     remove: () => remove(""),
 
+    journal: (query: Api.JournalFilter) => get<Api.JournalPage>("/journal", query),
+    clearJournal: () => remove("/journal"),
     entry: (seq: number) => get<Api.JournalEntry>(path`/journal/${seq}`),
     repeatRequest: (seq: number) => post<Api.Repeated>(path`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),

@@ -56,6 +56,12 @@ export const VIEWS: readonly View[] = [
     icon: "M3 3h5v5h-5zM12 3h5v5h-5zM3 12h5v5h-5zM12 12h5v5h-5z",
   },
   {
+    id: "client",
+    title: "Client test",
+    about: "Use your application by hand, and see how it takes failures",
+    icon: "M4 3h9v14H4zM13 6h3v11h-3M6.5 9l2 2l3-4",
+  },
+  {
     id: "keys",
     title: "Keys",
     about: "Create and revoke API keys",

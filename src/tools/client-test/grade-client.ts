@@ -31,7 +31,7 @@ const TIMEOUT_MS = 20_000;
 const GRACE_MS = 1000;
 const MAX_ENTRIES = 1000;
 /** The snapshot from which each run begins. */
-const BEFORE = "before-client-test";
+export const BEFORE = "before-client-test";
 const PLACEHOLDER = '"$STAGED"';
 
 /**

@@ -36,6 +36,7 @@ beforeAll(async () => {
 });
 
 const PARTS = [
+  "client",
   "timeline",
   "timeline?entry={entry}",
   "faults",

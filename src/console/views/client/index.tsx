@@ -1,0 +1,192 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { CLIENT_CHECKS } from "../../../tools/client-test/checks/index.ts";
+import type { ClientCheckReport, ClientReport } from "../../../tools/client-test/client-report-types.ts";
+import { BEFORE, describeReport } from "../../../tools/client-test/grade-client.ts";
+import { ManualClientTest, type ManualStatus } from "../../../tools/client-test/manual-test.ts";
+import { useSandboxName } from "../../address.ts";
+import { sandboxKey, useSandbox, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { ChoiceField } from "../../components/form.tsx";
+import { ViewLink } from "../../components/layout.tsx";
+import { Badge, type Outcome } from "../../components/mark.tsx";
+import { Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton, saveJson } from "../../components/text.tsx";
+import { toGradedSandbox } from "./graded-sandbox.ts";
+import "../webhooks/webhooks.css";
+
+/** The tests of this page, by sandbox: they go on while other views are open. */
+const TESTS = new Map<string, ManualClientTest>();
+const ALL = "";
+const EVERY_MS = 1000;
+
+/** Grades the application that its user operates by hand, as `understudy client-test` does with a command. */
+export default function ClientTest() {
+  const name = useSandboxName();
+  const queryKey = [...sandboxKey(name), "client-test"];
+  const { data: status, refetch } = useQuery({
+    queryKey,
+    queryFn: async () => (await TESTS.get(name)?.status()) ?? null,
+    refetchInterval: EVERY_MS,
+  });
+  const step = useMutation({
+    mutationFn: async (change: () => void) => {
+      change();
+      await TESTS.get(name)?.ready();
+    },
+    onSettled: () => refetch(),
+  });
+  const start = (check: string) =>
+    step.mutate(() => {
+      const only = check === ALL ? undefined : [check];
+      TESTS.set(name, new ManualClientTest(toGradedSandbox(name), { only }));
+    });
+  const test = TESTS.get(name);
+  const isRunning = test !== undefined && status?.report === undefined && step.error === null;
+  return (
+    <div className="page stack grow measure">
+      <h1>Client test</h1>
+      <p className="quiet">
+        Use your application against this sandbox, once without failures and once for each kind of failure.
+        Its requests show whether it retries, waits and gives up as it should. Each run begins with the
+        sandbox as it is now; rules and the journal are cleared.
+      </p>
+      <Problem error={step.error} />
+      {!isRunning && <StartForm onStart={start} isPending={step.isPending} />}
+      {isRunning && test && status && (
+        <Run
+          run={status.run}
+          onEnd={(how) => step.mutate(() => (how === "stop" ? test.stop() : test.end(how)))}
+          isPending={step.isPending}
+        />
+      )}
+      {status?.report && <Report report={status.report} />}
+      {status && status.checks.length > 0 && (
+        <ul className="panel lines" aria-label="Checks">
+          {status.checks.map((check) => (
+            <Check key={check.id} check={check} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const CHOICES = [
+  { id: ALL, title: "All" },
+  ...CLIENT_CHECKS.map(({ id, title }) => ({ id, title: id, detail: title })),
+];
+
+function StartForm({ onStart, isPending }: { onStart: (check: string) => void; isPending: boolean }) {
+  const [check, choose] = useState(ALL);
+  const { data } = useSandboxQuery(["snapshots"], (calls) => calls.snapshots());
+  const restore = useSandboxChange(
+    async (calls) => {
+      await calls.clearRules();
+      await calls.restoreSnapshot(BEFORE);
+      await calls.removeSnapshot(BEFORE);
+    },
+    { done: "The sandbox is as it was before the test." },
+  );
+  const isLeftOver = data?.items.some((snapshot) => snapshot.name === BEFORE) && !isPending;
+  return (
+    <>
+      {isLeftOver && (
+        <Notice outcome="waiting" action={<ActionButton label="Restore" change={restore} />}>
+          A client test of this sandbox was interrupted, or runs elsewhere.
+        </Notice>
+      )}
+      <ChoiceField label="Checks" name="check" value={check} onChange={choose} choices={CHOICES} />
+      <div className="actions">
+        <ActionButton
+          label="Start test"
+          look="primary"
+          onPress={() => onStart(check)}
+          isPending={isPending}
+        />
+      </div>
+    </>
+  );
+}
+
+function Run(props: {
+  run: ManualStatus["run"];
+  onEnd: (how: "worked" | "error" | "hangs" | "stop") => void;
+  isPending: boolean;
+}) {
+  const { run, onEnd, isPending } = props;
+  const { data: sandbox } = useSandbox();
+  if (run === undefined || sandbox === undefined) return <Notice outcome="waiting">Preparing …</Notice>;
+  const title = run.run === 1 ? "without failures" : run.checks.join(", ");
+  return (
+    <section className="stack" aria-label="Run">
+      <Notice
+        outcome="waiting"
+        action={<ActionButton label="Stop" onPress={() => onEnd("stop")} isDisabled={isPending} />}
+      >
+        <strong>
+          Run {run.run} of {run.of}
+        </strong>
+        , {title}. Point your application at <code>{sandbox.base_url}</code>{" "}
+        <CopyButton text={sandbox.base_url} label="Copy the address" />, use it, and say how it ended.
+      </Notice>
+      <div className="actions">
+        <ActionButton
+          label="It worked"
+          look="primary"
+          onPress={() => onEnd("worked")}
+          isPending={isPending}
+        />
+        <ActionButton label="It showed an error" onPress={() => onEnd("error")} isDisabled={isPending} />
+        <ActionButton label="It hangs" onPress={() => onEnd("hangs")} isDisabled={isPending} />
+      </div>
+    </section>
+  );
+}
+
+function Report({ report }: { report: ClientReport }) {
+  return (
+    <Notice
+      outcome={report.verdict === "pass" ? "ok" : "failed"}
+      action={<ActionButton label="Download JSON" onPress={() => saveJson("client-test.json", report)} />}
+    >
+      {describeReport(report)}
+    </Notice>
+  );
+}
+
+const OUTCOMES: Readonly<Record<ClientCheckReport["outcome"], Outcome>> = {
+  failed: "failed",
+  "not-observable": "waiting",
+  passed: "ok",
+};
+
+function Check({ check }: { check: ClientCheckReport }) {
+  const { id, title, severity, outcome, why, advice, evidence } = check;
+  const isOpen = outcome === "failed";
+  return (
+    <li>
+      <details className="graded" open={isOpen}>
+        <summary className="line">
+          <Badge outcome={OUTCOMES[outcome]}>{outcome.replace("-", " ")}</Badge>
+          <span>{title}</span>
+          <span className="quiet small">{severity}</span>
+        </summary>
+        <p>{why}</p>
+        {isOpen && (
+          <p>
+            <strong>Fix:</strong> {advice}
+          </p>
+        )}
+        <div className="actions">
+          <code className="quiet">{id}</code>
+          {evidence.slice(0, 6).map((entry) => (
+            <ViewLink key={entry.seq} view="timeline" query={{ entry: entry.id }}>
+              {entry.method} {entry.path}
+            </ViewLink>
+          ))}
+        </div>
+      </details>
+    </li>
+  );
+}
