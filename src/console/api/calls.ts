@@ -1,5 +1,5 @@
 import type * as Api from "../../../types/control-api.ts";
-import { callControl, followControl, withQuery } from "./fetch-control.ts";
+import { callControl, fetchControl, followControl, withQuery } from "./fetch-control.ts";
 import type { ControlDescription, JsonSchema, OpenApi } from "./open-api.ts";
 
 type Collection = Api.CollectionName;
@@ -23,6 +23,9 @@ export const server = {
   sandboxes: () => callControl<Api.List<Api.SandboxState>>("/_control/sandboxes"),
   createSandbox: (body: Api.SandboxOptions) =>
     callControl<Api.SandboxState>("/_control/sandboxes", { method: "POST", body }),
+  /** @param file what `exportFile` made, in base64 */
+  openFile: (file: string) =>
+    callControl<Api.SandboxState>("/_control/open", { method: "POST", body: { file } }),
   login: (code: string) =>
     callControl<{ token: string }>("/_console/login", { method: "POST", body: { code } }),
 };
@@ -58,6 +61,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     repeatRequest: (seq: number) => post<Api.Repeated>(path`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),
     bundle: () => post<Api.Bundle>("/bundle"),
+    exportFile: async () => (await fetchControl(`${S}/export`, { method: "POST", body: {} })).blob(),
 
     history: (query: Api.HistoryFilter) => get<Api.HistoryPage>("/history", query),
     historyEntry: (id: string) => get<Api.HistoryDetail>(path`/history/${id}`),
@@ -81,6 +85,8 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     /** `now` is the current state; `b` belongs to the sandbox `of`. */
     compare: (a: string, b: string, of: string) =>
       get<Api.Difference>(path`/snapshots/${a}/diff/${b}`, { of }),
+
+    release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
 
     scenarios: () => get<Api.List<Api.ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),

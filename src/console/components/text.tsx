@@ -81,7 +81,11 @@ export function CopyButton(props: {
 /** Downloads a value as a JSON file; a plain link could not send the token of a shared server. */
 export function saveJson(name: string, value: unknown): void {
   const text = JSON.stringify(value, null, 2);
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  saveFile(name, new Blob([text], { type: "application/json" }));
+}
+
+export function saveFile(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -1,4 +1,4 @@
-import type { Live } from "../../../types/control-api.ts";
+import type { Held, Live } from "../../../types/control-api.ts";
 import { ControlError, fetchControl, readEvents } from "../api/fetch-control.ts";
 import { createStore, tokenRequest } from "../api/store.ts";
 import { appendBatch, EMPTY_TIMELINE, type TimelineData } from "./timeline-data.ts";
@@ -14,6 +14,8 @@ export interface LiveState {
   /** Time of the last change of `connection`, in milliseconds since 1970. */
   since: number;
   timeline: TimelineData;
+  /** Requests and deliveries that wait to be released. */
+  held: readonly Held[];
 }
 
 /** Minimum time between two batches; a single message is shown at once. */
@@ -29,6 +31,7 @@ export class LiveStream {
     connection: "joining",
     since: Date.now(),
     timeline: EMPTY_TIMELINE,
+    held: [],
   });
   private readonly path: string;
   private readonly onNews: (news: "entries" | "rejoined") => void;
@@ -114,7 +117,12 @@ export class LiveStream {
     const batch = this.waiting;
     this.waiting = [];
     const state = this.state.get();
-    this.state.set({ ...state, timeline: appendBatch(state.timeline, batch) });
+    const held = batch.findLast((message) => message.held ?? message.begins);
+    this.state.set({
+      ...state,
+      timeline: appendBatch(state.timeline, batch),
+      held: held === undefined ? state.held : (held.held ?? []),
+    });
     this.onNews("entries");
   }
 

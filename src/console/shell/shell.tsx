@@ -11,6 +11,7 @@ import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
 import { useLive } from "../live/use-live.tsx";
 import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
+import { HeldRequests } from "./held-requests.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { ThemeButton } from "./theme.tsx";
 
@@ -89,6 +90,7 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         <ConnectionBanner />
         {children}
       </main>
+      <HeldRequests />
       <Confirmations />
       <StatusLine />
       {palette && (

@@ -8,6 +8,7 @@ import { ViewLink } from "../components/layout.tsx";
 import { Badge } from "../components/mark.tsx";
 import { pluralize } from "../components/text.tsx";
 import { formatClock, relative, useSandboxNow } from "../components/time.tsx";
+import { useLive } from "../live/use-live.tsx";
 import { nameTimer } from "../views/time/timers.tsx";
 
 const HEALTH_MS = 5000;
@@ -17,10 +18,21 @@ export function StatusLine() {
   return (
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: below the body, it has the role contentinfo
     <footer className="status-line small" aria-label="Status">
+      <HeldCount />
       <Faults />
       <NextTimer />
       <ServerState />
     </footer>
+  );
+}
+
+function HeldCount() {
+  const { length } = useLive(({ held }) => held);
+  if (length === 0) return null;
+  return (
+    <span className="status-part">
+      <Badge outcome="waiting">{pluralize(length, "held request")}</Badge>
+    </span>
   );
 }
 

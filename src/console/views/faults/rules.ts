@@ -35,6 +35,7 @@ export const DELAYS: readonly Choice[] = [
   { id: "5s", title: "5 s" },
   { id: "30s", title: "30 s" },
   { id: "300ms 2s", title: "300 ms (p99 2 s)" },
+  { id: "hold", title: "Hold until released", detail: "at most 30 s" },
 ];
 
 export const PHASES: readonly Choice[] = [
@@ -125,14 +126,20 @@ export function responseChoices(coverage: CoverageMatrix | undefined, pattern: s
 
 export function toRule(draft: typeof BLANK): RuleDefinition {
   const { operation, principal, response, delay, schedule, phase, lease } = draft;
-  const [p50, p99] = delay.split(" ");
   return {
     match: { operation, ...(principal && { principal }) },
     ...parsePair(schedule),
     ...(phase === "after" && { phase }),
-    effect: { ...parsePair(response), ...(delay && { delay: p99 === undefined ? p50 : { p50, p99 } }) },
+    effect: { ...parsePair(response), ...toWait(delay) },
     ...(lease && { lease: parsePair(lease) }),
   } as RuleDefinition;
+}
+
+function toWait(delay: string): RuleDefinition["effect"] {
+  if (delay === "") return {};
+  if (delay === "hold") return { hold: {} };
+  const [p50, p99] = delay.split(" ") as ["300ms", "2s"?];
+  return { delay: p99 === undefined ? p50 : { p50, p99 } };
 }
 
 const NUMBERS = new Set(["status", "times", "every", "probability", "hits"]);
@@ -164,10 +171,12 @@ export function describeRule(rule: Rule): string {
 
 /** Explains how an effect changes the response and the data. */
 export function explainEffect({ phase, effect = {}, sequence, match = {} }: Rule): string {
-  const { error, status, body, wire, delay } = effect;
-  const wait = delay === undefined ? "" : ` after the delay`;
+  const { error, status, body, wire, delay, hold } = effect;
+  const wait = hold !== undefined ? " once it is released" : delay === undefined ? "" : " after the delay";
   if (match.event !== undefined || match.webhook !== undefined) return "Only deliveries are affected.";
   const isReplaced = [error, status, body, wire, sequence].some((one) => one !== undefined);
+  if (!isReplaced && hold !== undefined)
+    return "It waits until it is released: below every view, by a test, or by its timeout. Then it runs as usual.";
   if (!isReplaced)
     return delay === undefined
       ? "It has no effect."
@@ -237,8 +246,9 @@ export function readEntry(entry: NonNullable<Rule["sequence"]>[number]): string 
 }
 
 function describeEffects({ effect = {}, sequence }: Rule): string[] {
-  const { error, status, body, delay, wire } = effect;
+  const { error, status, body, delay, hold, wire } = effect;
   const words: string[] = [];
+  if (hold !== undefined) words.push("held until released");
   if (sequence !== undefined) words.push(`sequence ${sequence.map(readEntry).join(", ")}`);
   if (error !== undefined) words.push(error);
   if (status !== undefined) words.push(String(status));

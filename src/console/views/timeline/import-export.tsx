@@ -1,11 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
 import type { DragEvent, ReactNode } from "react";
 import { Button, FileTrigger } from "react-aria-components";
-import { useSandboxName } from "../../address.ts";
-import { sandboxCalls } from "../../api/calls.ts";
+import { useLocation } from "wouter";
+import { toAddress, useSandboxName } from "../../address.ts";
+import { sandboxCalls, server } from "../../api/calls.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Problem } from "../../components/notice.tsx";
-import { saveJson } from "../../components/text.tsx";
+import { saveFile, saveJson } from "../../components/text.tsx";
 import { BundleTimeline, readBundle } from "./bundle-timeline.tsx";
 
 /** Opens a file that the user selected or dropped. */
@@ -16,8 +17,14 @@ export type OpenFile = (file: File) => void;
  * no address.
  */
 export function BundleDropZone({ children }: { children: (open: OpenFile) => ReactNode }) {
+  const [, navigate] = useLocation();
   const { data, error, mutate, reset } = useMutation<Awaited<ReturnType<typeof readBundle>>, Error, File>({
-    mutationFn: readBundle,
+    mutationFn: async (file) => {
+      if (!(await isSandbox(file))) return readBundle(file);
+      const { name } = await server.openFile(await toBase64(file));
+      navigate(toAddress(name, "timeline"));
+      return undefined as never;
+    },
   });
   const onDrop = (event: DragEvent) => {
     const [file] = event.dataTransfer.files;
@@ -41,10 +48,10 @@ export function BundleDropZone({ children }: { children: (open: OpenFile) => Rea
 export function OpenBundleButton({ open }: { open: OpenFile }) {
   return (
     <FileTrigger
-      acceptedFileTypes={["application/json", ".json"]}
+      acceptedFileTypes={["application/json", ".json", ".understudy"]}
       onSelect={(files) => files?.[0] && open(files[0])}
     >
-      <Button className="button">Open bundle</Button>
+      <Button className="button">Open file</Button>
     </FileTrigger>
   );
 }
@@ -56,13 +63,32 @@ export function Exports() {
   const bundle = useMutation({
     mutationFn: async () => saveJson(`${sandbox}.bundle.json`, await calls.bundle()),
   });
+  const file = useMutation({
+    mutationFn: async () => saveFile(`${sandbox}.understudy`, await calls.exportFile()),
+  });
   return (
     <>
       <div className="actions">
         <ActionButton label="Export HAR" onPress={har.mutate} />
         <ActionButton label="Export bundle" onPress={bundle.mutate} />
+        <ActionButton label="Export sandbox" onPress={file.mutate} isPending={file.isPending} />
       </div>
-      <Problem error={har.error ?? bundle.error} />
+      <Problem error={har.error ?? bundle.error ?? file.error} />
     </>
   );
+}
+
+/** An exported sandbox is compressed by gzip. */
+async function isSandbox(file: File): Promise<boolean> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  return file.name.endsWith(".understudy") || (first === 0x1f && second === 0x8b);
+}
+
+function toBase64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }

@@ -1,0 +1,106 @@
+import { useEffect, useState } from "react";
+import type { Held, ReleaseOptions } from "../../../types/control-api.ts";
+import { parseJson } from "../api/form-fields.ts";
+import { useSandboxChange } from "../api/queries.ts";
+import { ActionButton } from "../components/button.tsx";
+import { Dialog, DialogButton } from "../components/dialog.tsx";
+import { Field, Form } from "../components/form.tsx";
+import { Mark } from "../components/mark.tsx";
+import { Problem } from "../components/notice.tsx";
+import { PathText } from "../components/text.tsx";
+import { useLive } from "../live/use-live.tsx";
+
+/** Requests and deliveries that rules hold (interfaces 20), above the status line of every view. */
+export function HeldRequests() {
+  const held = useLive(({ held }) => held);
+  if (held.length === 0) return null;
+  return (
+    <section className="held-requests" aria-label="Held requests">
+      {held.map((one) => (
+        <HeldLine key={one.id} held={one} />
+      ))}
+    </section>
+  );
+}
+
+function useRelease({ id }: Held) {
+  return useSandboxChange((calls, options: ReleaseOptions) => calls.release(id, options));
+}
+
+function HeldLine({ held }: { held: Held }) {
+  const release = useRelease(held);
+  const { method, path, event, rule, phase, principal, ends_at } = held;
+  const named = event === null ? `${method} ${path}` : `the delivery of ${event}`;
+  const act = (label: string, options: ReleaseOptions) => (
+    <ActionButton
+      label={label}
+      name={`${label} ${named}`}
+      isPending={release.isPending}
+      onPress={() => release.mutate(options)}
+    />
+  );
+  return (
+    <div className="held-request">
+      <Mark outcome="waiting" word="held" />
+      <span className="grow">
+        {event === null ? <PathText>{named}</PathText> : named}
+        <span className="quiet small">
+          {" "}
+          {principal && `by ${principal}, `}
+          {phase === "after" ? "its change is made" : "nothing has changed yet"}; held by {rule}, continues in{" "}
+          <SecondsLeft until={ends_at} />
+        </span>
+        <Problem error={release.error} />
+      </span>
+      {act("Continue", {})}
+      {act("Fail", { answer: { status: 503 } })}
+      {act("Drop", { wire: "reset" })}
+      <DialogButton label="Edit" name={`Edit ${named}`}>
+        {(close) => <EditDialog held={held} named={named} onClose={close} />}
+      </DialogButton>
+    </div>
+  );
+}
+
+/** On the wall clock, as the timeout is. */
+function SecondsLeft({ until }: { until: string }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return <>{Math.max(0, Math.ceil((Date.parse(until) - now) / 1000))} s</>;
+}
+
+function EditDialog({ held, named, onClose }: { held: Held; named: string; onClose: () => void }) {
+  const release = useRelease(held);
+  const [text, setText] = useState(() => JSON.stringify(firstAnswer(held), null, 2));
+  const [unreadable, setUnreadable] = useState<Error>();
+  const answer = () => {
+    const written = parseJson(text) as ReleaseOptions["answer"];
+    setUnreadable(written === undefined ? new Error("The answer is not valid JSON.") : undefined);
+    if (written !== undefined) release.mutate({ answer: written }, { onSuccess: onClose });
+  };
+  const change = { ...release, error: unreadable ?? release.error, mutate: answer };
+  return (
+    <Dialog title={`Answer ${named}`} onClose={onClose}>
+      <Form submit="Answer" change={change} onCancel={onClose}>
+        <Field
+          label="Answer"
+          name="answer"
+          value={text}
+          onChange={setText}
+          lines={14}
+          autoFocus
+          hint="JSON with status, headers and body. A delivery takes a status only, as if its receiver had answered."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The answer that waits, or an empty one. */
+function firstAnswer({ response, event }: Held): NonNullable<ReleaseOptions["answer"]> {
+  if (event !== null) return { status: 200 };
+  return { status: response?.status ?? 200, body: response?.body ?? {} };
+}

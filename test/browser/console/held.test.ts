@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it, vi } from "vitest";
+import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const { api, open, openAt, control } = useConsole("faults");
+const models = () => api.call("dan", "GET", "/v1/models");
+
+describe("held requests in the console", { timeout: 4 * PATIENCE_MS }, () => {
+  it("shows what a rule holds on every view, and continues, fails, drops and answers it [interfaces 20]", async () => {
+    const { page, complaints } = await open();
+    await page.getByRole("button", { name: "New rule" }).click();
+    await choose(page, "Operation", /^models\.list GET/);
+    await choose(page, "Response", /^Real response/);
+    await choose(page, "Delay", /^Hold until released/);
+    await choose(page, "Frequency", "Every call");
+    await see(page.getByText("It waits until it is released")).toBeVisible();
+    await page.getByRole("button", { name: "Arm rule" }).click();
+    const held = page.getByRole("region", { name: "Held requests" });
+    const status = page.getByRole("contentinfo", { name: "Status" });
+    const first = models();
+    await see(held).toContainText("GET /v1/models");
+    await see(held).toContainText(
+      /by usr_dan, nothing has changed yet; held by inline\/fault_1, continues in \d+ s/,
+    );
+    await see(status).toContainText("1 held request");
+    await expectAccessible(page);
+    await expectToFit(page);
+    await page.getByRole("link", { name: "World" }).click();
+    await page.getByRole("button", { name: "Continue GET /v1/models" }).press("Enter");
+    expect((await first).status).toBe(200);
+    await see(held).toHaveCount(0);
+    const second = models();
+    await page.getByRole("button", { name: "Fail GET /v1/models" }).click();
+    expect((await second).status).toBe(503);
+    const third = models().catch((error: Error) => error);
+    await page.getByRole("button", { name: "Drop GET /v1/models" }).click();
+    expect(await third).toBeInstanceOf(Error);
+    const fourth = models();
+    await page.getByRole("button", { name: "Edit GET /v1/models" }).click();
+    const answer = page.getByRole("textbox", { name: "Answer" });
+    await expectAccessible(page);
+    await answer.fill("{");
+    await page.getByRole("button", { name: "Answer", exact: true }).click();
+    await see(page.getByText("The answer is not valid JSON.")).toBeVisible();
+    await answer.fill('{"status": 99}');
+    await page.getByRole("button", { name: "Answer", exact: true }).click();
+    await see(page.getByRole("dialog")).toContainText("answer.status");
+    await answer.fill('{"status": 207, "body": {"own": true}}');
+    await page.getByRole("button", { name: "Answer", exact: true }).click();
+    expect(await fourth).toMatchObject({ status: 207, body: { own: true } });
+    await see(page.getByRole("dialog")).toHaveCount(0);
+    await control("DELETE", "/faults");
+    expect(complaints.filter((one) => !one.includes("422"))).toEqual([]);
+  });
+
+  it("begins an edit with the answer that waits [interfaces 20]", async () => {
+    await control("POST", "/faults", {
+      match: { operation: "models.list" },
+      phase: "after",
+      effect: { hold: {} },
+    });
+    const { page } = await open();
+    const asked = models();
+    await page.getByRole("button", { name: "Edit GET /v1/models" }).click();
+    const answer = page.getByRole("textbox", { name: "Answer" });
+    const { status, body } = JSON.parse(await answer.inputValue());
+    expect([status, body.models.length > 0]).toEqual([200, true]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Continue GET /v1/models" }).click();
+    expect((await asked).body).toEqual(body);
+    await control("DELETE", "/faults");
+  });
+
+  it("exports the sandbox in one click, and opens the file as another sandbox [interfaces 19]", async () => {
+    await api.call("dan", "DELETE", "/v1/threads/thread_long");
+    const { page } = await openAt("/s/default/timeline");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export sandbox" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("default.understudy");
+    const buffer = readFileSync(await download.path());
+    const choosing = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Open file" }).click();
+    await (await choosing).setFiles({ name: "default.understudy", mimeType: "application/gzip", buffer });
+    await see(page).toHaveURL(/\/s\/default-2\/timeline/);
+    await see(page.getByText("/v1/threads/thread_long").first()).toBeVisible();
+    const cut = { name: "cut.understudy", mimeType: "application/gzip", buffer: buffer.subarray(0, -60) };
+    const again = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Open file" }).click();
+    await (await again).setFiles(cut);
+    await see(page.getByText("The file is damaged or incomplete; copy it again.")).toBeVisible();
+  });
+});
