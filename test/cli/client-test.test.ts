@@ -40,10 +40,22 @@ it("a graded command leaves no report, or another exit code than its verdict [in
   expect(JSON.parse(flawed.stdout)).toMatchObject({ verdict: "fail", summary: { failed: 1 } });
 }, 60_000);
 
+/** Another address than the sandbox's, whose error the client shows. */
+const CALLS_ELSEWHERE =
+  "fetch('http://127.0.0.1:9/v1/models').catch(() => { console.error('it called http://127.0.0.1:9'); process.exit(1); })";
+/** A port that is fixed in its code, and whose error it hides. */
+const FIXED_PORT = "fetch('http://127.0.0.1:4747/v1/models').catch(() => {})";
+/** Its requests can be read, although it goes on for ever. */
+const NEVER_ENDS =
+  "fetch(process.env.UNDERSTUDY_BASE_URL + '/v1/models', { headers: { 'api-key': 'ak_adaOwnerAcme000000000000000000000000000' } }); setInterval(() => {}, 1000)";
+
 it.each([
   [["--", "node", "-e", "1"], 1, "made no request to the sandbox"],
   [["--", "node", "-e", "process.exit(7)"], 1, "exit code 7"],
   [["--timeout", "1", "--", "node", "-e", "setInterval(() => {}, 1000)"], 1, "no end within 1 s"],
+  [["--", "node", "-e", CALLS_ELSEWHERE], 1, "it called http://127.0.0.1:9"],
+  [["--", "node", "-e", FIXED_PORT], 1, "not one that is fixed in its code"],
+  [["--timeout", "2", "--checks", "uses-etags", "--", "node", "-e", NEVER_ENDS], 0, "1 not observable"],
   [["--", "no-such-program"], 2, "cannot run no-such-program"],
   [["--checks", "none", "--", "node", "-e", "1"], 2, 'there is no check "none"'],
   [[], 2, "needs a command after --"],

@@ -130,6 +130,7 @@ describe("a flaw is not found, or by another name", () => {
     ["gives-up-on-silence", { timeoutMs: 0 }, work],
     ["survives-wrong-type", { patientBody: true }, work],
     ["tolerates-additions", { strict: true }, work],
+    ["tolerates-new-values", { closed: true }, work],
     ["one-refresh", { usesToken: true, refreshEach: true, timeoutMs: 3000 }, readTogether],
     ["no-credentials-in-urls", { keyInUrl: true }, work],
     ["no-credentials-elsewhere", { redirect: "follow" }, work],
@@ -155,7 +156,7 @@ describe("a flaw is not found, or by another name", () => {
 
   it("each check has a flaw that fails it", () => {
     // `survives-truncated` and `survives-empty` share the code of `survives-wrong-type`; `jittered-pauses` has a unit test.
-    expect(CLIENT_CHECKS.length).toBe(20);
+    expect(CLIENT_CHECKS.length).toBe(21);
   });
 });
 

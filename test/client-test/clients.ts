@@ -12,6 +12,8 @@ export interface Flaws {
   timeoutMs?: number;
   /** Reads answers so that additions break it. */
   strict?: boolean;
+  /** Refuses values that it does not know. */
+  closed?: boolean;
   /** Accepts anything as an answer. */
   patientBody?: boolean;
   redirect?: "follow" | "manual" | "error";
@@ -107,6 +109,7 @@ export function createClient(
           if (flaws.patientBody && !text.startsWith("{")) await sleep(60_000, undefined, { signal });
           const value = JSON.parse(text);
           if (flaws.strict) requireKnown(value);
+          if (flaws.closed) requireKnownProviders(value);
           const etag = answer.headers.get("etag");
           if (etag) etags.set(path, { etag, body: value });
           return value;
@@ -126,6 +129,11 @@ export function createClient(
     }
   }
   return { call, send };
+}
+
+function requireKnownProviders({ models = [] }: { models?: { provider: string }[] }): void {
+  for (const { provider } of models)
+    if (!/^vendor_[a-d]$/.test(provider)) throw new Error(`unknown provider ${provider}`);
 }
 
 /** As a client does that checks answers against a closed list of fields. */

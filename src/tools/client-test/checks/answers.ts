@@ -82,31 +82,51 @@ const brokenBodies = BROKEN.map(
   }),
 );
 
-/** The answers of the run without failures, as a later version of the service gives them. */
 const toleratesAdditions: ClientCheck = {
   id: "tolerates-additions",
   title: "works when answers have new fields, new headers and another order of keys",
   severity: "error",
   advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
-  stage: {
-    rules(baseline) {
-      if (baseline.end.how !== "ok") return "the client does not end by itself";
-      const reads = baseline.requests.filter((entry) => isRead(entry) && isPlainJson(entry));
-      if (reads.length === 0) return "no GET was answered with JSON";
-      const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
-      return unique.map(toNewerAnswer);
-    },
-  },
-  readsEnd: true,
-  read({ run }) {
-    const hit = findHit(run);
-    if (hit === undefined) return notObservable("the requests of the run without failures were not sent");
-    const { how, detail } = run.end;
-    return how === "ok"
-      ? passed("it ended as it does without the additions", [hit])
-      : failed(`with the additions it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit]);
-  },
+  ...newerVersion(withAdditions, "no GET was answered with JSON"),
 };
+
+const toleratesNewValues: ClientCheck = {
+  id: "tolerates-new-values",
+  title: "works when an open enumeration has a value that is new",
+  severity: "error",
+  advice: "Treat a value that you do not know as a default, such as `other`, and go on with the rest.",
+  ...newerVersion(withNewValues, "no answer to a GET has an open enumeration"),
+};
+
+/** The answers of the run without failures, as a later version of the service gives them. */
+function newerVersion(
+  change: (body: unknown) => unknown,
+  nothingToChange: string,
+): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
+  const rules = (baseline: ClientRun) => {
+    if (baseline.end.how !== "ok") return "the client does not end by itself";
+    const reads = baseline.requests.filter(
+      (entry) =>
+        isRead(entry) &&
+        isPlainJson(entry) &&
+        JSON.stringify(change(entry.response.body)) !== JSON.stringify(entry.response.body),
+    );
+    const unique = reads.filter((entry, at) => reads.findIndex((one) => isSame(one, entry)) === at);
+    return unique.length === 0 ? nothingToChange : unique.map((entry) => toNewerAnswer(entry, change));
+  };
+  return {
+    stage: { rules },
+    readsEnd: true,
+    read({ run }) {
+      const hit = findHit(run);
+      if (hit === undefined) return notObservable("the requests of the run without failures were not sent");
+      const { how, detail } = run.end;
+      return how === "ok"
+        ? passed("it ended as it does without the changes", [hit])
+        : failed(`with the changes it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit]);
+    },
+  };
+}
 
 /** Masked secrets would be wrong values. */
 function isPlainJson({ status, response }: JournalEntry): boolean {
@@ -116,11 +136,11 @@ function isPlainJson({ status, response }: JournalEntry): boolean {
   );
 }
 
-function toNewerAnswer(entry: JournalEntry): RuleDefinition {
+function toNewerAnswer(entry: JournalEntry, change: (body: unknown) => unknown): RuleDefinition {
   const query = Object.fromEntries(new URLSearchParams(entry.request.query));
   const headers = { "X-Deprecated-Soon": "no", "Content-Type": "application/json; charset=utf-8" };
   const { match, ...rule } = ruleFor(entry, {
-    effect: { status: entry.status, headers, body: withAdditions(entry.response.body) },
+    effect: { status: entry.status, headers, body: change(entry.response.body) },
   });
   return { ...rule, match: { ...match, query } };
 }
@@ -132,4 +152,26 @@ function withAdditions(value: unknown): unknown {
   return { added_later: { any: ["value", 1, null] }, ...Object.fromEntries(entries.toReversed()) };
 }
 
-export const ANSWER_CHECKS: readonly ClientCheck[] = [givesUpOnSilence, ...brokenBodies, toleratesAdditions];
+/**
+ * Fields whose values a service adds to. Without those that tell a client to wait or how to read the rest, such as
+ * `status` and `type`: a sound client may stop at them.
+ */
+const OPEN_ENUMERATIONS = new Set(["provider", "action", "action_type", "resource_type", "level", "event"]);
+
+function withNewValues(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNewValues);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const isOpen = OPEN_ENUMERATIONS.has(key) && typeof inner === "string";
+      return [key, isOpen ? "added_later" : withNewValues(inner)];
+    }),
+  );
+}
+
+export const ANSWER_CHECKS: readonly ClientCheck[] = [
+  givesUpOnSilence,
+  ...brokenBodies,
+  toleratesAdditions,
+  toleratesNewValues,
+];
