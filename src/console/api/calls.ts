@@ -75,6 +75,9 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     advance: (body: Api.AdvanceTo) => post<Api.Advanced>("/clock/advance", body),
     pending: (query: { limit?: number } = {}) => get<Api.Pending[]>("/clock/pending", query),
 
+    runTimer: (body: Pick<Api.Pending, "kind" | "subject">) => post<Api.Advanced>("/clock/pending/run", body),
+    stopAdvance: () => remove("/clock/advance"),
+
     snapshots: () => get<Api.List<Api.SnapshotState>>("/snapshots"),
     takeSnapshot: (snapshot: string) => post<Api.SnapshotState>("/snapshots", { name: snapshot }),
     restoreSnapshot: (snapshot: string) => post<Api.SandboxState>(path`/snapshots/${snapshot}/restore`),

@@ -1,12 +1,16 @@
 import Type, { type Static } from "typebox";
 import { parseDuration } from "../../engine/contract/duration.ts";
-import { ClosedObject, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import { noContent } from "../../engine/contract/reply.ts";
+import { ClosedObject, Nullable, Timestamp, typed, Words } from "../../engine/contract/schema.ts";
+import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { type AdvanceTarget, TIMER_KINDS } from "../../engine/state/clock.ts";
+import type { PendingTimer } from "../../engine/state/timers.ts";
 import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, renderClock } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
-import { unprocessable } from "../problem.ts";
+import { Problem, quoted, unprocessable } from "../problem.ts";
+import { stateCollections } from "../state/state-collection.ts";
 
 const timer = {
   kind: Words(TIMER_KINDS),
@@ -61,9 +65,37 @@ export const AdvancedBody = ClosedObject(
 );
 
 export const PendingBody = ClosedObject(
-  { due_at: Timestamp(), ...timer },
+  {
+    due_at: Timestamp(),
+    ...timer,
+    collection: Nullable(Type.String({ description: "The record's collection; null if it is no record" })),
+    name: Nullable(Type.String({ description: "The record in words, such as its title" })),
+  },
   { $id: "PendingTimer", description: "A pending timer" },
 );
+
+/** Fields that name a record, best first. */
+const NAMES = ["name", "title", "filename", "original_filename", "event", "status"] as const;
+
+/** The record that a timer is about, found by the prefix of its id. */
+function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
+  const tx = world.read();
+  for (const { collection } of stateCollections(api.resources).values()) {
+    if (collection.prefix === "" || !subject.startsWith(collection.prefix)) continue;
+    const record = tx.get(collection, subject) as Record<string, unknown> | undefined;
+    if (record === undefined) continue;
+    const name = NAMES.map((field) => record[field]).find(
+      (value) => typeof value === "string" && value !== "",
+    );
+    return { collection: collection.name, name: (name as string | undefined) ?? null };
+  }
+  return { collection: null, name: null };
+}
+
+const PendingTimerInput = ClosedObject(timer, {
+  $id: "PendingTimerInput",
+  examples: [{ kind: "webhook.retry", subject: "del_retrying" }],
+});
 
 export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
   operation({
@@ -128,12 +160,53 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     success: {
       status: 200,
       schema: Type.Array(PendingBody, {
-        examples: [[{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" }]],
+        examples: [
+          [
+            {
+              ...{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" },
+              ...{ collection: "deliveries", name: "file.processed" },
+            },
+          ],
+        ],
       }),
     },
-    handle({ query: { limit }, sandbox: { world } }) {
+    handle({ query: { limit }, sandbox }) {
+      const { world } = sandbox;
       world.catchUp();
-      return [...world.pending()].slice(0, limit);
+      const pending = world.pending().slice(0, limit);
+      return pending.map((one) => ({ ...one, ...describeSubject(sandbox, one) }));
+    },
+  }),
+  operation({
+    id: "clock.run",
+    route: "POST S/clock/pending/run",
+    summary: "Run one pending timer now, before it is due, without moving the clock",
+    body: { kind: "json", schema: PendingTimerInput },
+    describeChange: ({ body: { kind, subject } }) => ({
+      title: `${kind} ${subject} was run early.`,
+      subject,
+    }),
+    errors: ["unknown-record"],
+    success: { status: 200, schema: AdvancedBody },
+    async handle({ body: { kind, subject }, sandbox: { world } }) {
+      const running = world.runEarly(kind, subject);
+      if (running === undefined)
+        throw new Problem("unknown-record", {
+          detail: `Nothing pending is of kind ${kind} and about ${quoted(subject)}. GET S/clock/pending lists what is.`,
+          value: subject,
+        });
+      const ran = await running;
+      return { now: renderClock(world).now, ran };
+    },
+  }),
+  operation({
+    id: "clock.stop",
+    route: "DELETE S/clock/advance",
+    summary: "Stop an advance under way; the clock stays at the instant that it has reached",
+    success: { status: 204 },
+    handle({ sandbox: { world } }) {
+      world.stopAdvance();
+      return noContent();
     },
   }),
 ];

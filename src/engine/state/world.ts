@@ -7,6 +7,7 @@ import {
   makeClock,
   moveClock,
   readClock,
+  type TimerKind,
   WakeUp,
   wallDelay,
 } from "./clock.ts";
@@ -46,6 +47,8 @@ export class World implements ObservedWorld {
   private nextDue = Number.POSITIVE_INFINITY;
   private by: unknown;
   isClosed = false;
+  /** Whether the advance under way is to end. */
+  private isStopped = false;
   /** Whether only the clock has changed since this world was created from its fixture. */
   untouched = true;
   /** The clock's instant at the last change, in milliseconds since 1970; for recordings. */
@@ -131,6 +134,21 @@ export class World implements ObservedWorld {
   advance(target: AdvanceTarget): Promise<RanTimer[]> {
     const { by } = this;
     return this.advances.run(() => this.walkTo(target, by));
+  }
+
+  /** Ends an advance under way at the instant that it has reached. */
+  stopAdvance(): void {
+    this.isStopped = true;
+  }
+
+  /** Makes a pending timer due now, and runs it. Undefined if there is none. */
+  runEarly(kind: TimerKind, subject: string): Promise<RanTimer[]> | undefined {
+    const timer = [...this.read().index(timers, "due", "")].find(
+      (one) => one.kind === kind && one.subject === subject,
+    );
+    if (timer === undefined) return undefined;
+    this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
+    return this.advance((now) => now);
   }
 
   /**
@@ -245,9 +263,10 @@ export class World implements ObservedWorld {
     const end = endOfAdvance(target, now, this.nextDue);
     const ran = new Set<RanTimer>();
     let steps = 0;
+    this.isStopped = false;
     this.clock = { ...this.clock, pinned: now };
     try {
-      while (this.nextDue <= end && !this.isClosed) {
+      while (this.nextDue <= end && !this.isClosed && !this.isStopped) {
         this.steppedFrom = this.epochNow();
         this.clock = { ...this.clock, pinned: Math.max(this.nextDue, this.steppedFrom) };
         const step = this.runNext(by);
@@ -264,7 +283,7 @@ export class World implements ObservedWorld {
     } finally {
       this.steppedFrom = Number.POSITIVE_INFINITY;
       if (generation === this.generation) {
-        this.clock = moveClock(this.clock, end, this.wallClock());
+        this.clock = moveClock(this.clock, this.isStopped ? this.epochNow() : end, this.wallClock());
         this.arm();
         this.notify();
       }

@@ -104,4 +104,64 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
     await advance.click();
     await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("13:30:00");
   });
+
+  it("names what is pending, and runs one thing now without moving the clock [interfaces 4]", async () => {
+    await timed();
+    const { page, complaints } = await open();
+    const pending = page.getByRole("grid", { name: "Pending" });
+    const { now } = (await api.call(undefined, "GET", `${S}/clock`)).body;
+    // The axis is a list of buttons, reached by Tab.
+    const axis = page.getByRole("group", { name: "Pending on a time axis" });
+    const mark = axis.getByRole("button", { name: /^transcription/ });
+    await mark.focus();
+    await page.keyboard.press("Enter");
+    const pane = page.getByRole("region", { name: "Timer trans_pending" });
+    await see(pane.getByRole("link")).toHaveAttribute(
+      "href",
+      /collection=transcriptions&record=trans_pending/,
+    );
+    await expectAccessible(page);
+    await pane.getByRole("button", { name: "Run it now" }).press("Enter");
+    await see(page.getByText("Ran transcription trans_pending.")).toBeVisible();
+    expect(
+      (await api.call(undefined, "GET", `${S}/state/transcriptions/trans_pending`)).body.status,
+    ).not.toBe("pending");
+    expect((await api.call(undefined, "GET", `${S}/clock`)).body.now).toBe(now);
+    // What was due before it is still pending.
+    await see(pending).toContainText("connector job");
+    expect(complaints).toEqual([]);
+  });
+
+  it("goes back to an earlier moment from what ran [interfaces 10]", async () => {
+    await timed("10m");
+    const { page } = await open();
+    await page.getByRole("button", { name: "+6 h" }).click();
+    const recent = page.getByRole("grid", { name: "Recent" });
+    await recent.getByRole("row", { name: /for-10m.*12:10:00/ }).click();
+    const pane = page.getByRole("region", { name: /^Entry / });
+    await see(pane).toContainText("2026-03-15 12:10:00 UTC");
+    await pane.getByRole("button", { name: "Rewind to before this" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rewind" }).click();
+    await see(page.getByRole("region", { name: "Clock" }).getByRole("time")).toHaveText("12:10:00");
+    await page.getByRole("button", { name: "All changes" }).click();
+    await see(recent).toContainText("Rewound to before");
+  });
+
+  it("shows the progress of a long advance, and stops it [interfaces 4]", async () => {
+    await timed();
+    const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, {
+      answers: [{ status: 500, delay: "1500ms" }],
+    });
+    const hook = { url: receiver.url, events: ["thread.deleted"], organization_id: "org_acme" };
+    await api.call(undefined, "POST", `${S}/state/webhooks`, hook);
+    await api.call(undefined, "POST", `${S}/events`, { event: "thread.deleted" });
+    const { page } = await open();
+    const clock = page.getByRole("region", { name: "Clock" });
+    await clock.getByRole("textbox").fill("60d");
+    await clock.getByRole("button", { name: "Advance", exact: true }).click();
+    await see(clock).toContainText(/Advancing … 2026-03-15 12:0/);
+    await clock.getByRole("button", { name: "Stop here" }).click();
+    await see(page.getByText(/^Now 2026-03-15/)).toBeVisible();
+    expect((await api.call(undefined, "GET", `${S}/clock`)).body.now).toMatch(/^2026-03-15T/);
+  });
 });

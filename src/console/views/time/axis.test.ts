@@ -6,6 +6,8 @@ const NOW = Date.parse("2026-03-15T12:00:00Z");
 const due = (ahead: number): Pending => ({
   due_at: new Date(NOW + ahead).toISOString(),
   kind: "webhook.retry",
+  collection: null,
+  name: null,
   subject: `del_${ahead}`,
 });
 

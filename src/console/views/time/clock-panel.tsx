@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ToggleButton } from "react-aria-components";
 import type {
   Advanced,
@@ -8,9 +8,10 @@ import type {
   ClockState,
   RanTimer,
 } from "../../../../types/control-api.ts";
-import { useSandboxChange } from "../../api/queries.ts";
+import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { Field, Form } from "../../components/form.tsx";
+import { Notice } from "../../components/notice.tsx";
 import { absolute, formatClock, useSandboxNow } from "../../components/time.tsx";
 import { KINDS } from "./timers.tsx";
 
@@ -31,6 +32,7 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
     { done: ({ now, ran }) => `Now ${absolute(now)}. ${describeTimers(ran)}` },
   );
   const { isPending, error } = change;
+  const isSlow = useSlow(isPending);
   const name = /^\d{4}-/.test(typed.trim()) ? "to" : "by";
   const mutate = () => change.mutate({ [name]: typed.trim() } as AdvanceTo);
   return (
@@ -77,7 +79,32 @@ export function ClockPanel({ clock, nothingPending }: { clock: ClockState; nothi
           />
         </Form>
       </div>
+      {isSlow && <Progress />}
     </section>
+  );
+}
+
+const SLOW_MS = 400;
+
+/** True once it has been pending for a while, so that fast advances show no progress. */
+function useSlow(isPending: boolean): boolean {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    if (!isPending) return setSlow(false);
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, [isPending]);
+  return isSlow && isPending;
+}
+
+/** The instant that an advance under way has reached. */
+function Progress() {
+  const { data } = useSandboxQuery(["clock", "progress"], (calls) => calls.clock(), { everyMs: SLOW_MS });
+  const stop = useSandboxChange((calls) => calls.stopAdvance());
+  return (
+    <Notice outcome="other" action={<ActionButton label="Stop here" change={stop} />}>
+      Advancing … {data && absolute(data.now)}
+    </Notice>
   );
 }
 

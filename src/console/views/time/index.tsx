@@ -1,65 +1,198 @@
-import type { HistoryEntry } from "../../../../types/control-api.ts";
-import { useGo } from "../../address.ts";
-import { useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
-import { Badge } from "../../components/mark.tsx";
-import { EmptyState, LoadError } from "../../components/notice.tsx";
-import { RelativeTime } from "../../components/time.tsx";
+import { ToggleButton } from "react-aria-components";
+import type { HistoryEntry, Pending } from "../../../../types/control-api.ts";
+import { useParameters } from "../../address.ts";
+import { useSandboxChange, useSandboxQuery, useWhileRunning } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { DialogButton } from "../../components/dialog.tsx";
+import { DetailPane, Facts, ViewLink } from "../../components/layout.tsx";
+import { Badge, Mark } from "../../components/mark.tsx";
+import { EmptyState, LoadError, NotFound, Notice, Problem } from "../../components/notice.tsx";
+import { absolute, RelativeTime, timeOfDay } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
+import { Changes } from "../timeline/entry-detail.tsx";
+import { ForkDialog, RewindDialog } from "../timeline/entry-dialogs.tsx";
+import { toOutcome } from "../timeline/nodes.ts";
 import { shortTitle } from "../timeline/words.ts";
 import { ClockPanel } from "./clock-panel.tsx";
-import { PendingPanel } from "./pending-panel.tsx";
+import { PendingPanel, timerKey } from "./pending-panel.tsx";
+import { KINDS, SubjectLink } from "./timers.tsx";
 import "./time.css";
 
 const MAX_RAN = 500;
+const ALL = "all";
+
+const outcomeOf = (entry: HistoryEntry) => toOutcome({ request: undefined, entry, fault: undefined });
 
 const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
     id: "title",
     title: "Event",
-    show: ({ title, undone }) =>
-      undone ? <Badge outcome="other">undone: {shortTitle(title)}</Badge> : shortTitle(title),
+    show: (entry) => (
+      <span title={entry.title}>
+        <Mark outcome={outcomeOf(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
+        {shortTitle(entry.title)}
+      </span>
+    ),
   },
-  { id: "sequence", title: "Time", show: ({ at }) => <RelativeTime at={at} />, width: "6.5rem" },
+  {
+    id: "at",
+    title: "At",
+    show: ({ at }) => timeOfDay(at).slice(0, 8),
+    width: "4.8rem",
+    number: true,
+  },
+  {
+    id: "sequence",
+    title: "Time",
+    show: ({ at }) => <RelativeTime at={at} />,
+    width: "6.5rem",
+    from: "medium",
+  },
 ];
 
 export default function Time() {
-  const go = useGo();
+  const { get, set } = useParameters();
   const whileRunning = useWhileRunning();
   const clock = useSandboxQuery(["clock"], (calls) => calls.clock());
   const pending = useSandboxQuery(["pending"], (calls) => calls.pending(), whileRunning);
-  // Timers and delivery attempts, newest first.
+  const isAll = get("changes") === ALL;
+  // Timers and delivery attempts, or all changes; newest first.
   const recent = useSandboxQuery(
-    ["recent"],
+    ["recent", isAll],
     async (calls) => {
-      const kinds = ["timer", "delivery"] as const;
-      const pages = await Promise.all(kinds.map((kind) => calls.history({ kind, limit: MAX_RAN })));
+      const kinds = isAll ? [undefined] : (["timer", "delivery"] as const);
+      const pages = await Promise.all(
+        kinds.map((kind) => calls.history({ ...(kind && { kind }), limit: MAX_RAN })),
+      );
       return pages.flatMap(({ entries }) => entries).sort((a, b) => b.sequence - a.sequence);
     },
     whileRunning,
   );
+  const due = get("due");
+  const ran = get("ran");
+  const close = () => set({ due: undefined, ran: undefined });
+  const timer = pending.data?.find((one) => timerKey(one) === due);
+  const entry = recent.data?.find(({ id }) => id === ran);
   return (
-    <div className="page stack grow time-page">
-      <div className="page-head">
-        <h1>Time</h1>
-      </div>
-      <LoadError error={clock.error ?? pending.error ?? recent.error} />
-      {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
-      <div className="time-lists grow">
-        {pending.data && <PendingPanel pending={pending.data} />}
-        {recent.data && (
-          <section className="time-list stack" aria-label="Recent">
-            <h2>Recent</h2>
-            <VirtualTable
-              label="Recent"
-              columns={COLUMNS}
-              rows={recent.data}
-              getKey={({ id }) => id}
-              onSelect={({ seq }) => go("timeline", { entry: String(seq) })}
-              empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
+    <div className="split grow">
+      <div className="page stack grow time-page">
+        <div className="page-head">
+          <h1>Time</h1>
+        </div>
+        <LoadError error={clock.error ?? pending.error ?? recent.error} />
+        {ran && recent.data && !entry && <NotFound kind="entry" id={ran} />}
+        {clock.data && <ClockPanel clock={clock.data} nothingPending={pending.data?.length === 0} />}
+        <div className="time-lists grow">
+          {pending.data && (
+            <PendingPanel
+              pending={pending.data}
+              selected={due}
+              onSelect={(one) => set({ due: timerKey(one), ran: undefined })}
             />
-          </section>
-        )}
+          )}
+          {recent.data && (
+            <section className="time-list stack" aria-label="Recent">
+              <div className="section-head">
+                <h2>Recent</h2>
+                <ToggleButton
+                  className="button chip"
+                  isSelected={isAll}
+                  onChange={(on) => set({ changes: on ? ALL : undefined })}
+                >
+                  All changes
+                </ToggleButton>
+              </div>
+              <VirtualTable
+                label="Recent"
+                columns={COLUMNS}
+                rows={recent.data}
+                getKey={({ id }) => id}
+                selected={ran}
+                onSelect={({ id }) => set({ ran: id, due: undefined })}
+                empty={<EmptyState title="No recent timers">Timers appear here after they run.</EmptyState>}
+              />
+            </section>
+          )}
+        </div>
       </div>
+      {timer && <TimerPane key={due} timer={timer} onClose={close} />}
+      {entry && <EntryPane key={ran} entry={entry} onClose={close} />}
     </div>
+  );
+}
+
+function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
+  const { kind, subject, due_at } = timer;
+  const done = ({ ran }: { ran: readonly unknown[] }) =>
+    ran.length > 0 ? `Ran ${KINDS[kind].name} ${subject}.` : `Nothing of ${subject} was left to run.`;
+  const run = useSandboxChange((calls) => calls.runTimer({ kind, subject }), { done });
+  const advance = useSandboxChange((calls) => calls.advance({ to: due_at }), {
+    done: ({ now }) => `Now ${absolute(now)}.`,
+  });
+  return (
+    <DetailPane
+      title={`${KINDS[kind].name} ${timer.name ?? subject}`}
+      label={`Timer ${subject}`}
+      onClose={onClose}
+      actions={
+        <>
+          <ActionButton label="Run it now" look="primary" change={run} />
+          <ActionButton label="Advance to then" change={advance} />
+        </>
+      }
+    >
+      <Problem error={run.error ?? advance.error} />
+      <Facts
+        facts={{
+          Due: (
+            <>
+              {absolute(due_at)}, <RelativeTime at={due_at} />
+            </>
+          ),
+          About: <SubjectLink timer={timer} />,
+          Id: <code>{subject}</code>,
+        }}
+      />
+      <p className="quiet">
+        “Run it now” runs only this, and the clock does not move. “Advance to then” also runs what is due
+        before.
+      </p>
+    </DetailPane>
+  );
+}
+
+/** An entry of the history, to go back to it from here. */
+function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
+  const { title, at, seq, kept, undone } = entry;
+  const words = title.replace(/\.$/, "");
+  return (
+    <DetailPane
+      title={title}
+      label={`Entry ${seq}`}
+      onClose={onClose}
+      actions={
+        <>
+          <DialogButton label="Rewind to before this" offered={kept}>
+            {(close) => <RewindDialog entry={entry} title={words} onClose={close} />}
+          </DialogButton>
+          <DialogButton label="Fork from here" offered={kept}>
+            {(close) => <ForkDialog entry={entry} title={words} onClose={close} />}
+          </DialogButton>
+          <ViewLink className="button" view="timeline" query={{ entry: String(seq) }}>
+            Show in timeline
+          </ViewLink>
+        </>
+      }
+    >
+      {!kept && (
+        <Notice outcome="refused">The state at this moment has expired; you cannot go back to it.</Notice>
+      )}
+      <p className="flow">
+        <Badge outcome={outcomeOf(entry)}>{entry.kind}</Badge>
+        <span>{absolute(at)}</span>
+        {undone && <Badge outcome="waiting">undone</Badge>}
+      </p>
+      <Changes entry={entry} />
+    </DetailPane>
   );
 }

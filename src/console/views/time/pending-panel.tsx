@@ -5,7 +5,7 @@ import { EmptyState } from "../../components/notice.tsx";
 import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { buildAxis, type Cluster } from "./axis.ts";
-import { KINDS } from "./timers.tsx";
+import { KINDS, SubjectLink } from "./timers.tsx";
 
 const COLUMNS: readonly Column<Pending>[] = [
   { id: "due_at", title: "Due", show: ({ due_at }) => <RelativeTime at={due_at} />, width: "4.6rem" },
@@ -15,7 +15,13 @@ const COLUMNS: readonly Column<Pending>[] = [
     show: ({ kind }) => <Badge outcome={KINDS[kind].outcome}>{KINDS[kind].name}</Badge>,
     width: "minmax(0, 9.25rem)",
   },
-  { id: "subject", title: "Subject", width: "minmax(6.5rem, 1fr)" },
+  {
+    id: "subject",
+    title: "About",
+    value: ({ name, subject }) => name ?? subject,
+    show: (timer) => <SubjectLink timer={timer} />,
+    width: "minmax(6.5rem, 1fr)",
+  },
   {
     id: "at",
     title: "Time",
@@ -26,34 +32,49 @@ const COLUMNS: readonly Column<Pending>[] = [
     from: "medium",
   },
 ];
-const getKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
+/** Also its address. */
+export const timerKey = ({ kind, subject, due_at }: Pending) => `${kind} ${subject} ${due_at}`;
 
-export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
+export function PendingPanel(props: {
+  pending: readonly Pending[];
+  selected: string | undefined;
+  onSelect: (timer: Pending) => void;
+}) {
+  const { pending, selected, onSelect } = props;
   const now = useSandboxNow();
   const { ticks, clusters } = useMemo(() => buildAxis(pending, now), [pending, now]);
   return (
     <section className="time-list stack" aria-label="Pending">
       <h2>Pending {pending.length > 0 && <span className="quiet">{pending.length}</span>}</h2>
       {pending.length > 0 && (
-        <div className="axis" aria-hidden="true">
+        <div className="axis" role="group" aria-label="Pending on a time axis">
           {[{ at: 0, word: "now" }, ...ticks].map(({ at, word }) => (
-            <span key={word} className="axis-tick small quiet" style={{ left: `${at * 100}%` }}>
+            <span
+              key={word}
+              aria-hidden="true"
+              className="axis-tick small quiet"
+              style={{ left: `${at * 100}%` }}
+            >
               {word}
             </span>
           ))}
           {clusters.map((cluster) => (
-            <span
-              key={getKey(cluster.items[0]!)}
-              className="axis-mark"
+            <button
+              key={timerKey(cluster.items[0]!)}
+              type="button"
+              className="bare axis-mark"
               style={{ left: `${cluster.at * 100}%` }}
               title={describeCluster(cluster, now)}
+              aria-label={describeCluster(cluster, now)}
+              onClick={() => onSelect(cluster.items[0]!)}
             >
               <Mark outcome={KINDS[cluster.items[0]!.kind].outcome} word={null} />
-            </span>
+            </button>
           ))}
           {clusters.map((cluster, index) => (
             <span
-              key={getKey(cluster.items[0]!)}
+              key={timerKey(cluster.items[0]!)}
+              aria-hidden="true"
               className={`axis-name axis-name-${index % 2} small clip`}
               style={labelPosition(clusters, index)}
             >
@@ -66,7 +87,9 @@ export function PendingPanel({ pending }: { pending: readonly Pending[] }) {
         label="Pending"
         columns={COLUMNS}
         rows={pending}
-        getKey={getKey}
+        getKey={timerKey}
+        selected={selected}
+        onSelect={onSelect}
         empty={
           <EmptyState title="No pending timers">
             Webhook retries, file processing, connector jobs, expiries and expiring rules appear here.
@@ -92,13 +115,13 @@ function labelPosition(clusters: readonly Cluster[], index: number): CSSProperti
 
 function clusterName({ items }: Cluster): string {
   const [first] = items;
-  return items.length === 1 ? first!.subject : `${items.length} due`;
+  return items.length === 1 ? (first!.name ?? first!.subject) : `${items.length} due`;
 }
 
 function describeCluster({ items }: Cluster, now: number): string {
-  const words = items.slice(0, 12).map(({ kind, subject, due_at }) => {
+  const words = items.slice(0, 12).map(({ kind, subject, name, due_at }) => {
     const due = relative(Date.parse(due_at), now);
-    return `${KINDS[kind].name} ${subject}, ${due}`;
+    return `${KINDS[kind].name} ${name ?? subject}, ${due}`;
   });
   return [...words, ...(items.length > 12 ? [`and ${items.length - 12} more`] : [])].join("\n");
 }

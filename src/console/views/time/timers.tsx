@@ -1,4 +1,5 @@
 import type { Pending } from "../../../../types/control-api.ts";
+import { ViewLink } from "../../components/layout.tsx";
 import type { Outcome } from "../../components/mark.tsx";
 
 export const KINDS: Record<Pending["kind"], { name: string; outcome: Outcome }> = {
@@ -15,4 +16,21 @@ export const KINDS: Record<Pending["kind"], { name: string; outcome: Outcome }> 
 /** A kind without a name, such as one of a newer server, names itself. */
 export function nameTimer({ kind }: Pick<Pending, "kind">): string {
   return (KINDS[kind] as (typeof KINDS)[Pending["kind"]] | undefined)?.name ?? kind;
+}
+
+/** The name of the record that a timer is about, with a link to it. */
+export function SubjectLink({ timer: { kind, subject, collection, name } }: { timer: Pending }) {
+  if (kind === "webhook.retry")
+    return (
+      <ViewLink view="webhooks" query={{ delivery: subject }}>
+        {name ?? subject}
+      </ViewLink>
+    );
+  if (kind === "lease") return <ViewLink view="faults">{subject}</ViewLink>;
+  if (collection === null) return subject;
+  return (
+    <ViewLink view="world" query={{ collection, record: subject }}>
+      {name ?? subject}
+    </ViewLink>
+  );
 }
