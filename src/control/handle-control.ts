@@ -18,7 +18,7 @@ import type { Change, ChangeSource, HistoryEntry } from "../engine/sandbox/histo
 import type { Sandbox } from "../engine/sandbox/sandbox.ts";
 import { AnswerValidator } from "./answer-validator.ts";
 import { checkedQuery, checkInput } from "./check-input.ts";
-import type { ControlCall, ControlOperation, ControlServer } from "./operation.ts";
+import { type ControlCall, type ControlOperation, type ControlServer, HISTORY_HEADER } from "./operation.ts";
 import { CONTROL_OPERATIONS } from "./operations/index.ts";
 import { Problem, unknownName, unprocessable } from "./problem.ts";
 
@@ -204,9 +204,6 @@ async function handle(exchange: ControlExchange): Promise<void> {
     change.finish(operation, exchange, exchange.value);
   }
 }
-
-/** Names the entry of a change, so that its client can undo it. */
-const HISTORY_HEADER = "X-Understudy-History";
 
 function render(exchange: ControlExchange): void {
   const { operation, params, validator, value, change } = exchange;

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 import type { ScenarioLibrary } from "../documents/scenario-library.ts";
 import type { Api } from "../engine/contract/api.ts";
-import type { Declaration, Input, Method } from "../engine/contract/operation.ts";
+import type { Declaration, Input, Method, Success } from "../engine/contract/operation.ts";
 import type { ProblemKind } from "../engine/contract/problems.ts";
 import type { RawBody, Reply, StreamBody } from "../engine/contract/reply.ts";
 import type { Faults } from "../engine/faults/faults.ts";
@@ -140,6 +140,9 @@ export function toList<T>(items: T[]): { items: T[]; total: number } {
 export const OptionalText = (description: string, more: object = {}) =>
   Type.Optional(Type.String({ ...more, description }));
 
+/** Names the entry of a change, so that its client can undo it. */
+export const HISTORY_HEADER = "X-Understudy-History";
+
 /** Declares one call of the control API. `params` are those of S unless given. */
 export function operation<
   P extends TObject = TObject,
@@ -149,6 +152,7 @@ export function operation<
 >({ route, ...declared }: Declared<P, Q, B, S>): ControlOperation {
   const [method, path] = route.split(" ") as [Method, string];
   const isOfSandbox = /^S\b/.test(path);
+  const { success, describeChange } = declared;
   return {
     section: "interfaces 4",
     errors: [],
@@ -156,7 +160,14 @@ export function operation<
     path: isOfSandbox ? S + path.slice(1) : path,
     ...(isOfSandbox && { params: OfSandbox }),
     ...declared,
+    ...(describeChange && {
+      success: Array.isArray(success) ? success.map(withHistory) : withHistory(success as Success<S>),
+    }),
   } as ControlOperation;
+}
+
+function withHistory<S extends TSchema>(success: Success<S>): Success<S> {
+  return { ...success, headers: [...(success.headers ?? []), HISTORY_HEADER] };
 }
 
 /** The `S` of interfaces 4. */

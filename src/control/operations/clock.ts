@@ -94,7 +94,7 @@ function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
 
 const PendingTimerInput = ClosedObject(timer, {
   $id: "PendingTimerInput",
-  examples: [{ kind: "webhook.retry", subject: "del_retrying" }],
+  examples: [{ kind: "transcription.step", subject: "trans_pending" }],
 });
 
 export const CLOCK_OPERATIONS: readonly ControlOperation[] = [

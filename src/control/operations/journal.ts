@@ -2,8 +2,9 @@ import Type from "typebox";
 import { noContent, Reply, StreamBody } from "../../engine/contract/reply.ts";
 import { ClosedObject, Words } from "../../engine/contract/schema.ts";
 import { lostEntries } from "../../engine/contract/text.ts";
-import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
+import { bodyText, type JournalEntry } from "../../engine/sandbox/journal-entry.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
+import { redactText } from "../../tools/redact.ts";
 import { NEWEST, NewestFirst, newestFirst, RESUMES, readLastEvent, streamEntries } from "../entry-log.ts";
 import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
@@ -47,6 +48,31 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
         { since, limit },
         { wanted: filtering(filter, sandbox), render: renderEntry },
       );
+    },
+  }),
+  operation({
+    id: "journal.search",
+    section: "interfaces 11",
+    route: "GET S/journal/search",
+    summary: "Find the entries whose request or response body contains a text",
+    query: ClosedObject({
+      body: Type.String({ minLength: 1, description: "In upper or lower case", examples: ["thread"] }),
+    }),
+    success: {
+      status: 200,
+      schema: ClosedObject(
+        { seqs: Type.Array(Type.Integer(), { description: "The `seq` of each entry, oldest first" }) },
+        { examples: [{ seqs: [1] }] },
+      ),
+    },
+    handle({ query, sandbox }) {
+      const wanted = query.body.toLowerCase();
+      const contains = (body: JournalEntry["request_body"] | string) =>
+        redactText(bodyText(body)).toLowerCase().includes(wanted);
+      const found = sandbox.journal
+        .entries()
+        .filter(({ request_body, response_body }) => contains(request_body) || contains(response_body));
+      return { seqs: found.map(({ entry }) => entry.seq) };
     },
   }),
   operation({
