@@ -58,6 +58,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     journal: (query: Api.JournalFilter) => get<Api.JournalPage>("/journal", query),
     clearJournal: () => remove("/journal"),
     entry: (seq: number) => get<Api.JournalEntry>(path`/journal/${seq}`),
+    searchBodies: (body: string) => get<{ seqs: number[] }>("/journal/search", { body }),
     repeatRequest: (seq: number) => post<Api.Repeated>(path`/history/${seq}/repeat`),
     archive: () => get<Api.HttpArchive>("/journal.har"),
     bundle: () => post<Api.Bundle>("/bundle"),

@@ -166,13 +166,15 @@ function FieldTexts({ hint, refusal }: { hint: ReactNode; refusal: string | unde
 export function FilterField(props: {
   label: string;
   placeholder: string;
+  /** Shown as a tooltip. */
+  hint?: string;
   value: string;
   onChange: (text: string) => void;
 }) {
-  const { label, placeholder, value, onChange } = props;
+  const { label, placeholder, hint, value, onChange } = props;
   return (
     <SearchField className="field filter" aria-label={label} value={value} onChange={onChange}>
-      <Input className="input" placeholder={placeholder} />
+      <Input className="input" placeholder={placeholder} title={hint} />
     </SearchField>
   );
 }

@@ -1,5 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 
 export interface VirtualRowsProps<Row> {
   label: string;
@@ -12,6 +20,10 @@ export interface VirtualRowsProps<Row> {
   draw: (row: Row, at: { selected: boolean }) => ReactNode;
   getLevel?: (row: Row) => number;
   getClassName?: (row: Row) => string;
+  /** Whether the rows below a row are shown; undefined if it has none. */
+  isExpanded?: (row: Row) => boolean | undefined;
+  /** Called with the arrow keys and the sign that fold and unfold a row. */
+  onToggle?: (row: Row) => void;
   selected: string | undefined;
   /** Called on Enter, Space or a click; arrow keys only move. */
   onSelect: (row: Row) => void;
@@ -67,6 +79,9 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     if (event.key in moves && !event.altKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       moveTo(moves[event.key]!);
+    } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      const row = rows[place];
+      if (row !== undefined && props.isExpanded?.(row) === (event.key === "ArrowLeft")) props.onToggle?.(row);
     } else if (
       (event.key === "Enter" || event.key === " ") &&
       rows[place] !== undefined &&
@@ -114,13 +129,24 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                 className={`row ${props.getClassName?.(row) ?? ""} ${key === active ? "row-active" : ""}`}
                 aria-rowindex={index + (head ? 2 : 1)}
                 aria-level={props.getLevel ? props.getLevel(row) + 1 : undefined}
+                aria-expanded={props.isExpanded?.(row)}
                 aria-selected={isSelected}
                 style={{ height: rowHeight, transform: `translateY(${start}px)` }}
-                onClick={() => {
+                onClick={(event) => {
+                  // A link of the row opens in a new tab or window; a drag selects text.
+                  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                  event.preventDefault();
+                  if (getSelection()?.isCollapsed === false) return;
                   setActive(key);
-                  props.onSelect(row);
+                  if (event.target instanceof Element && event.target.closest(".fold")) props.onToggle?.(row);
+                  else props.onSelect(row);
                 }}
               >
+                {props.isExpanded?.(row) !== undefined && (
+                  <span className="fold" aria-hidden="true">
+                    {props.isExpanded(row) ? "▾" : "▸"}
+                  </span>
+                )}
                 {props.draw(row, { selected: isSelected })}
               </div>
             );
@@ -131,21 +157,42 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   );
 }
 
-/** Keeps the scroll position while rows are added above; at the top, new rows push in. */
+/**
+ * Keeps a row where it is while rows are added above it: the row under the pointer, else the first visible one. At the
+ * top, without a pointer, new rows push in.
+ */
 function useKeepScroll<Row>(
   scroller: React.RefObject<HTMLDivElement | null>,
   rows: readonly Row[],
   { getKey, rowHeight }: { getKey: (row: Row) => string; rowHeight: number },
 ): void {
-  const first = useRef<string>(undefined);
+  const shown = useRef<{ rows: readonly Row[]; pointer: number | undefined }>({ rows, pointer: undefined });
   useEffect(() => {
+    const element = scroller.current!;
+    const track = (event: PointerEvent) => {
+      shown.current.pointer = event.type === "pointerleave" ? undefined : event.clientY;
+    };
+    element.addEventListener("pointermove", track);
+    element.addEventListener("pointerleave", track);
+    return () => {
+      element.removeEventListener("pointermove", track);
+      element.removeEventListener("pointerleave", track);
+    };
+  }, [scroller]);
+  useLayoutEffect(() => {
     const element = scroller.current;
-    const before = first.current;
-    first.current = rows[0] === undefined ? undefined : getKey(rows[0]);
-    if (element === null || before === undefined || before === first.current || element.scrollTop < rowHeight)
-      return;
-    const moved = rows.findIndex((row) => getKey(row) === before);
-    if (moved > 0) element.scrollTop += moved * rowHeight;
+    const before = shown.current.rows;
+    const { pointer } = shown.current;
+    shown.current.rows = rows;
+    if (element === null || before === rows || before.length === 0) return;
+    if (pointer === undefined && element.scrollTop < rowHeight) return;
+    const inner = element.querySelector(".rows-inner");
+    const top =
+      pointer === undefined || !inner ? element.scrollTop : pointer - inner.getBoundingClientRect().top;
+    const at = Math.floor(top / rowHeight);
+    const row = before[at];
+    const moved = row === undefined ? -1 : rows.findIndex((one) => getKey(one) === getKey(row));
+    if (moved >= 0 && moved !== at) element.scrollTop += (moved - at) * rowHeight;
   }, [rows, getKey, rowHeight, scroller]);
 }
 

@@ -9,6 +9,13 @@ const { api, open } = useConsole("time", { sandbox: "timed" });
 
 const S = "/_control/sandboxes/timed";
 
+/** A sandbox of the reference, frozen at its start. */
+async function reference(): Promise<void> {
+  await api.call(undefined, "DELETE", S);
+  const clock = { mode: "frozen", now: "2026-03-15T12:00:00Z" };
+  await api.call(undefined, "POST", "/_control/sandboxes", { name: "timed", clock });
+}
+
 /** A sandbox frozen at noon; its only timers are expiring rules. */
 async function timed(...ttls: string[]): Promise<void> {
   await api.call(undefined, "DELETE", S);
@@ -106,7 +113,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("names what is pending, and runs one thing now without moving the clock [interfaces 4]", async () => {
-    await timed();
+    await reference();
     const { page, complaints } = await open();
     const pending = page.getByRole("grid", { name: "Pending" });
     const { now } = (await api.call(undefined, "GET", `${S}/clock`)).body;
@@ -148,7 +155,7 @@ describe("the console's time", { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   it("shows the progress of a long advance, and stops it [interfaces 4]", async () => {
-    await timed();
+    await reference();
     const { body: receiver } = await api.call(undefined, "POST", `${S}/receivers`, {
       answers: [{ status: 500, delay: "1500ms" }],
     });

@@ -10,6 +10,7 @@ import { Notice, Problem } from "../../components/notice.tsx";
 import { CopyButton, pluralize } from "../../components/text.tsx";
 import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
+import { usePins } from "./pinned.tsx";
 import { isRewind, nodeTitle } from "./words.ts";
 
 const REWIND = "Rewind to before this";
@@ -19,6 +20,7 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
   const title = nodeTitle(node).replace(/\.$/, "");
   const { data: sandbox } = useSandbox();
   const { set } = useParameters();
+  const { pins, toggle } = usePins();
   const repeat = useSandboxChange((calls) => calls.repeatRequest(journal!.seq));
   const copy = async (as: (request: RequestCopy) => string) => {
     const calls = sandboxCalls(sandbox!.name);
@@ -36,6 +38,10 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
           </DialogButton>
         </>
       )}
+      <ActionButton
+        label={pins.includes(String(node.seq)) ? "Unpin" : "Pin"}
+        onPress={() => toggle(String(node.seq))}
+      />
       {entry?.kind === "delivery" && (
         <ViewLink className="button" view="webhooks" query={{ delivery: entry.subject ?? "" }}>
           Request and response

@@ -1,14 +1,31 @@
 import { type CSSProperties, memo } from "react";
+import { Link } from "wouter";
 import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
+import { useEntryAddress } from "./pinned.tsx";
 import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, shortTitle } from "./words.ts";
 
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
-  const { request, entry, outcome, level, wait } = row;
+/** Characters at the end of a path that are always shown, since they tell rows apart. */
+const TAIL = 22;
+
+/** A path that is cut in the middle. */
+function PathEnds({ path }: { path: string }) {
+  const at = Math.max(0, path.length - TAIL);
+  return (
+    <span className="path-ends mono">
+      <span className="clip">{path.slice(0, at)}</span>
+      <span>{path.slice(at)}</span>
+    </span>
+  );
+}
+
+export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; level: number }) {
+  const { request, entry, outcome, wait, seq } = row;
+  const address = useEntryAddress(seq);
   const changes = changeSummary(row);
   const at = timeOfDay((request ?? entry)!.at);
   return (
@@ -25,7 +42,14 @@ export const EntryRow = memo(function EntryRow({ row }: { row: Node }) {
         ) : (
           <span className="entry-kind quiet">{nodeKind(row)}</span>
         )}
-        <span className={request ? "clip mono" : "clip"}>{shortTitle(nodeTitle(row))}</span>
+        {/* One tab stop per list: the list opens the row. The whole row takes clicks, the link takes the others. */}
+        <Link href={address} className="entry-link" tabIndex={-1} draggable={false} title={nodeTitle(row)}>
+          {request ? (
+            <PathEnds path={nodeTitle(row)} />
+          ) : (
+            <span className="clip">{shortTitle(nodeTitle(row))}</span>
+          )}
+        </Link>
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
         {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}

@@ -1,4 +1,5 @@
 import type { ViewParameters } from "../../address.ts";
+import { makeMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 import type { Outcome } from "../../components/mark.tsx";
 import type { Node } from "./nodes.ts";
 import { nodeKind, nodeTitle } from "./words.ts";
@@ -33,20 +34,42 @@ function toSeq(text: string | undefined): number | undefined {
   return Number(text) || undefined;
 }
 
-/** A predicate for nodes; an empty filter accepts all. */
-export function makeFilter({
-  text,
-  outcomes,
-  from = 0,
-  to = Number.POSITIVE_INFINITY,
-}: Filter): (node: Node) => boolean {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+/** Fields of the filter language. `body` is searched by the server. */
+const FIELDS: Readonly<Record<string, (node: Node) => unknown>> = {
+  status: ({ request }) => request?.status ?? "",
+  code: ({ request }) => request?.code,
+  op: ({ request }) => request?.operation,
+  method: ({ request }) => request?.method,
+  path: ({ request }) => request?.path,
+  user: ({ request }) => request && (request.principal ?? "anonymous"),
+  by: ({ request, fault }) => [fault?.by, request?.decision],
+  ms: ({ wait }) => wait,
+  kind: nodeKind,
+  about: ({ entry }) => entry?.subject,
+  changes: ({ entry }) => Object.keys(entry?.changes ?? {}),
+  id: ({ request, entry, seq }) => [request?.id, entry?.id, seq],
+};
+export const FIELD_NAMES = [...Object.keys(FIELDS), "body"];
 
+/** A predicate for nodes; an empty filter accepts all. `withBody` has the entries whose bodies contain the wanted text. */
+export function makeFilter(
+  { text, outcomes, from = 0, to = Number.POSITIVE_INFINITY }: Filter,
+  withBody?: ReadonlySet<number>,
+): (node: Node) => boolean {
+  const terms = parseFilter(text);
+  const isFound = makeMatcher<Node>(
+    terms.filter(({ field }) => field !== "body"),
+    // A field without a value differs from an unknown field.
+    (node, field) => (field in FIELDS ? (FIELDS[field]!(node) ?? "") : undefined),
+    wholeText,
+  );
+  const body = terms.find(({ field }) => field === "body");
   return (node) =>
     node.seq >= from &&
     node.seq <= to &&
     (outcomes.size === 0 || [...outcomes].some((outcome) => matchesOutcome(node, outcome))) &&
-    (words.length === 0 || words.every((word) => isFoundBy(node, word)));
+    isFound(node) &&
+    (body === undefined || withBody?.has(node.seq) !== body.isExcluded);
 }
 
 /** A delayed request also has the outcome of its answer. */
@@ -57,13 +80,15 @@ export function matchesOutcome({ outcome, fault }: Node, wanted: string): boolea
 
 const ALSO: Partial<Record<Outcome, string>> = { delayed: "ok", rewind: "other" };
 
-function isFoundBy(node: Node, word: string): boolean {
-  const { request, entry } = node;
-  const { status, code, operation, principal, decision, id } = request ?? {};
-  const texts = [status, code, operation, principal, decision, id, entry?.subject, entry?.id];
-  return [nodeTitle(node), nodeKind(node), ...texts].some((text) =>
-    String(text ?? "")
-      .toLowerCase()
-      .includes(word),
-  );
+const TEXTS = new WeakMap<Node, string>();
+
+function wholeText(node: Node): string {
+  let text = TEXTS.get(node);
+  if (text === undefined) {
+    const { status, code, operation, principal, decision, id } = node.request ?? {};
+    const own = [nodeTitle(node), nodeKind(node), status, code, operation, principal, decision, id];
+    text = [...own, node.entry?.subject, node.entry?.id].map(toText).join("\n");
+    TEXTS.set(node, text);
+  }
+  return text;
 }

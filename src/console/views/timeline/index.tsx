@@ -1,25 +1,33 @@
-import { useCallback, useDeferredValue, useMemo, useRef } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { ToggleButton } from "react-aria-components";
 import { useParameters } from "../../address.ts";
 import { isOwnRequest } from "../../api/fetch-service.ts";
+import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
+import { parseFilter } from "../../components/filter-language.ts";
 import { FilterField } from "../../components/form.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { EmptyState } from "../../components/notice.tsx";
+import { formatCount } from "../../components/text.tsx";
 import { VirtualRows } from "../../components/virtual-rows.tsx";
+import type { TimelineData } from "../../live/timeline-data.ts";
 import { useLive } from "../../live/use-live.tsx";
 import { EntryDetail } from "./entry-detail.tsx";
 import { EntryRow } from "./entry-row.tsx";
-import { makeFilter, OUTCOMES, readFilter } from "./filter.ts";
+import { FIELD_NAMES, makeFilter, matchesOutcome, OUTCOMES, readFilter } from "./filter.ts";
 import { FirstCall } from "./first-call.tsx";
 import { BundleDropZone, Exports, OpenBundleButton, type OpenFile } from "./import-export.tsx";
 import { causalRows, EMPTY_CACHE, findNode, type Node, updateNodes } from "./nodes.ts";
+import { PinnedEntries } from "./pinned.tsx";
 import { Strip } from "./strip.tsx";
 import "./timeline.css";
 
 const ROW_HEIGHT = 34;
 const getKey = ({ seq }: Node) => String(seq);
 const getLevel = ({ level }: Node) => level;
+const getNoLevel = () => 0;
+/** Value of the address for the order of time; the default is by cause. */
+const BY_TIME = "time";
 const getClassName = ({ entry, outcome }: Node) =>
   `entry-row ${outcome === "rewind" ? "rewind" : ""} ${entry?.undone ? "undone" : ""}`;
 
@@ -27,27 +35,90 @@ export default function Timeline() {
   return <BundleDropZone>{(open) => <Live openBundle={open} />}</BundleDropZone>;
 }
 
+/** New entries wait while the list is paused. */
+function usePause(live: TimelineData) {
+  const [frozen, setFrozen] = useState<TimelineData>();
+  const lastSeq = Math.max(frozen?.requests.at(-1)?.seq ?? 0, frozen?.history.at(-1)?.seq ?? 0);
+  const fresh = frozen ? [...live.requests, ...live.history].filter(({ seq }) => seq > lastSeq) : [];
+  return {
+    timeline: frozen ?? live,
+    isPaused: frozen !== undefined,
+    waiting: new Set(fresh.map(({ seq }) => seq)).size,
+    toggle: () => setFrozen(frozen ? undefined : live),
+  };
+}
+
+/** The entries whose bodies contain the text of a `body:` term. */
+function useBodySearch(text: string) {
+  const wanted = useMemo(() => parseFilter(text).find(({ field }) => field === "body")?.value, [text]);
+  const { data } = useSandboxQuery(["bodies", wanted], (calls) => calls.searchBodies(wanted!), {
+    enabled: Boolean(wanted),
+  });
+  return useMemo(() => data && new Set(data.seqs), [data]);
+}
+
+/** Hides the effects of folded entries; `rows` are in causal order. */
+function foldRows(rows: readonly Node[], folded: ReadonlySet<number>): readonly Node[] {
+  if (folded.size === 0) return rows;
+  let hidden = Number.POSITIVE_INFINITY;
+  return rows.filter(({ seq, level }) => {
+    if (level > hidden) return false;
+    hidden = folded.has(seq) ? level : Number.POSITIVE_INFINITY;
+    return true;
+  });
+}
+
 function Live({ openBundle }: { openBundle: OpenFile }) {
   // Typing and scrolling take precedence over bursts of entries.
-  const timeline = useDeferredValue(useLive((state) => state.timeline));
+  const pause = usePause(useDeferredValue(useLive((state) => state.timeline)));
+  const { timeline } = pause;
   const parameters = useParameters();
-  const { set } = parameters;
+  const { get, set } = parameters;
   const filter = readFilter(parameters);
-  const selected = parameters.get("entry");
+  const selected = get("entry");
+  const byTime = get("order") === BY_TIME;
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set());
   const cache = useRef(EMPTY_CACHE);
   const nodes = useMemo(() => {
     cache.current = updateNodes(cache.current, timeline);
     return cache.current.nodes;
   }, [timeline]);
+  const withBody = useBodySearch(filter.text);
   const signature = JSON.stringify([filter.text, [...filter.outcomes], filter.from, filter.to]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
-  const keep = useMemo(() => makeFilter(filter), [signature]);
-  const rows = useMemo(() => causalRows(nodes, keep), [nodes, keep]);
+  const keep = useMemo(() => makeFilter(filter, withBody), [signature, withBody]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the signature identifies the filter
+  const counts = useMemo(() => {
+    const found = nodes.filter(makeFilter({ ...filter, outcomes: new Set() }, withBody));
+    const count = (outcome: string) => found.filter((node) => matchesOutcome(node, outcome)).length;
+    return new Map(OUTCOMES.map(([outcome]) => [outcome, count(outcome)]));
+  }, [nodes, signature, withBody]);
+  const causal = useMemo(() => causalRows(nodes, keep), [nodes, keep]);
+  const rows = useMemo(
+    () => (byTime ? nodes.filter(keep).reverse() : foldRows(causal, folded)),
+    [byTime, nodes, keep, causal, folded],
+  );
+  const parents = useMemo(
+    () => new Set(byTime ? [] : causal.filter((node, at) => (causal[at + 1]?.level ?? 0) > node.level)),
+    [byTime, causal],
+  );
   const brush = useCallback(
     (from: string | undefined, to: string | undefined) => set({ from, to }, { replace: true }),
     [set],
   );
-
+  const isExpanded = useCallback(
+    (row: Node) => (parents.has(row) ? !folded.has(row.seq) : undefined),
+    [parents, folded],
+  );
+  const fold = useCallback(
+    ({ seq }: Node) =>
+      setFolded((before) => {
+        const after = new Set(before);
+        if (!after.delete(seq)) after.add(seq);
+        return after;
+      }),
+    [],
+  );
   // Until a client of the user has called.
   const isNew = timeline.isLoaded && !nodes.some(({ request }) => request && !isOwnRequest(request.id));
   const open = useCallback((row: Node) => set({ entry: String(row.seq) }), [set]);
@@ -66,7 +137,8 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
         <div className="chips filters">
           <FilterField
             label="Filter the timeline"
-            placeholder="Filter entries"
+            placeholder="Filter, such as status:4* user:usr_dan"
+            hint={`Fields: ${FIELD_NAMES.join(", ")}. op:threads.* for a pattern, -user:… to exclude, body:"two words"`}
             value={filter.text}
             onChange={(find) => set({ find }, { replace: true })}
           />
@@ -83,26 +155,46 @@ function Live({ openBundle }: { openBundle: OpenFile }) {
               }}
             >
               <Mark outcome={outcome} word={null} />
-              {word}
+              {word} <span className="quiet">{counts.get(outcome)}</span>
             </ToggleButton>
           ))}
+          <ToggleButton
+            className="button chip"
+            isSelected={byTime}
+            onChange={(on) => set({ order: on ? BY_TIME : undefined }, { replace: true })}
+          >
+            By time
+          </ToggleButton>
+          <ToggleButton className="button chip" isSelected={pause.isPaused} onChange={pause.toggle}>
+            {pause.isPaused ? "Paused" : "Pause"}
+          </ToggleButton>
+          {pause.waiting > 0 && (
+            <ActionButton
+              label={`Show ${formatCount(pause.waiting)} new`}
+              look="primary"
+              onPress={pause.toggle}
+            />
+          )}
           <span className="quiet small count" role="status">
             {rows.length === nodes.length ? `${nodes.length}` : `${rows.length} of ${nodes.length}`}
             {timeline.dropped > 0 && `, ${timeline.dropped.toLocaleString("en-GB")} older entries dropped`}
           </span>
         </div>
+        <PinnedEntries nodes={nodes} />
         <VirtualRows
           label="Timeline"
           role="treegrid"
           rows={rows}
           getKey={getKey}
-          getLevel={getLevel}
+          getLevel={byTime ? getNoLevel : getLevel}
           getClassName={getClassName}
+          isExpanded={isExpanded}
+          onToggle={fold}
           selected={chosen && getKey(chosen)}
           onSelect={open}
           rowHeight={ROW_HEIGHT}
           columns={5}
-          draw={(row) => <EntryRow row={row} />}
+          draw={(row) => <EntryRow row={row} level={byTime ? 0 : row.level} />}
           empty={
             nodes.length > 0 ? (
               <EmptyState title="No matching entries">

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import type { Fields } from "../../api/form-fields.ts";
+import { makeMatcher, parseFilter, toText } from "../../components/filter-language.ts";
 
 /** The search pauses after this time, so that the page stays responsive. */
 const SLICE_MS = 8;
@@ -14,7 +15,7 @@ export function useFiltered(records: readonly Fields[], typed: string): readonly
   const all = typed.trim() === "";
   useEffect(() => {
     if (all) return setFound(undefined);
-    const matches = makeMatcher(typed);
+    const matches = makeMatcher<Fields>(parseFilter(typed), (record, field) => record[field], wholeText);
     const matching: Fields[] = [];
     let at = 0;
     let next: ReturnType<typeof setTimeout>;
@@ -38,28 +39,7 @@ export function useFiltered(records: readonly Fields[], typed: string): readonly
 
 const TEXTS = new WeakMap<Fields, string>();
 
-/**
- * Matches records that contain every word; `status:running` searches one field. Caches the text of each record.
- */
-export function makeMatcher(typed: string): (record: Fields) => boolean {
-  const words = typed
-    .toLowerCase()
-    .split(/\s+/)
-    .filter(Boolean)
-    .map((word) => [word, ...splitField(word)] as const);
-  return (record) =>
-    words.every(([word, field, value]) =>
-      field !== undefined && field in record
-        ? toText(record[field]).includes(value)
-        : wholeText(record).includes(word),
-    );
-}
-
-function splitField(word: string): [string | undefined, string] {
-  const colon = word.indexOf(":");
-  return colon < 1 ? [undefined, word] : [word.slice(0, colon), word.slice(colon + 1)];
-}
-
+/** Caches the text of each record. */
 function wholeText(record: Fields): string {
   let text = TEXTS.get(record);
   if (text === undefined) {
@@ -67,8 +47,4 @@ function wholeText(record: Fields): string {
     TEXTS.set(record, text);
   }
   return text;
-}
-
-function toText(value: unknown): string {
-  return (typeof value === "object" ? JSON.stringify(value) : String(value)).toLowerCase();
 }

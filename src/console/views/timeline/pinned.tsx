@@ -1,0 +1,109 @@
+import { toAddress, useParameters, useSandboxName } from "../../address.ts";
+import { useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { Dialog, DialogButton } from "../../components/dialog.tsx";
+import { ViewLink } from "../../components/layout.tsx";
+import { Mark } from "../../components/mark.tsx";
+import { EmptyState, LoadError } from "../../components/notice.tsx";
+import { listDifferences } from "./differences.ts";
+import { findNode, type Node } from "./nodes.ts";
+import { nodeTitle, shortTitle } from "./words.ts";
+
+/** The `seq` of pinned entries, in the address. */
+export function usePins() {
+  const { get, set } = useParameters();
+  const pins = get("pin")?.split(".") ?? [];
+  return {
+    pins,
+    toggle: (seq: string) =>
+      set({ pin: (pins.includes(seq) ? pins.filter((one) => one !== seq) : [...pins, seq]).join(".") }),
+  };
+}
+
+/** Links to the pinned entries; two of them can be compared. */
+export function PinnedEntries({ nodes }: { nodes: readonly Node[] }) {
+  const { pins, toggle } = usePins();
+  const { get } = useParameters();
+  if (pins.length === 0) return null;
+  const found = pins.map((pin) => findNode(nodes, pin)).filter((node) => node !== undefined);
+  const requests = found.filter(({ request }) => request);
+  return (
+    <div className="chips pinned" role="group" aria-label="Pinned">
+      <span className="quiet small">Pinned</span>
+      {found.map((node) => {
+        const title = shortTitle(nodeTitle(node));
+        return (
+          <span key={node.seq} className="pin flow">
+            <ViewLink view="timeline" query={{ ...keepParameters(get), entry: String(node.seq) }}>
+              <Mark outcome={node.outcome} /> {node.request?.status} {title}
+            </ViewLink>
+            <ActionButton
+              label="✕"
+              name={`Unpin ${title}`}
+              look="square"
+              onPress={() => toggle(String(node.seq))}
+            />
+          </span>
+        );
+      })}
+      {requests.length === 2 && (
+        <DialogButton label="Compare the two">
+          {(close) => <CompareDialog first={requests[0]!} second={requests[1]!} onClose={close} />}
+        </DialogButton>
+      )}
+    </div>
+  );
+}
+
+const KEPT = ["find", "show", "order", "pin", "from", "to"] as const;
+
+function keepParameters(get: (name: string) => string | undefined) {
+  return Object.fromEntries(KEPT.map((name) => [name, get(name)]));
+}
+
+/** Address of an entry that keeps the filters. */
+export function useEntryAddress(seq: number): string {
+  const { get } = useParameters();
+  return toAddress(useSandboxName(), "timeline", { ...keepParameters(get), entry: String(seq) });
+}
+
+function CompareDialog(props: { first: Node; second: Node; onClose: () => void }) {
+  const [first, second] = [props.first, props.second].sort((a, b) => a.seq - b.seq) as [Node, Node];
+  const { data, error } = useSandboxQuery(
+    ["compare entries", first.seq, second.seq],
+    (calls) => Promise.all([calls.entry(first.seq), calls.entry(second.seq)]),
+    { live: false },
+  );
+  const differences = data && listDifferences(data[0], data[1]);
+  return (
+    <Dialog title="Compare two entries" onClose={props.onClose}>
+      <LoadError error={error} />
+      {differences?.length === 0 && <EmptyState title="No differences" />}
+      {differences && differences.length > 0 && (
+        <table className="fields two-sides">
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col">Entry {first.seq}</th>
+              <th scope="col">Entry {second.seq}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {differences.map(({ what, before, after }) => (
+              <tr key={what}>
+                <th scope="row">{what}</th>
+                <td className="was" data-side={`Entry ${first.seq}`}>
+                  {before}
+                </td>
+                <td className="is" data-side={`Entry ${second.seq}`}>
+                  {after}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <ActionButton label="Close" onPress={props.onClose} />
+    </Dialog>
+  );
+}
