@@ -1,6 +1,7 @@
-import { type ComponentType, Fragment, type ReactNode, useEffect, useRef } from "react";
+import { type ComponentType, Fragment, type PointerEvent, type ReactNode, useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { type Parameters, toAddress, useParameters, useSandboxName } from "../address.ts";
+import { createStore } from "../api/store.ts";
 import { ActionButton } from "./button.tsx";
 import { LoadError, NotFound } from "./notice.tsx";
 import { VirtualTable, type VirtualTableProps } from "./virtual-table.tsx";
@@ -41,6 +42,7 @@ export function DetailPane(props: {
   }, []);
   return (
     <section ref={pane} className="detail stack appear" aria-label={label} tabIndex={-1}>
+      <PaneResizer />
       <header className="detail-head">
         <h2>{title}</h2>
         <ActionButton label="✕" name="Close" look="square" onPress={onClose} />
@@ -48,6 +50,50 @@ export function DetailPane(props: {
       {actions && <div className="actions">{actions}</div>}
       <div className="detail-body grow">{children}</div>
     </section>
+  );
+}
+
+const WIDTH_KEY = "understudy-pane-width";
+/** Width of panes in percent of the view. */
+const WIDTHS = { min: 25, usual: 42, max: 75 };
+const STEP = 3;
+
+const paneWidth = createStore(Number(localStorage.getItem(WIDTH_KEY)) || WIDTHS.usual);
+
+/** Sets the width of all panes, by dragging or the arrow keys, and remembers it. */
+function PaneResizer() {
+  const width = paneWidth.use();
+  useEffect(() => {
+    document.documentElement.style.setProperty("--pane-width", `${width}%`);
+  }, [width]);
+  const resize = (percent: number) => {
+    const next = Math.round(Math.min(WIDTHS.max, Math.max(WIDTHS.min, percent)));
+    localStorage.setItem(WIDTH_KEY, String(next));
+    paneWidth.set(next);
+  };
+  const drag = (event: PointerEvent) => {
+    if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
+    const around = event.currentTarget.closest(".split")!.getBoundingClientRect();
+    resize(((around.right - event.clientX) / around.width) * 100);
+  };
+  return (
+    <div
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the pane"
+      aria-valuenow={width}
+      aria-valuemin={WIDTHS.min}
+      aria-valuemax={WIDTHS.max}
+      tabIndex={0}
+      className="pane-resizer"
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={drag}
+      onDoubleClick={() => resize(WIDTHS.usual)}
+      onKeyDown={({ key }) => {
+        if (key === "ArrowLeft") resize(width + STEP);
+        if (key === "ArrowRight") resize(width - STEP);
+      }}
+    />
   );
 }
 

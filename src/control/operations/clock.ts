@@ -9,7 +9,7 @@ import type { World } from "../../engine/state/world.ts";
 import type { RanTimer } from "../../engine/state/world-parts.ts";
 import { ClockBody, ClockInput, clockSetting, instantInput, renderClock } from "../clock-input.ts";
 import { type ControlOperation, operation } from "../operation.ts";
-import { Problem, quoted, unprocessable } from "../problem.ts";
+import { unprocessable } from "../problem.ts";
 import { stateCollections } from "../state/state-collection.ts";
 
 const timer = {
@@ -68,14 +68,14 @@ export const PendingBody = ClosedObject(
   {
     due_at: Timestamp(),
     ...timer,
-    collection: Nullable(Type.String({ description: "The record's collection; null if it is no record" })),
+    collection: Nullable(Type.String({ description: "The record's collection; null for anything else" })),
     name: Nullable(Type.String({ description: "The record in words, such as its title" })),
   },
   { $id: "PendingTimer", description: "A pending timer" },
 );
 
 /** Fields that name a record, best first. */
-const NAMES = ["name", "title", "filename", "original_filename", "event", "status"] as const;
+const NAMES = ["name", "title", "filename", "original_filename", "event"] as const;
 
 /** The record that a timer is about, found by the prefix of its id. */
 function describeSubject({ api, world }: Sandbox, { subject }: PendingTimer) {
@@ -186,16 +186,16 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
       title: `${kind} ${subject} was run early.`,
       subject,
     }),
-    errors: ["unknown-record"],
     success: { status: 200, schema: AdvancedBody },
     async handle({ body: { kind, subject }, sandbox: { world } }) {
       const running = world.runEarly(kind, subject);
       if (running === undefined)
-        throw new Problem("unknown-record", {
-          detail: `Nothing pending is of kind ${kind} and about ${quoted(subject)}. GET S/clock/pending lists what is.`,
-          value: subject,
-        });
-      const ran = await running;
+        throw unprocessable(
+          "subject",
+          subject,
+          `has nothing pending of kind ${kind}; GET S/clock/pending lists what is`,
+        );
+      const ran = [await running];
       return { now: renderClock(world).now, ran };
     },
   }),

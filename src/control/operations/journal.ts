@@ -10,7 +10,7 @@ import { HarBody, toHar } from "../journal/har.ts";
 import { conditions, createConditions, delivered, type EntryMatch } from "../journal/match-entry.ts";
 import { JournalEntryBody, renderEntry } from "../journal/render-entry.ts";
 import { LiveBody, streamLive } from "../journal/stream-live.ts";
-import { type ControlOperation, operation, sandboxParams } from "../operation.ts";
+import { type ControlOperation, OptionalText, operation, sandboxParams } from "../operation.ts";
 import { Problem } from "../problem.ts";
 import { checkJournal } from "./journal-verify.ts";
 
@@ -56,7 +56,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
     route: "GET S/journal/search",
     summary: "Find the entries whose request or response body contains a text",
     query: ClosedObject({
-      body: Type.String({ minLength: 1, description: "In upper or lower case", examples: ["thread"] }),
+      body: OptionalText("The text, in upper or lower case; by default any"),
     }),
     success: {
       status: 200,
@@ -66,7 +66,7 @@ export const JOURNAL_OPERATIONS: readonly ControlOperation[] = [
       ),
     },
     handle({ query, sandbox }) {
-      const wanted = query.body.toLowerCase();
+      const wanted = query.body?.toLowerCase() ?? "";
       const contains = (body: JournalEntry["request_body"] | string) =>
         redactText(bodyText(body)).toLowerCase().includes(wanted);
       const found = sandbox.journal

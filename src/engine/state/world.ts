@@ -141,14 +141,17 @@ export class World implements ObservedWorld {
     this.isStopped = true;
   }
 
-  /** Makes a pending timer due now, and runs it. Undefined if there is none. */
-  runEarly(kind: TimerKind, subject: string): Promise<RanTimer[]> | undefined {
+  /** Runs a pending timer now, before it is due, and waits for its work. Undefined if there is none. */
+  runEarly(kind: TimerKind, subject: string): Promise<RanTimer> | undefined {
+    const { by } = this;
     const timer = [...this.read().index(timers, "due", "")].find(
       (one) => one.kind === kind && one.subject === subject,
     );
     if (timer === undefined) return undefined;
     this.transact((tx) => tx.put(timers, { ...timer, due: tx.now }));
-    return this.advance((now) => now);
+    this.runNext(by);
+    const at = new Date(this.epochNow()).toISOString();
+    return this.settled().then(() => ({ at, kind, subject }));
   }
 
   /**

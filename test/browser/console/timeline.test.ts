@@ -118,9 +118,9 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
       ["Injected", 1],
       ["OK", 2],
     ] as const) {
-      await page.getByRole("button", { name: chip, exact: true }).click();
+      await page.getByRole("button", { name: `${chip} ${count}`, exact: true }).click();
       await see(page.getByRole("row")).toHaveCount(count);
-      await page.getByRole("button", { name: chip, exact: true }).click();
+      await page.getByRole("button", { name: `${chip} ${count}`, exact: true }).click();
     }
     // The dialog describes what the selected effect does.
     await detail(page).getByRole("button", { name: "Fail the next call" }).click();

@@ -21,7 +21,7 @@ import "./time.css";
 const MAX_RAN = 500;
 const ALL = "all";
 
-const outcomeOf = (entry: HistoryEntry) => toOutcome({ request: undefined, entry, fault: undefined });
+const toEntryOutcome = (entry: HistoryEntry) => toOutcome({ request: undefined, entry, fault: undefined });
 
 const COLUMNS: readonly Column<HistoryEntry>[] = [
   {
@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
     title: "Event",
     show: (entry) => (
       <span title={entry.title}>
-        <Mark outcome={outcomeOf(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
+        <Mark outcome={toEntryOutcome(entry)} /> {entry.undone && <span className="quiet">undone: </span>}
         {shortTitle(entry.title)}
       </span>
     ),
@@ -123,9 +123,9 @@ export default function Time() {
 
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
   const { kind, subject, due_at } = timer;
-  const done = ({ ran }: { ran: readonly unknown[] }) =>
-    ran.length > 0 ? `Ran ${KINDS[kind].name} ${subject}.` : `Nothing of ${subject} was left to run.`;
-  const run = useSandboxChange((calls) => calls.runTimer({ kind, subject }), { done });
+  const run = useSandboxChange((calls) => calls.runTimer({ kind, subject }), {
+    done: `Ran ${KINDS[kind].name} ${subject}.`,
+  });
   const advance = useSandboxChange((calls) => calls.advance({ to: due_at }), {
     done: ({ now }) => `Now ${absolute(now)}.`,
   });
@@ -188,7 +188,7 @@ function EntryPane({ entry, onClose }: { entry: HistoryEntry; onClose: () => voi
         <Notice outcome="refused">The state at this moment has expired; you cannot go back to it.</Notice>
       )}
       <p className="flow">
-        <Badge outcome={outcomeOf(entry)}>{entry.kind}</Badge>
+        <Badge outcome={toEntryOutcome(entry)}>{entry.kind}</Badge>
         <span>{absolute(at)}</span>
         {undone && <Badge outcome="waiting">undone</Badge>}
       </p>

@@ -1,0 +1,189 @@
+import type { Page } from "@playwright/test";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { expectAccessible, expectToFit, seeLive } from "../../support/browser/console.ts";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const { api, open, control } = useConsole("timeline");
+beforeEach(async () => {
+  await control("POST", "/reset");
+});
+
+const rowOf = (page: Page, name: RegExp) => page.getByRole("row", { name });
+const grid = (page: Page) => page.getByRole("treegrid");
+const remove = (name: string) => api.call("dan", "DELETE", `/v1/threads/thread_${name}`);
+const titles = (page: Page) => page.locator(".entry-link").allTextContents();
+
+/** A deletion whose delivery fails and is retried. */
+async function deleteWithRetry() {
+  const { body: receiver } = await control("POST", "/receivers", { answers: [500, 200] });
+  await api.call("ada", "POST", "/webhooks", { url: receiver.url, events: ["thread.deleted"] });
+  await api.call("ada", "DELETE", "/v1/threads/thread_ada");
+  await control("POST", "/clock/advance", { by: "1h" });
+}
+
+describe("the live list", { timeout: 4 * PATIENCE_MS }, () => {
+  it("finds by field, pattern, exclusion and body, with counts [interfaces 2]", async () => {
+    await remove("one");
+    await api.call("ada", "GET", "/v1/models");
+    await api.call("ada", "POST", "/v1/threads", { title: "Needle in a haystack" });
+    const { page, complaints } = await open();
+    const filter = page.getByRole("searchbox", { name: "Filter the timeline" });
+    await see(page.getByRole("button", { name: "Rejected 1" })).toBeVisible();
+    for (const [text, count] of [
+      ["status:404", 1],
+      ["status:4* user:usr_dan", 1],
+      ["op:threads.*", 2],
+      ["op:threads.* -user:usr_dan", 1],
+      ['body:"needle in"', 1],
+      ["-body:needle kind:request", 2],
+      ["ms:>100000", 0],
+      ["status:200 op:models", 1],
+    ] as const) {
+      await filter.fill(text);
+      await see(grid(page), text).toHaveAttribute("aria-rowcount", String(Math.max(count, 0)));
+    }
+    await see(page.getByRole("button", { name: "Rejected 0" })).toBeVisible();
+    expect(complaints).toEqual([]);
+  });
+
+  it("is ordered by cause or by time, and folds effects, by keyboard too [interfaces 10]", async () => {
+    await deleteWithRetry();
+    const { page, complaints } = await open();
+    const deletion = rowOf(page, /DELETE \/v1\/threads\/thread_ada/);
+    const retry = rowOf(page, /200: thread.deleted, retry/);
+    await see(retry).toHaveAttribute("aria-level", "3");
+    await see(deletion).toHaveAttribute("aria-expanded", "true");
+    await deletion.locator(".fold").click();
+    await see(retry).toHaveCount(0);
+    await see(deletion).toHaveAttribute("aria-expanded", "false");
+    // No entry was opened.
+    expect(page.url()).not.toContain("entry=");
+    await expectAccessible(page);
+    await grid(page).focus();
+    for (let steps = 0; steps < 20; steps += 1) {
+      if ((await deletion.getAttribute("class"))!.includes("row-active")) break;
+      await page.keyboard.press("ArrowDown");
+    }
+    await page.keyboard.press("ArrowRight");
+    await see(retry).toBeVisible();
+    await page.keyboard.press("ArrowLeft");
+    await see(retry).toHaveCount(0);
+    await page.getByRole("button", { name: "By time" }).click();
+    await see(retry).toHaveAttribute("aria-level", "1");
+    const shown = await titles(page);
+    expect(shown.findIndex((one) => one.includes("retry"))).toBeLessThan(
+      shown.findIndex((one) => one.includes("thread_ada")),
+    );
+    expect(complaints).toEqual([]);
+  });
+
+  it("pauses, and says how many are new [interfaces 2]", async () => {
+    await remove("first");
+    const { page } = await open();
+    await see(rowOf(page, /thread_first/)).toBeVisible();
+    await page.getByRole("button", { name: "Pause" }).click();
+    for (const name of ["a", "b", "c"]) await remove(name);
+    await see(page.getByRole("button", { name: "Show 3 new" })).toBeVisible();
+    await see(rowOf(page, /thread_a/)).toHaveCount(0);
+    await page.getByRole("button", { name: "Show 3 new" }).press("Enter");
+    await see(rowOf(page, /thread_c/)).toBeVisible();
+  });
+
+  it("does not move the row under the pointer when entries arrive [interfaces 2]", async () => {
+    for (let at = 0; at < 40; at += 1) await remove(`old_${at}`);
+    const { page } = await open();
+    const row = rowOf(page, /thread_old_35/);
+    await row.hover();
+    const before = (await row.boundingBox())!.y;
+    for (let at = 0; at < 5; at += 1) await remove(`new_${at}`);
+    await see(page.locator(".count")).toHaveText("45");
+    expect((await row.boundingBox())!.y).toBe(before);
+    // Away from the list, the newest are shown.
+    await page.mouse.move(2, 2);
+    await grid(page).evaluate((element) => {
+      element.scrollTop = 0;
+    });
+    await remove("newest");
+    await see(rowOf(page, /thread_newest/)).toBeInViewport();
+  });
+
+  it("has links as rows, whose text can be selected [interfaces 2]", async () => {
+    await remove("one");
+    const { page } = await open();
+    const link = rowOf(page, /thread_one/).getByRole("link");
+    const opened = page.context().waitForEvent("page");
+    await link.click({ modifiers: ["ControlOrMeta"] });
+    const other = await opened;
+    await see(other).toHaveURL(/entry=\d+$/);
+    await other.close();
+    expect(page.url()).not.toContain("entry=");
+    const box = (await link.boundingBox())!;
+    await page.mouse.move(box.x + 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + box.height / 2, { steps: 8 });
+    await page.mouse.up();
+    expect(String(await page.evaluate("getSelection().toString()"))).toContain("thread_on");
+    expect(page.url()).not.toContain("entry=");
+    await page.mouse.click(box.x + 5, box.y + 5);
+    await page.mouse.click(box.x + 5, box.y + 5);
+    await see(page).toHaveURL(/entry=\d+$/);
+  });
+
+  it("keeps pinned entries at hand, and compares two [interfaces 2]", async () => {
+    await remove("one");
+    await api.call("ada", "DELETE", "/v1/threads/thread_two");
+    const { page, complaints } = await open();
+    for (const name of [/thread_one/, /thread_two/]) {
+      await rowOf(page, name).click();
+      await page.getByRole("button", { name: "Pin", exact: true }).press("Enter");
+    }
+    const pinned = page.getByRole("group", { name: "Pinned" });
+    await page.reload();
+    await seeLive(page);
+    await see(pinned.getByRole("link")).toHaveCount(2);
+    await expectAccessible(page);
+    await pinned.getByRole("button", { name: "Compare the two" }).click();
+    const dialog = page.getByRole("dialog");
+    await see(dialog.getByRole("row", { name: /principal/ })).toContainText("usr_dan");
+    await see(dialog.getByRole("row", { name: /^path/ })).toContainText("thread_two");
+    await see(dialog.getByRole("row", { name: /^status/ })).toHaveCount(0);
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await pinned
+      .getByRole("button", { name: /^Unpin/ })
+      .first()
+      .click();
+    await see(pinned.getByRole("link")).toHaveCount(1);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    expect(complaints).toEqual([]);
+  });
+
+  it("resizes the pane by keyboard and by dragging, and remembers its width [interfaces 2]", async () => {
+    await remove("one");
+    const { page, complaints } = await open();
+    await rowOf(page, /thread_one/).click();
+    const pane = page.getByRole("region", { name: /^Entry / });
+    const handle = page.getByRole("separator", { name: "Width of the pane" });
+    const width = async () => (await pane.boundingBox())!.width;
+    const before = await width();
+    await handle.focus();
+    for (let at = 0; at < 3; at += 1) await page.keyboard.press("ArrowLeft");
+    await expect.poll(width).toBeGreaterThan(before + 80);
+    await expectAccessible(page);
+    await page.reload();
+    await see(pane).toBeVisible();
+    await expect.poll(width).toBeGreaterThan(before + 80);
+    const box = (await handle.boundingBox())!;
+    await page.mouse.move(box.x + 5, box.y + 300);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 200, box.y + 300, { steps: 4 });
+    await page.mouse.up();
+    await expect.poll(width).toBeLessThan(before + 10);
+    await page.evaluate("localStorage.clear()");
+    expect(complaints).toEqual([]);
+  });
+});
