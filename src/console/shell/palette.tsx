@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   Autocomplete,
@@ -12,6 +12,7 @@ import {
 } from "react-aria-components";
 import { useLocation } from "wouter";
 import { toAddress, useSandboxName } from "../address.ts";
+import { confirmAction } from "../components/confirmations.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { containsWords } from "../components/text.tsx";
 import type { TimelineData } from "../live/timeline-data.ts";
@@ -21,11 +22,12 @@ import { type Command, VIEWS } from "../views/index.ts";
 
 const MAX_SHOWN = 60;
 
-/** Opened by Ctrl-K: finds views, records, operations, entries and sandboxes. */
+/** Opened by Ctrl-K: finds views, actions, scenarios, records, operations, entries and sandboxes. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const sandbox = useSandboxName();
   const { state } = useLiveStream();
   const [, navigate] = useLocation();
+  const client = useQueryClient();
   const [typed, setTyped] = useState("");
   const { data: found = [] } = useQuery({
     queryKey: ["palette", sandbox, typed],
@@ -39,13 +41,28 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const choose = (id: unknown) => {
     const command = commands.find((one) => one.id === id);
     onClose();
-    if (command) navigate(command.to);
+    void run(command);
+  };
+  const run = async (command: Command | undefined) => {
+    try {
+      if (command?.to !== undefined) navigate(command.to);
+      await command?.run?.();
+    } catch (error) {
+      confirmAction({ text: (error as Error).message, outcome: "refused" });
+    }
+    if (command?.run) await client.invalidateQueries();
+    // The element that had the focus may belong to the view that was left.
+    if (document.activeElement === document.body) document.getElementById("view")?.focus();
   };
   return (
     <Dialog title="Search" onClose={onClose}>
       <Autocomplete inputValue={typed} onInputChange={setTyped}>
-        <SearchField className="field" aria-label="Search views, operations, records, entries" autoFocus>
-          <Input className="input" placeholder="Search views, operations, records, entries" />
+        <SearchField
+          className="field"
+          aria-label="Search views, actions, scenarios, records, entries"
+          autoFocus
+        >
+          <Input className="input" placeholder="Search views, actions, scenarios, records, entries" />
         </SearchField>
         <Menu
           className="choices palette"

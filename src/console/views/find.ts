@@ -1,7 +1,12 @@
-import { toAddress } from "../address.ts";
+import type { AdvanceTo } from "../../../types/control-api.ts";
+import { type Parameters, toAddress } from "../address.ts";
 import { sandboxCalls, server } from "../api/calls.ts";
+import { undoEntry } from "../api/undo.ts";
+import { confirmAction } from "../components/confirmations.tsx";
 import { pluralize } from "../components/text.tsx";
-import type { FindCommands } from "./index.ts";
+import { absolute } from "../components/time.tsx";
+import { switchScenario } from "./faults/switch-scenario.ts";
+import type { Command, FindCommands } from "./index.ts";
 import { makeFilter } from "./timeline/filter.ts";
 import { buildNodes, type Node } from "./timeline/nodes.ts";
 import { nodeTitle } from "./timeline/words.ts";
@@ -24,11 +29,10 @@ const findRecords: FindCommands = async (typed, sandbox) => {
   const word = typed.trim();
   const collection = items.find(({ prefix }) => prefix !== "" && word.startsWith(prefix));
   if (collection === undefined) return collections;
-  const records = await calls.records(collection.name);
+  const records = await calls.records(collection.name, { contains: word, limit: MAX_FOUND });
   const found = records.items
     .map((record) => String((record as unknown as Record<string, unknown>)[collection.id_field]))
-    .filter((id) => id.startsWith(word))
-    .slice(0, MAX_FOUND);
+    .filter((id) => id.startsWith(word));
   return [
     ...collections,
     ...found.map((id) => ({
@@ -97,4 +101,68 @@ const findSandboxes: FindCommands = async (_typed, sandbox) => {
     }));
 };
 
-export const FINDERS: readonly FindCommands[] = [findRecords, findOperations, findEntries, findSandboxes];
+/** Forms, and changes of the clock and of scenarios. */
+const findActions: FindCommands = async (_typed, sandbox) => {
+  const entries: string[] = [];
+  const calls = sandboxCalls(sandbox, (id) => entries.push(id));
+  const action = (title: string, detail: string, more: Pick<Command, "to" | "run">): Command => ({
+    ...{ id: `action ${title}`, group: "Actions", title, detail },
+    ...more,
+  });
+  const open = (title: string, detail: string, view: string, parameters: Parameters) =>
+    action(title, detail, { to: toAddress(sandbox, view, parameters) });
+  const advance = (title: string, by: AdvanceTo) =>
+    action(title, "clock", {
+      run: async () => {
+        const { now, ran } = await calls.advance(by);
+        const [entry] = entries.splice(0);
+        confirmAction({
+          text: `Now ${absolute(now)}. ${pluralize(ran.length, "timer")} ran.`,
+          undo: entry ? () => undoEntry(calls, entry) : undefined,
+        });
+      },
+    });
+  return [
+    open("Create key", "keys", "keys", { make: "key" }),
+    open("New rule", "faults", "faults", { compose: "*" }),
+    open("Explain a call", "faults", "faults", { explain: "models.list" }),
+    open("Create sandbox", "sandboxes", "sandboxes", { make: "sandbox" }),
+    open("Reset or fork this sandbox", "sandboxes", "sandboxes", { sandbox }),
+    open("Register webhook", "webhooks", "webhooks", { show: "webhooks", register: "new" }),
+    open("Trigger event", "webhooks", "webhooks", { show: "trigger" }),
+    open("Take snapshot", "world", "world", { show: "snapshots" }),
+    advance("Advance to the next event", { next: true }),
+    advance("Advance by 5 min", { by: "5m" }),
+    advance("Advance by 1 day", { by: "1d" }),
+  ];
+};
+
+const findScenarios: FindCommands = async (_typed, sandbox) => {
+  const calls = sandboxCalls(sandbox);
+  const { items } = await calls.scenarios();
+  const set = (name: string, on: boolean) => switchScenario(calls, { name, on });
+  return items
+    .filter(({ problem }) => problem === undefined)
+    .map(({ name, description = "", active }) => ({
+      id: `scenario ${name}`,
+      group: "Scenarios",
+      title: `${active ? "Deactivate" : "Activate"} ${name}`,
+      detail: description,
+      run: async () => {
+        await set(name, !active);
+        confirmAction({
+          text: `${active ? "Deactivated" : "Activated"} ${name}.`,
+          undo: () => set(name, active),
+        });
+      },
+    }));
+};
+
+export const FINDERS: readonly FindCommands[] = [
+  findActions,
+  findScenarios,
+  findRecords,
+  findOperations,
+  findEntries,
+  findSandboxes,
+];

@@ -106,7 +106,9 @@ export interface Command {
   title: string;
   detail?: string | undefined;
   /** The address that it opens, below BASE. */
-  to: string;
+  to?: string;
+  /** Runs an action and confirms it. */
+  run?: () => Promise<unknown>;
 }
 
 /** Finds palette items of the sandbox in the address. Called for each change of the text, a few times a second. */

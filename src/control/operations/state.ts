@@ -141,6 +141,9 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
           description: "The maximum number; by default all that match",
         }),
         offset: Type.Integer({ minimum: 0, default: 0 }),
+        contains: OptionalText(
+          "Only records that contain all these words in any field, in upper or lower case",
+        ),
       },
       { additionalProperties: true, description: "Any field of the records is an equality filter" },
     ),
@@ -151,11 +154,11 @@ export const STATE_OPERATIONS: readonly ControlOperation[] = [
       by: byCollection(ListOf),
     },
     handle({ params, query, sandbox }) {
-      const { limit, offset, ...filters } = query;
+      const { limit, offset, contains = "", ...filters } = query;
       const state = stateCollection(sandbox.api, params.collection);
       const tx = readNow(sandbox.world);
       const all = tx.all(state.collection);
-      const matches = matcherFor(state, filters as Record<string, string>, tx);
+      const matches = matcherFor(state, { contains, filters: filters as Record<string, string> }, tx);
       if (matches === undefined) {
         const items = all.page(offset, limit).map((record) => state.toPublic(record, tx));
         return { items, total: all.size };

@@ -97,30 +97,33 @@ export function stateCollection({ resources }: Pick<Api, "resources">, name: str
 
 /**
  * Equality filters on fields of the public form, as texts: `true`, `null`, `42` and timestamps are compared by how they
- * are written. Undefined without filters.
+ * are written; and words that the record contains. Undefined without either.
  * @throws Problem 422 for a field that the collection does not have
  */
 export function matcherFor(
   state: StateCollection,
-  filters: Readonly<Record<string, string>>,
+  { filters, contains }: { filters: Readonly<Record<string, string>>; contains: string },
   tx: Transaction,
 ): ((record: object) => boolean) | undefined {
   const wanted = Object.entries(filters);
-  if (wanted.length === 0) return undefined;
+  const words = contains.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0 && words.length === 0) return undefined;
   const known = Object.keys(state.properties);
   for (const [name, text] of wanted) {
     if (!known.includes(name)) {
       throw unprocessable(
         name,
         text,
-        `is not a field of ${state.collection.name}, nor limit or offset`,
-        nearest(name, [...known, "limit", "offset"]),
+        `is not a field of ${state.collection.name}, nor limit, offset or contains`,
+        nearest(name, [...known, "limit", "offset", "contains"]),
       );
     }
   }
   return (record) => {
     const shown = state.toPublic(record, tx);
-    return wanted.every(([name, text]) => toText(shown[name]) === text);
+    if (!wanted.every(([name, text]) => toText(shown[name]) === text)) return false;
+    const whole = words.length === 0 ? "" : Object.values(shown).map(toText).join("\n").toLowerCase();
+    return words.every((word) => whole.includes(word));
   };
 }
 

@@ -2,7 +2,6 @@ import { useMemo } from "react";
 import { Switch, ToggleButton } from "react-aria-components";
 import type { CoverageMatrix, FaultRule, ScenarioState } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import type { SandboxCalls } from "../../api/calls.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { FilterField } from "../../components/form.tsx";
@@ -13,6 +12,7 @@ import { CopyButton, containsWords, pluralize } from "../../components/text.tsx"
 import { type Column, VirtualTable } from "../../components/virtual-table.tsx";
 import { RuleLine } from "./armed-rules.tsx";
 import { readEntry } from "./rules.ts";
+import { switchScenario } from "./switch-scenario.ts";
 
 type Row = ScenarioState & { kinds: ReadonlySet<Kind> };
 type Group = Kind | "in-force" | "own" | "broken";
@@ -249,13 +249,6 @@ export function ScenarioPane({ scenario, onClose }: { scenario: ScenarioState; o
       </div>
     </DetailPane>
   );
-}
-
-/** Reads the active scenarios first, since other clients may have changed them. */
-async function switchScenario(calls: SandboxCalls, { name, on }: { name: string; on: boolean }) {
-  const { scenarios } = await calls.show();
-  const others = scenarios.filter((other) => other !== name);
-  return calls.activate(on ? [...others, name] : others);
 }
 
 function useScenarioSwitch() {

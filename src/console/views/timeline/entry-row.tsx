@@ -1,5 +1,5 @@
 import { type CSSProperties, memo } from "react";
-import { Link } from "wouter";
+import { BASE } from "../../address.ts";
 import { Mark } from "../../components/mark.tsx";
 import { timeOfDay } from "../../components/time.tsx";
 import type { Node } from "./nodes.ts";
@@ -43,13 +43,19 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           <span className="entry-kind quiet">{nodeKind(row)}</span>
         )}
         {/* One tab stop per list: the list opens the row. The whole row takes clicks, the link takes the others. */}
-        <Link href={address} className="entry-link" tabIndex={-1} draggable={false} title={nodeTitle(row)}>
+        <a
+          href={BASE + address}
+          className="entry-link"
+          tabIndex={-1}
+          draggable={false}
+          title={nodeTitle(row)}
+        >
           {request ? (
             <PathEnds path={nodeTitle(row)} />
           ) : (
             <span className="clip">{shortTitle(nodeTitle(row))}</span>
           )}
-        </Link>
+        </a>
       </div>
       <div role="gridcell" className="cell entry-changes from-medium small quiet">
         {[entry?.undone && "undone", request?.code, describeDelay(row), changes].filter(Boolean).join(", ")}
