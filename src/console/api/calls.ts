@@ -90,10 +90,10 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     compare: (a: string, b: string, of: string) =>
       get<Api.Difference>(path`/snapshots/${a}/diff/${b}`, { of }),
 
-    release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
 
     scenarios: () => get<Api.List<Api.ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),
+    release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
     rules: () => get<Api.List<Api.FaultRule>>("/faults"),
     addRule: (body: Api.RuleDefinition) => post<Api.FaultRule>("/faults", body),
     removeRule: (id: string) => remove(path`/faults/${id}`),
@@ -120,6 +120,8 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     ) => patch<Api.StateRecord<C>>(withQuery(path`/state/${collection}/${id}`, options), body),
     removeRecord: (collection: Collection, id: string) => remove(path`/state/${collection}/${id}`),
 
+    redeliver: (body: { ids: string[] } | { all_failed: true; webhook?: string }) =>
+      post<Api.List<unknown>>("/deliveries/redeliver", body),
     delivery: (id: string) => get<Api.DeliveryDetail>(path`/deliveries/${id}`),
     trigger: (event: Api.EventName, options: Api.TriggerOptions) =>
       post<Api.Triggered>("/events", { event, ...options }),

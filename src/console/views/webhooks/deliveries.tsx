@@ -1,12 +1,15 @@
 import { useMemo } from "react";
 import { useParameters } from "../../address.ts";
-import { useRecords, useSandbox, useWhileRunning } from "../../api/queries.ts";
+import { useRecords, useSandbox, useSandboxChange, useWhileRunning } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
+import { ConfirmButton } from "../../components/dialog.tsx";
 import { BodyText } from "../../components/exchange.tsx";
-import { ChoiceField } from "../../components/form.tsx";
+import { makeMatcher, parseFilter } from "../../components/filter-language.ts";
+import { ChoiceField, FilterField } from "../../components/form.tsx";
 import { DetailPane, Facts, ListView, Section, ViewLink } from "../../components/layout.tsx";
 import { Badge, type Outcome } from "../../components/mark.tsx";
-import { EmptyState, Notice } from "../../components/notice.tsx";
-import { CopyButton, formatCount } from "../../components/text.tsx";
+import { EmptyState, Notice, Problem } from "../../components/notice.tsx";
+import { CopyButton, formatCount, pluralize } from "../../components/text.tsx";
 import { absolute, RelativeTime, relative, useSandboxNow } from "../../components/time.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 import { AttemptAxis, AttemptList } from "./attempt-list.tsx";
@@ -77,6 +80,24 @@ function makeColumns(delays: readonly number[], webhooks: readonly Webhook[]): r
   ];
 }
 
+const FIELDS = ["state", "event", "to", "webhook", "status", "attempts", "body", "id"];
+
+function makeReader(delays: readonly number[], urls: ReadonlyMap<string, string>) {
+  return (delivery: Delivery, field: string): unknown => {
+    const { event, webhook_id, response_code, attempts, body, delivery_id } = delivery;
+    const values: Readonly<Record<string, unknown>> = {
+      ...{ event, attempts, body, webhook: webhook_id, status: response_code || "none", id: delivery_id },
+      state: deliveryState(delivery, delays),
+      to: urls.get(webhook_id) ?? webhook_id,
+    };
+    return values[field];
+  };
+}
+
+function wholeText({ event, webhook_id, delivery_id, body, response_code }: Delivery): string {
+  return [event, webhook_id, delivery_id, body, response_code].join("\n").toLowerCase();
+}
+
 /** Limits the response size, since deliveries contain their payload. */
 const MAX_DELIVERIES = 500;
 const ALL = "all";
@@ -89,6 +110,17 @@ export function Deliveries() {
   const query = { limit: MAX_DELIVERIES, ...(webhook_id !== undefined && { webhook_id }) };
   const { data, error } = useRecords("deliveries", query, useWhileRunning());
   const columns = useMemo(() => makeColumns(delays, webhooks ?? []), [delays, webhooks]);
+  const typed = get("find") ?? "";
+  const rows = useMemo(() => {
+    const urls = new Map(webhooks?.map((one) => [one.webhook_id, one.url]));
+    return data?.items.filter(makeMatcher(parseFilter(typed), makeReader(delays, urls), wholeText));
+  }, [data, typed, delays, webhooks]);
+  const failed = data?.items.filter(({ status }) => status === "failed").length ?? 0;
+  const redeliver = useSandboxChange(
+    (calls) =>
+      calls.redeliver({ all_failed: true, ...(webhook_id !== undefined && { webhook: webhook_id }) }),
+    { done: ({ total }) => `Redelivered ${pluralize(total, "delivery", "deliveries")}.` },
+  );
   return (
     <ListView
       head={
@@ -100,6 +132,27 @@ export function Deliveries() {
             onChange={(id) => set({ webhook: id === ALL ? undefined : id, delivery: undefined })}
             choices={useWebhookChoices({ id: ALL, title: "All webhooks" })}
           />
+          <FilterField
+            label="Filter deliveries"
+            placeholder="Filter, such as state:retrying event:thread.*"
+            hint={`Fields: ${FIELDS.join(", ")}`}
+            value={typed}
+            onChange={(find) => set({ find }, { replace: true })}
+          />
+          <span className="quiet" role="status">
+            {data && rows && `${formatCount(rows.length)} of ${formatCount(data.items.length)}`}
+          </span>
+          {failed > 0 && (
+            <ConfirmButton
+              title={`Redeliver ${pluralize(failed, "failed delivery", "failed deliveries")}?`}
+              verb="Redeliver all failed"
+              look=""
+              change={redeliver}
+            >
+              Makes one attempt of each at once, including those that wait for a retry. Receivers get them
+              again; this cannot be undone.
+            </ConfirmButton>
+          )}
           {data && data.total > data.items.length && (
             <span className="quiet">
               Newest {MAX_DELIVERIES} of {formatCount(data.total)}
@@ -111,18 +164,22 @@ export function Deliveries() {
       kind="delivery"
       label="Deliveries"
       columns={columns}
-      rows={data?.items}
+      rows={rows}
       getKey={({ delivery_id }) => delivery_id}
       selected={get("delivery")}
       onSelect={({ delivery_id }) => set({ delivery: delivery_id })}
       empty={
-        <EmptyState title="No deliveries yet">
-          Change data that a webhook subscribes to, or{" "}
-          <ViewLink view="webhooks" query={{ show: "trigger" }}>
-            trigger an event
-          </ViewLink>
-          .
-        </EmptyState>
+        typed ? (
+          <EmptyState title={`No deliveries match “${typed}”`} />
+        ) : (
+          <EmptyState title="No deliveries yet">
+            Change data that a webhook subscribes to, or{" "}
+            <ViewLink view="webhooks" query={{ show: "trigger" }}>
+              trigger an event
+            </ViewLink>
+            .
+          </EmptyState>
+        )
       }
       pane={(delivery) => (
         <DeliveryPane
@@ -138,11 +195,20 @@ export function Deliveries() {
 function DeliveryPane(props: { delivery: Delivery; webhook: Webhook | undefined; onClose: () => void }) {
   const { delivery, webhook, onClose } = props;
   const { delivery_id, webhook_id, event, status, body } = delivery;
+  const retry = useSandboxChange((calls) => calls.runTimer({ kind: "webhook.retry", subject: delivery_id }), {
+    done: "Ran the next retry. The receiver has got it, which an undo does not take back.",
+  });
   return (
     <DetailPane title={event} label={`Delivery ${delivery_id}`} onClose={onClose}>
       {status === "success" && (
         <Notice outcome="ok">Delivered. Only failed deliveries can be redelivered.</Notice>
       )}
+      {delivery.next_retry !== null && (
+        <div className="actions">
+          <ActionButton label="Run next retry now" look="primary" change={retry} />
+        </div>
+      )}
+      <Problem error={retry.error} />
       <CallAsMember
         organization={delivery.organization_id}
         verb="Redeliver now"

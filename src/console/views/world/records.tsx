@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { useGo, useParameters } from "../../address.ts";
 import type { CollectionSummary } from "../../api/calls.ts";
 import { type Fields, type FormField, formFields } from "../../api/form-fields.ts";
@@ -14,8 +14,9 @@ import type { Column } from "../../components/virtual-table.tsx";
 import { useFiltered } from "./filter-records.ts";
 import { NewRecord, RecordPane } from "./record-pane.tsx";
 
-/** Larger collections are not refetched while the sandbox is busy. */
-const MAX_LIVE_RECORDS = 5000;
+/** Larger collections are searched by the server, and shown page by page. */
+const MAX_WHOLE = 5000;
+const PAGE = 500;
 const NEW = "+";
 
 export function Records() {
@@ -76,14 +77,21 @@ function Collection({ collection }: { collection: CollectionSummary }) {
   const { get, set } = useParameters();
   const typed = get("filter") ?? "";
   const { data: description } = useDescription();
-  const query = useRecords(name, {}, { live: records <= MAX_LIVE_RECORDS });
+  const isPaged = records > MAX_WHOLE;
+  const offset = Number(get("offset")) || 0;
+  const contains = useDeferredValue(typed.trim());
+  const query = useRecords(name, isPaged ? { limit: PAGE, offset, ...(contains && { contains }) } : {}, {
+    live: !isPaged,
+  });
+  const total = query.data?.total ?? records;
   const fields = useMemo(() => {
     if (schema !== undefined) return formFields(schema, NO_COMPONENTS);
     return description ? recordFields(description, name) : [];
   }, [description, name, schema]);
   const columns = useMemo(() => recordColumns(fields, id_field), [fields, id_field]);
   const all = (query.data?.items ?? NONE) as unknown as readonly Fields[];
-  const found = useFiltered(all, typed);
+  const filtered = useFiltered(all, isPaged ? "" : typed);
+  const found = isPaged ? all : filtered;
   const selected = get("record");
   const select = (record: string | undefined) => set({ record });
   const pane = { collection: name, fields, onClose: () => select(undefined) };
@@ -94,16 +102,29 @@ function Collection({ collection }: { collection: CollectionSummary }) {
         <div className="tools">
           <FilterField
             label="Filter"
-            placeholder="Text or status:running"
+            placeholder={isPaged ? "Words" : "Text or status:running"}
             value={typed}
-            onChange={(filter) => set({ filter }, { replace: true })}
+            onChange={(filter) => set({ filter, offset: undefined }, { replace: true })}
           />
           <span className="quiet" aria-live="polite">
-            {typed && found ? `${formatCount(found.length)} of ` : ""}
-            {formatCount(all.length)}
+            {isPaged
+              ? `${formatCount(Math.min(offset + 1, total))} to ${formatCount(Math.min(offset + PAGE, total))} of ${formatCount(total)}`
+              : `${typed && found ? `${formatCount(found.length)} of ` : ""}${formatCount(all.length)}`}
           </span>
-          {records > MAX_LIVE_RECORDS && (
-            <ActionButton label="Reload" isPending={query.isFetching} onPress={query.refetch} />
+          {isPaged && (
+            <>
+              <ActionButton
+                label="Previous"
+                isDisabled={offset === 0}
+                onPress={() => set({ offset: String(Math.max(0, offset - PAGE)) })}
+              />
+              <ActionButton
+                label="Next"
+                isDisabled={offset + PAGE >= total}
+                onPress={() => set({ offset: String(offset + PAGE) })}
+              />
+              <ActionButton label="Reload" isPending={query.isFetching} onPress={query.refetch} />
+            </>
           )}
           <ActionButton label="New record" onPress={() => select(NEW)} />
         </div>
