@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { basename, extname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import express, { type Handler } from "express";
 import { PROJECT_FOLDER } from "../documents/shipped-files.ts";
 import type { Mount } from "./guard.ts";
@@ -50,17 +51,30 @@ export const handleConsole: Mount["handle"] = async (request, response, path) =>
   end(response, 200, page, "text/html; charset=utf-8");
 };
 
-/** Sends the files that the build compressed to clients that can read them. */
+/** Sends the files that the build compressed to clients that can read them, and the same files by gzip to others. */
 const preferCompressed: Handler = (request, response, next) => {
   response.vary("Accept-Encoding");
   const file = basename(request.path);
-  if (request.acceptsEncodings("br") && existsSync(join(FOLDER, "assets", `${file}.br`))) {
+  if (!existsSync(join(FOLDER, "assets", `${file}.br`))) return next();
+  if (request.acceptsEncodings("br")) {
     response.type(extname(file));
     response.set("Content-Encoding", "br");
     request.url = `/${file}.br`;
+    return next();
   }
-  next();
+  if (!request.acceptsEncodings("gzip")) return next();
+  let bytes = gzipped.get(file);
+  if (bytes === undefined) {
+    bytes = gzipSync(readFileSync(join(FOLDER, "assets", file)));
+    gzipped.set(file, bytes);
+  }
+  response.type(extname(file));
+  response.set({ "Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable" });
+  response.send(bytes);
 };
+
+/** A few files, compressed when first asked for; in the package they would take as much room again. */
+const gzipped = new Map<string, Buffer>();
 
 const assets = express
   .Router()

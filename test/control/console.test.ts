@@ -79,6 +79,12 @@ describe("console", () => {
     expect(brotli.text).toBe(plain.text);
     expect(Number(brotli.headers.get("content-length"))).toBeLessThan(plain.text.length / 2);
     expect(brotli.headers.get("vary")).toContain("Accept-Encoding");
+    const gzip = await api.call(undefined, "GET", files.script, undefined, { "accept-encoding": "gzip" });
+    expect(gzip.headers.get("content-encoding")).toBe("gzip");
+    expect(gzip.headers.get("content-type")).toBe(plain.headers.get("content-type"));
+    expect(gzip.headers.get("cache-control")).toBe(plain.headers.get("cache-control"));
+    expect(gzip.text).toBe(plain.text);
+    expect(Number(gzip.headers.get("content-length"))).toBeLessThan(plain.text.length / 2);
   });
 
   it("the console answers no page of another origin [interfaces 7]", async () => {

@@ -54,3 +54,22 @@ export function asFetch({ method, url, headers, body }: RequestCopy): string {
   const options = { method, headers: Object.fromEntries(headers), ...(body === undefined ? {} : { body }) };
   return `await fetch(${JSON.stringify(url)}, ${JSON.stringify(options, null, 2)});`;
 }
+
+/** A program with the library `requests`. JSON texts are valid Python texts. */
+export function asPython({ method, url, headers, body }: RequestCopy): string {
+  return [
+    "import requests",
+    "",
+    "response = requests.request(",
+    `    ${JSON.stringify(method)},`,
+    `    ${JSON.stringify(url)},`,
+    `    headers=${JSON.stringify(Object.fromEntries(headers))},`,
+    ...(body === undefined ? [] : [`    data=${JSON.stringify(body)}.encode(),`]),
+    ")",
+    "print(response.status_code, response.text)",
+  ].join("\n");
+}
+
+export function asEnvironment(base: string, key: string | undefined): string {
+  return `API_BASE_URL=${base}\nAPI_KEY=${key ?? "YOUR_API_KEY"}\n`;
+}

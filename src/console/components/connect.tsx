@@ -1,5 +1,5 @@
 import type { Actor } from "../api/actors.ts";
-import { asCurl } from "../api/copy-request.ts";
+import { asCurl, asEnvironment } from "../api/copy-request.ts";
 import { useSandbox } from "../api/queries.ts";
 import { CopyButton } from "./text.tsx";
 
@@ -23,7 +23,7 @@ export function ConnectActions({ apiKey: { key } }: { apiKey: Pick<Actor, "key">
     <div className="actions">
       <CopyButton label="Copy key" text={key} />
       <CopyButton label="Copy base URL" text={base} />
-      <CopyButton label="Copy as .env" text={`API_BASE_URL=${base}\nAPI_KEY=${key}\n`} />
+      <CopyButton label="Copy as .env" text={asEnvironment(base, key)} />
       <CopyButton label="Copy as curl" text={firstCall(base, key)} />
     </div>
   );

@@ -8,7 +8,7 @@ import { ChoicePopover } from "../components/form.tsx";
 import { ViewLink } from "../components/layout.tsx";
 import { Mark } from "../components/mark.tsx";
 import { absolute, formatClock, useSandboxNow } from "../components/time.tsx";
-import { useLive } from "../live/use-live.tsx";
+import { useLive, useLiveStream } from "../live/use-live.tsx";
 import { HOME, prepareView, VIEWS, type View } from "../views/index.ts";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { HeldRequests } from "./held-requests.tsx";
@@ -25,9 +25,11 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
   const [path] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the address changes
   useEffect(() => setMenu(false), [path]);
+  const unseen = useUnseen();
   useEffect(() => {
-    document.title = `${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
-  }, [view, sandbox]);
+    const count = unseen > 0 ? `(${unseen}) ` : "";
+    document.title = `${count}${view?.title ?? "Not found"} · ${sandbox} · Understudy`;
+  }, [view, sandbox, unseen]);
   useEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "k") return;
@@ -99,6 +101,25 @@ export function Shell({ view, children }: { view: View | undefined; children: Re
         </Suspense>
       )}
     </div>
+  );
+}
+
+/** How many requests came since the window lost the focus. */
+function useUnseen(): number {
+  const { state } = useLiveStream();
+  const [seen, setSeen] = useState<number>();
+  useEffect(() => {
+    const leave = () => setSeen(state.get().timeline.requests.at(-1)?.seq ?? 0);
+    const come = () => setSeen(undefined);
+    addEventListener("blur", leave);
+    addEventListener("focus", come);
+    return () => {
+      removeEventListener("blur", leave);
+      removeEventListener("focus", come);
+    };
+  }, [state]);
+  return useLive(({ timeline: { requests } }) =>
+    seen === undefined ? 0 : requests.length - 1 - requests.findLastIndex(({ seq }) => seq <= seen),
   );
 }
 

@@ -22,6 +22,42 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("counts in the title what came while the window had no focus [interfaces 2]", async () => {
+    const { page } = await openAt("/s/default/keys");
+    await seeLive(page);
+    await page.evaluate("dispatchEvent(new Event('blur'))");
+    for (const name of ["one", "two"]) await api.call("dan", "DELETE", `/v1/threads/thread_${name}`);
+    await see(page).toHaveTitle("(2) Keys · default · Understudy");
+    await page.evaluate("dispatchEvent(new Event('focus'))");
+    await see(page).toHaveTitle("Keys · default · Understudy");
+  });
+
+  it("runs actions and switches scenarios by Ctrl-K, and gives the focus back [interfaces 2]", async () => {
+    const { page, complaints } = await openAt("/s/default/timeline");
+    await seeLive(page);
+    await page.getByRole("treegrid").focus();
+    await page.keyboard.press("Control+k");
+    await see(page.getByRole("searchbox", { name: /^Search views/ })).toBeFocused();
+    await page.keyboard.press("Escape");
+    await see(page.getByRole("treegrid")).toBeFocused();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("activate flaky-uploads");
+    await see(page.getByRole("menuitem", { name: /^Activate flaky-uploads/ })).toBeVisible();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await see(page.getByText("Activated flaky-uploads.")).toBeVisible();
+    await see(page.getByRole("contentinfo")).toContainText("1 scenario active");
+    await see(page.getByRole("treegrid")).toBeFocused();
+    await page.keyboard.press("Control+z");
+    await see(page.getByRole("contentinfo")).toContainText("No active faults");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("create key");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await see(page).toHaveURL(/keys\?make=key$/);
+    expect(complaints).toEqual([]);
+  });
+
   it.each([360, 1280])("fits a window of %i px with a working navigation [interfaces 2]", async (width) => {
     const { page, complaints } = await open("", { width });
     await seeLive(page);

@@ -214,6 +214,36 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     );
     await detail(page).getByRole("button", { name: "Copy as fetch" }).click();
     await expect.poll(clipboard).toContain(`await fetch("${api.url}/v1/models?limit=2"`);
+    await detail(page).getByRole("button", { name: "Copy as Python" }).click();
+    await expect
+      .poll(clipboard)
+      .toBe(
+        `import requests\n\nresponse = requests.request(\n    "GET",\n    "${api.url}/v1/models?limit=2",\n    headers={"api-key":"${KEYS.dan}"},\n)\nprint(response.status_code, response.text)`,
+      );
+    await detail(page).getByRole("button", { name: "Copy .env" }).click();
+    await expect.poll(clipboard).toBe(`API_BASE_URL=${api.url}\nAPI_KEY=${KEYS.dan}\n`);
+  });
+
+  it("edits a request and sends it again as another user [interfaces 10]", async () => {
+    await api.call("dan", "PATCH", "/v1/users/usr_dan", { name: "Danny" });
+    await api.call("dan", "GET", "/v1/models?limit=2");
+    const { page, complaints } = await open();
+    await rowOf(page, /GET \/v1\/models/).click();
+    await detail(page).getByRole("button", { name: "Edit and send again" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Path").fill("/v1/models?limit=1");
+    await choose(page, "Call as", /^Ada/);
+    await dialog.getByLabel("Headers").fill("no colon");
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await see(dialog.getByRole("alert")).toContainText("has no colon");
+    await dialog.getByLabel("Headers").fill("x-trace: 7");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Send" }).press("Enter");
+    await see(dialog.getByRole("status")).toContainText("200");
+    const { entries } = (await control("GET", "/journal?limit=1")).body;
+    expect(entries[0]).toMatchObject({ principal: "usr_ada", request: { query: "limit=1" } });
+    expect(JSON.stringify(entries[0].request.headers)).toContain("x-trace");
+    expect(complaints).toEqual([]);
   });
 
   it("filters by text and outcome, and zooms by dragging [interfaces 10]", async () => {

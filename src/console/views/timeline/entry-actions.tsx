@@ -1,7 +1,14 @@
 import type { JournalEntry, Repeated } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
 import { type SandboxCalls, sandboxCalls } from "../../api/calls.ts";
-import { asCurl, asFetch, copyRequest, type RequestCopy } from "../../api/copy-request.ts";
+import {
+  asCurl,
+  asEnvironment,
+  asFetch,
+  asPython,
+  copyRequest,
+  type RequestCopy,
+} from "../../api/copy-request.ts";
 import { useSandbox, useSandboxChange } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { DialogButton } from "../../components/dialog.tsx";
@@ -11,6 +18,7 @@ import { CopyButton, pluralize } from "../../components/text.tsx";
 import { FailDialog, ForkDialog, RewindDialog } from "./entry-dialogs.tsx";
 import type { Node } from "./nodes.ts";
 import { usePins } from "./pinned.tsx";
+import { SendAgainDialog } from "./send-again.tsx";
 import { isRewind, nodeTitle } from "./words.ts";
 
 const REWIND = "Rewind to before this";
@@ -32,7 +40,17 @@ export function EntryActions({ node, journal }: { node: Node; journal: JournalEn
         <>
           <CopyButton label="Copy as curl" text={() => copy(asCurl)} />
           <CopyButton label="Copy as fetch" text={() => copy(asFetch)} />
+          <CopyButton label="Copy as Python" text={() => copy(asPython)} />
+          <CopyButton
+            label="Copy .env"
+            text={async () =>
+              asEnvironment(sandbox.base_url, await getKey(sandboxCalls(sandbox.name), journal))
+            }
+          />
           <ActionButton label="Repeat" change={repeat} />
+          <DialogButton label="Edit and send again">
+            {(close) => <SendAgainDialog entry={journal} onClose={close} />}
+          </DialogButton>
           <DialogButton label="Fail the next call">
             {(close) => <FailDialog entry={journal} onClose={close} />}
           </DialogButton>

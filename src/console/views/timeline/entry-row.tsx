@@ -9,17 +9,16 @@ import { changeSummary, describeDelay, formatWait, nodeKind, nodeTitle, shortTit
 /** Length of a time of day without milliseconds. */
 const SECONDS = "12:00:05".length;
 
-/** Characters at the end of a path that are always shown, since they tell rows apart. */
-const TAIL = 22;
-
-/** A path that is cut in the middle. */
-function PathEnds({ path }: { path: string }) {
-  const at = Math.max(0, path.length - TAIL);
+/** Method and path. A long path is cut at its start, since its end tells rows apart. */
+function RequestLine({ line }: { line: string }) {
+  const [method, path] = line.split(" ", 2) as [string, string];
   return (
-    <span className="path-ends mono">
-      <span className="clip">{path.slice(0, at)}</span>
-      <span>{path.slice(at)}</span>
-    </span>
+    <>
+      <span className="mono">{method}</span>
+      <span className="clip mono path-end">
+        <bdi>{path}</bdi>
+      </span>
+    </>
   );
 }
 
@@ -51,7 +50,7 @@ export const EntryRow = memo(function EntryRow({ row, level }: { row: Node; leve
           title={nodeTitle(row)}
         >
           {request ? (
-            <PathEnds path={nodeTitle(row)} />
+            <RequestLine line={nodeTitle(row)} />
           ) : (
             <span className="clip">{shortTitle(nodeTitle(row))}</span>
           )}

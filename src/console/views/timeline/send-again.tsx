@@ -1,0 +1,76 @@
+import { useState } from "react";
+import type { JournalEntry } from "../../../../types/control-api.ts";
+import { useSandboxName } from "../../address.ts";
+import { useActors } from "../../api/actors.ts";
+import { copyRequest } from "../../api/copy-request.ts";
+import { fetchService } from "../../api/fetch-service.ts";
+import { inputError } from "../../api/form-fields.ts";
+import { useSandboxChange } from "../../api/queries.ts";
+import { Dialog } from "../../components/dialog.tsx";
+import { Message } from "../../components/exchange.tsx";
+import { ActorField, ChoiceField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
+import { Badge, statusOutcome } from "../../components/mark.tsx";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"].map((id) => ({ id, title: id }));
+const CREDENTIALS = /^(api-key|x-api-key|authorization)$/i;
+
+/** Edits a request and sends it, as the same user or another one. The input stays for the next attempt. */
+export function SendAgainDialog({ entry, onClose }: { entry: JournalEntry; onClose: () => void }) {
+  const sandbox = useSandboxName();
+  const { data: actors } = useActors();
+  const copied = copyRequest(entry, "", undefined);
+  const { inputs, field } = useInputs({
+    method: copied.method,
+    path: copied.url,
+    headers: copied.headers
+      .filter(([name]) => !CREDENTIALS.test(name))
+      .map(([name, value]) => `${name}: ${value}`)
+      .join("\n"),
+    body: copied.body ?? "",
+  });
+  const [as, setAs] = useState(entry.api_key ?? NO_CREDENTIALS);
+  const send = useSandboxChange(() =>
+    fetchService({
+      sandbox,
+      method: inputs.method,
+      path: inputs.path.trim(),
+      headers: parseHeaders(inputs.headers),
+      key: actors?.find(({ id }) => id === as)?.key,
+      body: inputs.method === "GET" || inputs.body === "" ? undefined : inputs.body,
+    }),
+  );
+  return (
+    <Dialog title="Edit and send again" onClose={onClose}>
+      <Form submit="Send" change={send} waiting={actors === undefined} onCancel={onClose}>
+        <ChoiceField label="Method" {...field("method")} choices={METHODS} />
+        <Field label="Path" {...field("path")} required />
+        <ActorField actors={actors} value={as} onChange={setAs} />
+        <Field label="Headers" {...field("headers")} lines={3} hint="One per line; credentials are added." />
+        {inputs.method !== "GET" && <Field label="Body" {...field("body")} lines={6} />}
+      </Form>
+      {send.data && (
+        <div role="status">
+          <Badge outcome={statusOutcome(send.data.status)}>{send.data.status}</Badge>
+          <Message
+            title="Response"
+            line={String(send.data.status)}
+            headers={send.data.headers}
+            body={send.data.json ?? (send.data.text || undefined)}
+          />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+/** @throws ControlError for a line without a colon */
+function parseHeaders(text: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
+      if (name === undefined) throw inputError("headers", `“${line}” has no colon. Nothing was sent.`);
+      return [name, value!];
+    }),
+  );
+}
