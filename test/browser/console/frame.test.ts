@@ -55,6 +55,7 @@ describe("the console's frame", { timeout: 4 * PATIENCE_MS }, () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await see(page).toHaveURL(/keys\?make=key$/);
+    await api.call(undefined, "POST", "/_control/sandboxes/default/reset");
     expect(complaints).toEqual([]);
   });
 

@@ -232,7 +232,7 @@ describe("the timeline", { timeout: 4 * PATIENCE_MS }, () => {
     await detail(page).getByRole("button", { name: "Edit and send again" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Path").fill("/v1/models?limit=1");
-    await choose(page, "Call as", /^Ada/);
+    await choose(page, "Call as", /apikey_ada$/);
     await dialog.getByLabel("Headers").fill("no colon");
     await dialog.getByRole("button", { name: "Send" }).click();
     await see(dialog.getByRole("alert")).toContainText("has no colon");

@@ -66,6 +66,30 @@ describe("the console's webhooks", { timeout: 4 * PATIENCE_MS }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("filters deliveries, runs a retry early, and redelivers all that failed [interfaces 14]", async () => {
+    const { receiver } = await listening([500, 500, 200]);
+    for (const _ of [1, 2]) await trigger();
+    const { page, complaints } = await open();
+    const grid = page.getByRole("grid", { name: "Deliveries" });
+    const filter = page.getByRole("searchbox", { name: "Filter deliveries" });
+    await filter.fill(`state:retrying event:user.* to:${receiver.id}`);
+    await see(grid.getByRole("row")).toHaveCount(3);
+    await see(page.getByRole("status").filter({ hasText: /^2 of \d/ })).toBeVisible();
+    await filter.fill("state:retrying event:thread.*");
+    await see(page.getByText("No deliveries match")).toBeVisible();
+    await filter.fill(`to:${receiver.id}`);
+    await grid.getByRole("row").nth(1).click();
+    await page.getByRole("button", { name: "Run next retry now" }).press("Enter");
+    await see(page.getByText(/^Ran the next retry/)).toBeVisible();
+    await see(grid.getByRole("row", { name: /delivered/ })).toHaveCount(1);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Redeliver all failed …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Redeliver all failed" }).click();
+    await see(page.getByText(/^Redelivered \d+ deliver/)).toBeVisible();
+    await see(grid.getByRole("row", { name: /delivered/ })).toHaveCount(2);
+    expect(complaints).toEqual([]);
+  });
+
   it("shows the payload with the signature that the receiver verified [6.3]", async () => {
     const { webhook, receiver } = await listening([200]);
     const { delivery_id } = await trigger();

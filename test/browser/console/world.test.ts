@@ -6,7 +6,7 @@ import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const { api, open } = useConsole("world");
+const { api, open, openAt } = useConsole("world");
 beforeEach(() => api.call(undefined, "POST", "/_control/sandboxes/default/reset"));
 
 const S = "/_control/sandboxes/default";
@@ -262,5 +262,21 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await page.getByRole("button", { name: "Take snapshot" }).click();
     await see(page.getByRole("alert")).toContainText("twice");
     await see(name).toHaveValue("twice");
+  });
+
+  it("asks the server for a page of a large collection, and searches there [interfaces 4]", async () => {
+    const fixture = { extends: "reference", generate: { departments: 6000 } };
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "large", fixture });
+    const { page, complaints } = await openAt("/s/large/world?collection=departments");
+    const grid = page.getByRole("grid", { name: "departments" });
+    await see(page.getByText(/^1 to 500 of 6,0/)).toBeVisible();
+    await see(grid).toHaveAttribute("aria-rowcount", "501");
+    await page.getByRole("button", { name: "Next" }).press("Enter");
+    await see(page.getByText(/^501 to 1,000 of 6,0/)).toBeVisible();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("dept_ml");
+    await see(grid.getByRole("row", { name: /dept_ml/ })).toBeVisible();
+    await see(page.getByText(/^1 to 1 of 1$/)).toBeVisible();
+    await api.call(undefined, "DELETE", "/_control/sandboxes/large");
+    expect(complaints).toEqual([]);
   });
 });
