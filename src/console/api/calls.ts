@@ -90,7 +90,6 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     compare: (a: string, b: string, of: string) =>
       get<Api.Difference>(path`/snapshots/${a}/diff/${b}`, { of }),
 
-
     scenarios: () => get<Api.List<Api.ScenarioState>>("/scenarios"),
     activate: (names: readonly string[]) => put<{ names: string[] }>("/scenarios/active", { names }),
     release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
