@@ -463,3 +463,20 @@ describe("placeholders and fixed answers", () => {
     ]);
   });
 });
+
+it("a body in another format than the one that is read is 415, and any bytes fit an unknown one [interfaces 18]", async () => {
+  const post = (content: string) =>
+    document(`  /v1/a:
+    post:
+      operationId: a
+      requestBody: { content: ${content} }
+      responses: { "200": ${json("{ type: object }")} }
+`);
+  const bindings = 'openapi: ./openapi.yaml\noperations:\n  a: { answer: { all: "{body}" } }\n';
+  const xml = { body: "<a/>", headers: { "content-type": "application/xml" } };
+  const both = serve(post("{ application/json: {}, application/xml: { schema: {} } }"), bindings);
+  expect((await both.send("POST", "/v1/a", xml)).status).toBe(415);
+  expect((await both.send("POST", "/v1/a", { body: { b: 1 } })).body).toEqual({ all: { b: 1 } });
+  const alone = serve(post("{ application/xml: { schema: {} } }"), bindings);
+  expect((await alone.send("POST", "/v1/a", xml)).status).toBe(200);
+});

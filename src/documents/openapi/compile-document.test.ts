@@ -246,4 +246,49 @@ describe("a feature that is not supported", () => {
     ]);
     expect(operations).toHaveLength(4);
   });
+
+  it.each([
+    ["GET with a body", "get", "{ application/json: {} }", "a body of GET (it is not read)"],
+    [
+      "XML beside JSON",
+      "post",
+      "{ application/json: {}, application/xml: { schema: {} } }",
+      "a body in application/xml beside application/json (only the latter is read)",
+    ],
+    [
+      "multipart other than a form",
+      "post",
+      "{ multipart/related: { schema: {} } }",
+      "a body in multipart/related (only multipart/form-data is read)",
+    ],
+    [
+      "a form with any fields",
+      "post",
+      "{ multipart/form-data: { schema: { type: object } } }",
+      "a form without named fields (its files are not read)",
+    ],
+    [
+      "a format that is not known",
+      "post",
+      "{ application/x-ndjson: { schema: {} } }",
+      "a body in application/x-ndjson (any bytes are accepted)",
+    ],
+  ])("is named for a body that is not read: %s [issue 36]", (_, method, content, feature) => {
+    const text = `${HEAD}paths:\n  /v1/a:\n    ${method}:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
+    const [warning, ...others] = compile(text).warnings;
+    expect([warning!.message, others]).toEqual([`not supported: ${feature}`, []]);
+    expect(warning!.line).toBeGreaterThan(5);
+  });
+
+  it.each([
+    "{ application/json: {}, application/merge-patch+json: {} }",
+    "{ text/plain: {} }",
+    "{ image/png: {} }",
+    '{ "*/*": {} }',
+    "{ application/x-www-form-urlencoded: { schema: { type: object } } }",
+    "{ multipart/form-data: { schema: { type: object, properties: { file: { type: string, format: binary } } } } }",
+  ])("is none of these bodies: %s [issue 36]", (content) => {
+    const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
+    expect(compile(text).warnings).toEqual([]);
+  });
 });

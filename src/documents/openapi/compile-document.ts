@@ -4,15 +4,24 @@ import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { isInternal } from "../../engine/contract/public-view.ts";
 import type { Reference } from "../../engine/contract/references.ts";
 import { nearest } from "../../engine/contract/text.ts";
-import { DocumentError, type DocumentProblem } from "../../engine/documents/document-error.ts";
+import {
+  DocumentError,
+  type DocumentPath,
+  type DocumentProblem,
+} from "../../engine/documents/document-error.ts";
 import { problemAt, type UserDocument } from "../../engine/documents/read-document.ts";
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation, findPlaces, listPathNames } from "./bind-operation.ts";
 import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
-import { chooseMedia, findSuccess, listFileParts } from "./declare-operation.ts";
+import { chooseMedia, findSuccess, listFileParts, listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs } from "./infer-bindings.ts";
-import { type DescribedOperation, type ReadOpenApi, readOpenApi } from "./list-operations.ts";
+import {
+  type DescribedOperation,
+  describeUnsupported,
+  type ReadOpenApi,
+  readOpenApi,
+} from "./list-operations.ts";
 import { isJson, requireOpenApi } from "./open-document.ts";
 import { type CollectionSpec, toCollection } from "./own-collection.ts";
 import { type Given, placed, type ReadBindings, readBindings } from "./read-bindings.ts";
@@ -101,8 +110,23 @@ class Compiling {
             ...(this.inferred.has(given) && { check: false as const }),
           };
     });
+    this.warnOfBodies(described);
     const events = [...this.events.values()].filter((one) => !this.known.events.includes(one));
     return { collections: this.own, operations, events, warnings: this.warnings };
+  }
+
+  /** Each kind of body once, with its first place. */
+  private warnOfBodies(described: readonly DescribedOperation[]): void {
+    const { schemas, document } = this.reading;
+    const found = new Map<string, { path: DocumentPath; count: number }>();
+    for (const operation of described)
+      for (const { feature, path } of listUnreadBodies(operation, schemas)) {
+        const known = found.get(feature);
+        if (known === undefined) found.set(feature, { path, count: 1 });
+        else known.count += 1;
+      }
+    for (const [feature, { path, count }] of found)
+      this.warnings.push(problemAt(document, { path, message: describeUnsupported(feature, count) }));
   }
 
   /** Pairs of paths that need no binding; those of an operation with one are left to it. */

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
 import type { AnyOperation, BodySpec, FileSpec } from "../../engine/contract/operation.ts";
+import type { DocumentPath } from "../../engine/documents/document-error.ts";
 import { renderByDocument } from "./error-body.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
@@ -81,6 +82,33 @@ function toBody({ body, method }: DescribedOperation, schemas: Schemas): BodySpe
     return { kind: "json", schema: declared(whole), text: { types: [media.type], read: (text) => text } };
   return { kind: "stream" };
 }
+
+/** The bodies of an operation that are not read as the document describes them, each with its place. */
+export function* listUnreadBodies(
+  { body, method, place }: DescribedOperation,
+  schemas: Schemas,
+): Generator<{ feature: string; path: DocumentPath }> {
+  const read = body && chooseMedia(body.media);
+  if (body === undefined || read === undefined) return;
+  const whole = [...place, "requestBody"];
+  if (method === "GET") return yield { feature: "a body of GET (it is not read)", path: whole };
+  for (const { type, schema } of body.media)
+    if (type !== read.type && !(isJsonType(type) && isJsonType(read.type)))
+      yield {
+        feature: `a body in ${type} beside ${read.type} (only the latter is read)`,
+        path: schema?.path.slice(0, -1) ?? whole,
+      };
+  const path = read.schema?.path.slice(0, -1) ?? whole;
+  const isMultipart = read.type.startsWith("multipart/");
+  if (isMultipart && !read.type.startsWith("multipart/form-data"))
+    yield { feature: `a body in ${read.type} (only multipart/form-data is read)`, path };
+  else if (isMultipart && schemas.properties(read.schema?.node).size === 0)
+    yield { feature: "a form without named fields (its files are not read)", path };
+  else if (!isMultipart && !isJsonType(read.type) && !PLAIN.test(read.type))
+    yield { feature: `a body in ${read.type} (any bytes are accepted)`, path };
+}
+
+const PLAIN = /^(text|image|audio|video)\/|^application\/(x-www-form-urlencoded|octet-stream|pdf|zip|gzip)/;
 
 function toForm(node: unknown, schemas: Schemas): BodySpec {
   const parts = [...schemas.properties(node)];

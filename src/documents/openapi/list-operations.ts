@@ -274,11 +274,14 @@ class Reading {
   }
 
   listWarnings(): DocumentProblem[] {
-    return [...this.unsupported].map(([feature, { path, count }]) => {
-      const more = count === 1 ? "" : ` and ${count - 1} more of them`;
-      return problemAt(this.document, { path, message: `not supported: ${feature}${more}` });
-    });
+    return [...this.unsupported].map(([feature, { path, count }]) =>
+      problemAt(this.document, { path, message: describeUnsupported(feature, count) }),
+    );
   }
+}
+
+export function describeUnsupported(feature: string, count: number): string {
+  return `not supported: ${feature}${count === 1 ? "" : ` and ${count - 1} more of them`}`;
 }
 
 /** For an operation without an id: `GET /users/{id}` is `getUsersId`. */
