@@ -30,6 +30,11 @@ const CLIENTS = {
     probe: ["/usr/bin/python3", "-c", "import httpx, tenacity"],
     command: ["/usr/bin/python3", join(folder, "httpx_tenacity.py")],
   },
+  tenacity: {
+    probe: ["/usr/bin/python3", "-c", "import tenacity"],
+    command: ["/usr/bin/python3", join(folder, "tenacity_alone.py")],
+  },
+  "google-storage": { command: node("google-storage") },
   java: {
     probe: ["javac", "-d", scratch, join(folder, "Client.java")],
     command: ["java", "-cp", scratch, "Client"],
@@ -37,6 +42,12 @@ const CLIENTS = {
   go: {
     probe: ["go", "build", "-o", join(scratch, "client"), join(folder, "client.go")],
     command: [join(scratch, "client")],
+  },
+  "go-retryablehttp": {
+    // Debian: golang-github-hashicorp-go-retryablehttp-dev.
+    env: { GO111MODULE: "off", GOPATH: "/usr/share/gocode" },
+    probe: ["go", "build", "-o", join(scratch, "retryable"), join(folder, "retryable/main.go")],
+    command: [join(scratch, "retryable")],
   },
 };
 
@@ -47,9 +58,10 @@ function grade(command) {
   });
 }
 
-function isHere(probe) {
+function isHere(probe, env = {}) {
   try {
-    if (probe !== undefined) execFileSync(probe[0], probe.slice(1), { stdio: "ignore" });
+    if (probe !== undefined)
+      execFileSync(probe[0], probe.slice(1), { stdio: "ignore", env: { ...process.env, ...env } });
     return true;
   } catch {
     return false;
@@ -58,9 +70,9 @@ function isHere(probe) {
 
 const named = process.argv.slice(2);
 let failed = 0;
-for (const [name, { command, probe, warnings = [] }] of Object.entries(CLIENTS)) {
+for (const [name, { command, probe, env, warnings = [] }] of Object.entries(CLIENTS)) {
   if (named.length > 0 && !named.includes(name)) continue;
-  if (!isHere(probe)) {
+  if (!isHere(probe, env)) {
     console.log(`skip ${name}: ${probe.join(" ")} fails`);
     continue;
   }

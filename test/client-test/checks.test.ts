@@ -59,6 +59,7 @@ const upload: Work = async (sandbox, flaws, signal) => {
     await answer.arrayBuffer();
     return answer;
   };
+  if (flaws.probesFirst) await put(0, 0).catch(() => {});
   for (let at = 0; at < bytes.length; ) {
     const end = Math.min(bytes.length, at + 256 * 1024);
     try {
@@ -99,6 +100,7 @@ describe("a sound client", () => {
     ["without retries", { retries: () => false }, work],
     ["with tokens", { usesToken: true, timeoutMs: 3000 }, readTogether],
     ["that uploads", {}, upload],
+    ["that asks how much has arrived before it uploads", { probesFirst: true }, upload],
     ["that reads pages", {}, readPages],
   ] satisfies [string, Flaws, Work][])(
     "%s is accused of something [interfaces 21]",

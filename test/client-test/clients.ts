@@ -24,6 +24,8 @@ export interface Flaws {
   pages?: "once" | "twice" | "gap" | "stops";
   etags?: boolean;
   restartsUpload?: boolean;
+  /** No flaw: the official storage client does so too. */
+  probesFirst?: boolean;
 }
 
 class Refused extends Error {}

@@ -50,6 +50,9 @@ const isUploadPart = ({ operation, method, path }: JournalEntry) =>
 
 const getRange = (entry: JournalEntry) => getHeader(entry, "content-range") ?? "";
 
+/** How much has arrived? */
+const isQuestion = (entry: JournalEntry) => /^bytes \*\//.test(getRange(entry));
+
 const resumesUploads: ClientCheck = {
   id: "resumes-uploads",
   title: "resumes an upload at the byte that the server has confirmed",
@@ -58,9 +61,14 @@ const resumesUploads: ClientCheck = {
     "After a broken upload send an empty PUT with `Content-Range: bytes */TOTAL`, and go on after the `Range` of its answer.",
   stage: {
     rules(baseline) {
-      const target = baseline.requests.find((entry) => isUploadPart(entry) && entry.status > 0);
+      const target = baseline.requests.find(
+        (entry) => isUploadPart(entry) && entry.status > 0 && !isQuestion(entry),
+      );
       if (target === undefined) return "the client uploaded nothing by PUT";
-      return [ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } })];
+      const { match, ...rule } = ruleFor(target, { times: 1, phase: "after", effect: { wire: "reset" } });
+      const range = getHeader(target, "content-range");
+      // Its questions have the same path.
+      return [{ ...rule, match: { ...match, header: { "content-range": range ?? null } } }];
     },
   },
   read({ run }) {
@@ -68,7 +76,7 @@ const resumesUploads: ClientCheck = {
     if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
     const next = run.requests.find((one) => one.sequence > hit.sequence && isUploadPart(one));
     if (next === undefined) return notObservable("it did not go on with the upload");
-    return /^bytes \*\//.test(getRange(next))
+    return isQuestion(next)
       ? passed("it asked how much had arrived", [hit, next])
       : failed(`it sent ${getRange(next) || "all bytes"} again without asking how much had arrived`, [
           hit,
