@@ -455,7 +455,10 @@ describe("replay", () => {
 
   it("a bundle replays what was held, and refuses another order or answer [interfaces 20]", async () => {
     const api = await start();
-    await api.control("POST", "/faults", { match: { operation: "models.list" }, effect: { hold: {} } });
+    await api.control("POST", "/faults", {
+      match: { operation: "models.list" },
+      effect: { hold: { timeout: "1h" } },
+    });
     const { held } = api.understudy.sandboxes.get("default")!;
     const hold = async () => {
       const answer = api.call("dan", "GET", "/v1/models");
