@@ -16,7 +16,6 @@ interface PaneProps {
 
 export function RecordPane(props: PaneProps & { id: string }) {
   const { collection, id, onClose } = props;
-  const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id));
   const remove = useSandboxChange(
     async (calls) => {
       await calls.removeRecord(collection, id);
@@ -25,6 +24,10 @@ export function RecordPane(props: PaneProps & { id: string }) {
     },
     { done: `Deleted ${id}.` },
   );
+  const query = useSandboxQuery(["record", collection, id], (calls) => calls.record(collection, id), {
+    // The live stream may report the deletion before its call has ended.
+    enabled: !remove.isPending,
+  });
   return (
     <DetailPane
       title={<span className="mono">{id}</span>}
