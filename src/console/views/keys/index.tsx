@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     value: ({ user, user_id }) => user?.name ?? user_id,
   },
   { id: "current", title: "Organization", from: "medium" },
-  { id: "id", title: "Key", show: ({ key }) => <CopyKey secret={key} />, width: "8rem" },
+  { id: "id", title: "Key", show: (apiKey) => <CopyKey apiKey={apiKey} />, width: "6.5rem" },
   {
     id: "expires",
     title: "Expires",
@@ -43,12 +43,12 @@ const COLUMNS: readonly Column<Actor>[] = [
 ];
 
 /** Copies the whole key without opening its row. */
-function CopyKey({ secret }: { secret: string }) {
+function CopyKey({ apiKey: { key, name } }: { apiKey: Actor }) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the button inside handles keys
     // biome-ignore lint/a11y/useKeyWithClickEvents: the button inside handles keys
     <span onClick={(event) => event.stopPropagation()}>
-      <CopyButton subtle text={secret} label={maskKey(secret)} name={`Copy key ${maskKey(secret)}`} />
+      <CopyButton subtle text={key} label="Copy key" name={`Copy key of ${name}`} />
     </span>
   );
 }

@@ -64,7 +64,8 @@ export default function Time() {
       const pages = await Promise.all(
         kinds.map((kind) => calls.history({ ...(kind && { kind }), limit: MAX_RAN })),
       );
-      return pages.flatMap(({ entries }) => entries).sort((a, b) => b.sequence - a.sequence);
+      const entries = pages.flatMap((page) => page.entries).sort((a, b) => b.sequence - a.sequence);
+      return entries.map((entry) => ({ ...entry, title: nameTarget(entry, entries) }));
     },
     whileRunning,
   );
@@ -119,6 +120,12 @@ export default function Time() {
       {entry && <EntryPane key={ran} entry={entry} onClose={close} />}
     </div>
   );
+}
+
+/** The title of a rewind names the entry that it went back to. */
+function nameTarget({ kind, title, subject }: HistoryEntry, entries: readonly HistoryEntry[]): string {
+  const target = kind === "restore" ? entries.find(({ id }) => id === subject) : undefined;
+  return target ? title.replace(target.id, `“${target.title.replace(/\.$/, "")}”`) : title;
 }
 
 function TimerPane({ timer, onClose }: { timer: Pending; onClose: () => void }) {
