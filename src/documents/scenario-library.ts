@@ -229,7 +229,7 @@ export function showDerived(name: string): string {
   return `built-in/${name}.yaml`;
 }
 
-function listDerived(scenario: Scenario): ListedScenario {
+export function listDerived(scenario: Scenario): ListedScenario {
   const { name } = scenario;
   return { name, file: showDerived(name), origin: "derived", scenario, problem: undefined };
 }

@@ -125,4 +125,26 @@ describe("operations of one sandbox", () => {
       control_calls: 2,
     });
   });
+
+  it("have a scenario for each documented refusal, here alone [interfaces 6]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "other" });
+    await put({ openapi: TEXT });
+    const { items } = (await api.call(undefined, "GET", `${CONTROL}/scenarios`)).body;
+    const name = "getProject-not-found";
+    expect(items.find((one: { name: string }) => one.name === name)).toMatchObject({
+      ...{ origin: "derived", active: false },
+      description: expect.stringContaining("answered with 404"),
+    });
+    const { body: project } = await api.call("dan", "POST", "/v2/projects", { key: "APP", name: "App" });
+    const get = async (headers = {}) =>
+      (await api.call("dan", "GET", `/v2/projects/${project.id}`, undefined, headers)).status;
+    expect([await get(), await get({ "x-sandbox-fault": name })]).toEqual([200, 404]);
+    const activate = (sandbox: string) =>
+      api.call(undefined, "PUT", `/_control/sandboxes/${sandbox}/scenarios/active`, { names: [name] });
+    expect((await activate("default")).status).toBe(200);
+    expect(await get()).toBe(404);
+    expect((await activate("other")).status).toBe(422);
+    const { body: bundle } = await api.call(undefined, "POST", `${CONTROL}/bundle`);
+    expect(await replayBundle(readBundle(JSON.stringify(bundle), "a.json"))).toMatchObject({ requests: 4 });
+  });
 });

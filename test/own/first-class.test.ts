@@ -123,7 +123,13 @@ describe("operations of one's own", () => {
     expect((await control(`/state/notes?text=${encodeURIComponent("By a state call")}`)).body.total).toBe(1);
     expect(
       (await control("/state")).body.items.find(({ name }: { name: string }) => name === "notes"),
-    ).toEqual({ name: "notes", id_field: "id", prefix: "note_", records: 1 });
+    ).toMatchObject({
+      name: "notes",
+      id_field: "id",
+      prefix: "note_",
+      records: 1,
+      schema: { type: "object" },
+    });
     await sandbox.snapshots.save("before");
     await write("after");
     expect((await control("/snapshots/before/diff/now")).body.added.notes).toMatchObject([{ text: "after" }]);

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { listDerived } from "../../documents/scenario-library.ts";
 import { ClosedObject, getExamples, ListOf } from "../../engine/contract/schema.ts";
 import type { Sandbox } from "../../engine/sandbox/sandbox.ts";
 import { renderScenario, ScenarioBody } from "../faults-body.ts";
@@ -48,7 +49,7 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
     handle({ body: { names }, sandbox, server }) {
       const faults = server.faults.of(sandbox);
       const scenarios = new Set(
-        names.map((name, i) => scenarioAt(`names[${i}]`, () => server.scenarios.get(name))),
+        names.map((name, i) => scenarioAt(`names[${i}]`, () => faults.library.get(name))),
       );
       const rules = [...scenarios].flatMap((scenario) => scenario.rules);
       requireRoom(server, "rules", faults.inlineRules.length + rules.length);
@@ -60,5 +61,8 @@ export const SCENARIO_OPERATIONS: readonly ControlOperation[] = [
 
 function listIn({ faults, scenarios }: ControlServer, sandbox: Sandbox) {
   sandbox.world.catchUp();
-  return toList(scenarios.list().map((listed) => renderScenario(listed, faults.of(sandbox))));
+  const own = faults.of(sandbox);
+  const { derived } = own.library;
+  const listed = [...scenarios.list(), ...derived.names().map((name) => listDerived(derived.find(name)!))];
+  return toList(listed.map((one) => renderScenario(one, own)));
 }

@@ -17,6 +17,7 @@ import { readRelease } from "./release.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
 import { ArmedRule, type Decision, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
+import { SandboxScenarios } from "./sandbox-scenarios.ts";
 import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
 import { haveSameStages, StageProgress } from "./stages.ts";
 
@@ -46,6 +47,8 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   revision = 0;
   /** The newest first. */
   inlineRules: readonly ArmedRule[] = [];
+  /** The scenarios that can be activated here. */
+  readonly library: SandboxScenarios;
   private readonly parts: FaultParts;
   private readonly sandbox: Sandbox;
   private readonly leases: Leases;
@@ -58,7 +61,9 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   private requests: RequestFaults;
   private deliveries: readonly ArmedRule[] = [];
 
-  constructor(parts: FaultParts, sandbox: Sandbox) {
+  constructor(shared: FaultParts, sandbox: Sandbox) {
+    this.library = new SandboxScenarios(shared.scenarios, sandbox);
+    const parts = { ...shared, scenarios: this.library };
     this.parts = parts;
     this.sandbox = sandbox;
     this.leases = new Leases(() => sandbox.world);

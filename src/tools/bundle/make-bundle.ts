@@ -1,5 +1,6 @@
 import type { ScenarioLibrary } from "../../documents/scenario-library.ts";
 import type { Faults } from "../../engine/faults/faults.ts";
+import { RefusalScenarios } from "../../engine/faults/refusal-scenarios.ts";
 import { BASE_HEADER } from "../../engine/pipeline/plain-http.ts";
 import { apiKeys } from "../../engine/resources/api-keys/schema.ts";
 import type { JournalEntry } from "../../engine/sandbox/journal-entry.ts";
@@ -61,7 +62,7 @@ export function makeBundle(
     settings: { ...first.settings },
     ...(own.length > 0 && { operations: own }),
     ...(sent !== undefined && { document: JSON.parse(secrets.redact(JSON.stringify(sent))) as typeof sent }),
-    scenarios: listScenarios(library, recording, entries),
+    scenarios: listScenarios(library, recording, entries, sandbox),
     active: [...first.scenarios],
     ...(delay === undefined ? {} : { delay }),
     deliveries: listDeliveries(recording),
@@ -118,6 +119,7 @@ function listScenarios(
   library: ScenarioLibrary,
   recording: Recording,
   entries: readonly JournalEntry[],
+  { own }: Pick<Sandbox, "own">,
 ): Bundle["scenarios"] {
   const names = new Set(recording.first.scenarios);
   for (const { call } of recording.calls) {
@@ -128,14 +130,18 @@ function listScenarios(
     const name = requestedFault(entry);
     if (name !== undefined && library.has(name)) names.add(name);
   }
-  return [...names].map((name) => {
-    try {
-      return { name, document: { ...library.get(name).document, name } };
-    } catch {
-      const detail = `The file of the scenario ${name} can no longer be used`;
-      throw new BundleRefusal("not-replayable", detail, "put it back as it was");
-    }
-  });
+  // A replay derives these again.
+  const derived = new RefusalScenarios(own.flatMap(({ operations }) => operations));
+  return [...names]
+    .filter((name) => !derived.has(name))
+    .map((name) => {
+      try {
+        return { name, document: { ...library.get(name).document, name } };
+      } catch {
+        const detail = `The file of the scenario ${name} can no longer be used`;
+        throw new BundleRefusal("not-replayable", detail, "put it back as it was");
+      }
+    });
 }
 
 function isRefusedForFile(entry: JournalEntry, library: ScenarioLibrary): boolean {
