@@ -168,7 +168,7 @@ describe("a shared server", () => {
       });
   };
 
-  it("counts a document, and the records of its operations, against its limits [quality 19]", async () => {
+  it("counts a document, and the records of its operations, against its limits [interfaces 7]", async () => {
     const control = await begin({ upload_bytes: 10_000 });
     const refused = await control("PUT", "/operations", { openapi: TRACKER });
     expect([refused.status, refused.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
@@ -186,7 +186,7 @@ describe("a shared server", () => {
     expect([over.status, over.body.type]).toEqual([409, "urn:understudy:problem:limit-reached"]);
   });
 
-  it("takes data only: code in a document is never run, and a stranger's document is refused [quality 19]", async () => {
+  it("takes data only: code in a document is never run, and a stranger's document is refused [interfaces 7]", async () => {
     const control = await begin({});
     const code = "globalThis.wasRun = true";
     const openapi = {

@@ -44,7 +44,7 @@ components:
       properties: { id: { type: string, readOnly: true }, text: { type: string }, thread_id: { type: string } }
 `;
 
-it("a right document is read without compiling more than the bindings that it uses [issue 36]", () => {
+it("a right document is read without compiling more than the bindings that it uses [interfaces 18]", () => {
   let compiled = 0;
   vi.stubGlobal(
     "Function",
@@ -273,7 +273,7 @@ describe("a feature that is not supported", () => {
       "{ application/x-ndjson: { schema: {} } }",
       "a body in application/x-ndjson (any bytes are accepted)",
     ],
-  ])("is named for a body that is not read: %s [issue 36]", (_, method, content, feature) => {
+  ])("is named for a body that is not read: %s [interfaces 18]", (_, method, content, feature) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    ${method}:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     const [warning, ...others] = compile(text).warnings;
     expect([warning!.message, others]).toEqual([`not supported: ${feature}`, []]);
@@ -287,7 +287,7 @@ describe("a feature that is not supported", () => {
     '{ "*/*": {} }',
     "{ application/x-www-form-urlencoded: { schema: { type: object } } }",
     "{ multipart/form-data: { schema: { type: object, properties: { file: { type: string, format: binary } } } } }",
-  ])("is none of these bodies: %s [issue 36]", (content) => {
+  ])("is none of these bodies: %s [interfaces 18]", (content) => {
     const text = `${HEAD}paths:\n  /v1/a:\n    post:\n      requestBody:\n        content: ${content}\n      responses: {}\n`;
     expect(compile(text).warnings).toEqual([]);
   });
