@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "@playwright/test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
@@ -262,6 +263,31 @@ describe("the console's world: limits and snapshots", { timeout: 4 * PATIENCE_MS
     await page.getByRole("button", { name: "Take snapshot" }).click();
     await see(page.getByRole("alert")).toContainText("twice");
     await see(name).toHaveValue("twice");
+  });
+
+  it("downloads a snapshot, and uploads it again [interfaces 4]", async () => {
+    await api.call(undefined, "POST", `${S}/snapshots`, { name: "travels" });
+    const { page, complaints } = await open("?show=snapshots");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download travels" }).click();
+    const file = await downloading;
+    expect(file.suggestedFilename()).toBe("travels.snapshot.json");
+    const text = await readFile(await file.path(), "utf8");
+    await api.call(undefined, "DELETE", `${S}/snapshots/travels`);
+    const upload = async (name: string, buffer: Buffer) => {
+      const choosing = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "Upload snapshot" }).click();
+      await (await choosing).setFiles({ name, mimeType: "application/json", buffer });
+    };
+    await upload("notes.json", Buffer.from("not JSON"));
+    await see(page.getByRole("alert")).toContainText("notes.json is not valid JSON");
+    await upload("travels.snapshot.json", Buffer.from(text));
+    await see(page.getByText("Uploaded snapshot travels.")).toBeVisible();
+    expect((await api.call(undefined, "GET", `${S}/snapshots/now/diff/travels`)).body).toMatchObject({
+      ...{ added: {}, removed: {}, changed: {} },
+    });
+    await api.call(undefined, "DELETE", `${S}/snapshots/travels`);
+    expect(complaints).toEqual([]);
   });
 
   it("asks the server for a page of a large collection, and searches there [interfaces 4]", async () => {

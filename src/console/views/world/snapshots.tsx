@@ -1,11 +1,16 @@
+import { useMutation } from "@tanstack/react-query";
+import { Button, FileTrigger } from "react-aria-components";
 import type { SnapshotState } from "../../../../types/control-api.ts";
 import { useSandboxName } from "../../address.ts";
+import { sandboxCalls } from "../../api/calls.ts";
+import { requireJson } from "../../api/form-fields.ts";
 import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { Field, Form, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
-import { EmptyState, LoadError } from "../../components/notice.tsx";
-import { pluralize } from "../../components/text.tsx";
+import { EmptyState, LoadError, Problem } from "../../components/notice.tsx";
+import { pluralize, saveJson } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { NOW } from "./compare.tsx";
 
@@ -17,13 +22,28 @@ export function Snapshots() {
     done: ({ name }) => `Took snapshot ${name}.`,
     undo: (calls, { name }) => calls.removeSnapshot(name),
   });
+  const upload = useSandboxChange(
+    async (calls, file: File) =>
+      calls.uploadSnapshot(toSnapshotName(file.name), requireJson(await file.text(), "file", file.name)),
+    {
+      done: (_state, file) => `Uploaded snapshot ${toSnapshotName(file.name)}.`,
+      undo: (calls, _state, file) => calls.removeSnapshot(toSnapshotName(file.name)),
+    },
+  );
   return (
     <div className="page stack grow">
       <LoadError error={error} />
+      <Problem error={upload.error} />
       <div className="take">
         <Form submit="Take snapshot" change={take} onSuccess={() => change({ name: "" })}>
           <Field label="Name" {...field("name")} required placeholder="before-the-import" />
         </Form>
+        <FileTrigger
+          acceptedFileTypes={["application/json", ".json"]}
+          onSelect={(files) => files?.[0] && upload.mutate(files[0])}
+        >
+          <Button className="button">Upload snapshot</Button>
+        </FileTrigger>
       </div>
       {data && snapshots.length === 0 && (
         <EmptyState title="No snapshots">
@@ -41,8 +61,16 @@ export function Snapshots() {
   );
 }
 
+function toSnapshotName(file: string): string {
+  return file.replace(/(\.snapshot)?\.json$/, "");
+}
+
 function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: SnapshotState }) {
   const sandbox = useSandboxName();
+  const download = useMutation({
+    mutationFn: async () =>
+      saveJson(`${name}.snapshot.json`, await sandboxCalls(sandbox).downloadSnapshot(name)),
+  });
   const restore = useSandboxChange((calls) => calls.restoreSnapshot(name), { done: `Restored ${name}.` });
   const remove = useSandboxChange(
     async (calls) => {
@@ -70,6 +98,11 @@ function SnapshotLine({ snapshot: { name, taken_at, records } }: { snapshot: Sna
         >
           Compare
         </ViewLink>
+        <ActionButton
+          label="Download"
+          name={`Download ${name}`}
+          change={{ ...download, mutate: () => download.mutate() }}
+        />
         <ConfirmButton
           title={`Restore ${name}?`}
           verb="Restore"
