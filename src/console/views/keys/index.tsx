@@ -29,6 +29,7 @@ const COLUMNS: readonly Column<Actor>[] = [
     id: "user",
     title: "Owner",
     value: ({ user, user_id }) => user?.name ?? user_id,
+    from: "medium",
   },
   { id: "current", title: "Organization", from: "medium" },
   { id: "id", title: "Key", show: (apiKey) => <CopyKey apiKey={apiKey} />, width: "6.5rem" },
