@@ -74,6 +74,16 @@ const upload: Work = async (sandbox, flaws, signal) => {
   }
 };
 
+/** The whole file in one piece; the service takes a second registration of the same upload as the first. */
+const register: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  const file = { filename: "a.txt", mime_type: "text/plain", file_size: 10 };
+  const { upload_url, gcs_path } = await call("POST", UPLOADS, file);
+  const put = () => fetch(upload_url, { method: "PUT", signal, body: "0123456789" });
+  await put().catch(put);
+  await call("POST", UPLOADS.replace("/upload-url", ""), { ...file, gcs_path });
+};
+
 const readPages: Work = async (sandbox, { pages, ...flaws }, signal) => {
   const { call } = clientOf(sandbox, flaws, signal);
   const limit = 2;
@@ -101,6 +111,7 @@ describe("a sound client", () => {
     ["with tokens", { usesToken: true, timeoutMs: 3000 }, readTogether],
     ["that uploads", {}, upload],
     ["that asks how much has arrived before it uploads", { probesFirst: true }, upload],
+    ["that registers a file again", { blindRepeat: true }, register],
     ["that reads pages", {}, readPages],
   ] satisfies [string, Flaws, Work][])(
     "%s is accused of something [interfaces 21]",

@@ -24,6 +24,7 @@ it.each([
   [[1000, 1000, 1000, 1000], "failed"],
   [[205, 398, 803, 1601], "failed"],
   [[160, 520, 480, 1760], "passed"],
+  [[330, 570, 985, 1700], "passed"],
   [[900, 2100, 3100], "passed"],
   [[200, 400], "not-observable"],
 ])("pauses of %j are read as something else than %s [interfaces 21]", (pauses, outcome) => {
