@@ -36,10 +36,10 @@ export async function checkScenarioFiles(patterns: readonly string[], own: OwnOp
   });
 }
 
-type OwnOptions = Parameters<typeof openOwnFiles>[0];
+export type OwnOptions = Parameters<typeof openOwnFiles>[0];
 
 /** The reference's API, with the operations of these files. */
-async function readApi(own: OwnOptions): Promise<Api> {
+export async function readApi(own: OwnOptions): Promise<Api> {
   const sources = await loadOwn(await openOwnFiles(own));
   return sources.length === 0 ? API : createOwnApi(sources).api;
 }

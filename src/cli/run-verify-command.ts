@@ -2,7 +2,6 @@ import { setTimeout as wait } from "node:timers/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { printable, printableLines } from "../engine/contract/text.ts";
 import { formatProblem } from "../engine/documents/document-error.ts";
-import { RESOURCES } from "../engine/resources/index.ts";
 import { OUTCOME_MARKS } from "../tools/checks/frame.ts";
 import { InputError } from "../tools/har/har-file.ts";
 import type { Check } from "../tools/verify/check.ts";
@@ -20,11 +19,12 @@ import {
 } from "../tools/verify/report.ts";
 import { runVerify, TargetUnusable } from "../tools/verify/run-verify.ts";
 import type { Result } from "./command.ts";
+import { type OwnOptions, readApi } from "./document-files.ts";
 import { CheckFailed, UsageError } from "./failure.ts";
 import { isInteractive, printError, table, untilStopped } from "./process.ts";
 import { reportFiles, writeReports } from "./write-files.ts";
 
-interface VerifyCommandOptions {
+interface VerifyCommandOptions extends OwnOptions {
   target: string | undefined;
   key: string | undefined;
   har: string | undefined;
@@ -42,7 +42,8 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
   if (!(timeout > 0)) throw new UsageError("--timeout takes seconds");
   const reports = reportFiles(options.report);
   checkMode(options);
-  const contract = new Contract(RESOURCES);
+  const { resources } = await readApi(options);
+  const contract = new Contract(resources);
   try {
     const uses = readUses(options.use ?? [], contract.names, (problem) => printError(formatProblem(problem)));
     const result =

@@ -131,6 +131,31 @@ describe.each([{ engine: false }, { engine: true }])("a test runner's sandbox, %
   });
 });
 
+it("verify checks recorded traffic of own operations against their declarations [interfaces 12]", async () => {
+  const document = write("tracker.yaml", TRACKER);
+  understudy = await createUnderstudy({ openapi: [document], seed: 7 });
+  const sandbox = await understudy.open("default");
+  const headers = { "api-key": sandbox.credentials.usr_dan, "content-type": "application/json" };
+  const body = JSON.stringify({ key: "APP", name: "App" });
+  const made = await fetch(`${understudy.url}/v2/projects`, { method: "POST", headers, body });
+  const { id } = (await made.json()) as { id: string };
+  await fetch(`${understudy.url}/v2/projects/${id}`, { headers });
+  const har = await (await fetch(`${sandbox.controlUrl}/journal.har`)).text();
+  const verify = (text: string, ...own: string[]) =>
+    runCommand(["verify", "--har", write("traffic.har", text), "--json", ...own]);
+  const right = await verify(har, "--openapi", document);
+  expect(right.code, right.stdout + right.stderr).toBe(0);
+  expect(right.stdout).toContain("getProject");
+  const archive = JSON.parse(har);
+  for (const { response } of archive.log.entries)
+    if (response.status === 200) {
+      const text = JSON.stringify({ id, name: 7 });
+      Object.assign(response.content, { text, size: text.length });
+    }
+  const wrong = await verify(JSON.stringify(archive), "--openapi", document);
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("getProject: the body has no")]);
+});
+
 describe("files about own operations", () => {
   it("fixture check knows own collections [interfaces 5]", async () => {
     const file = write("world.yaml", "extends: reference\nnotes:\n  - { id: note_one, text: Hello }\n");

@@ -1,4 +1,4 @@
-import { command, flag, number, REPORT, text, texts } from "../command.ts";
+import { command, flag, number, OWN, REPORT, text, texts } from "../command.ts";
 
 export const verifyCommand = command({
   command: "verify",
@@ -7,6 +7,7 @@ export const verifyCommand = command({
     target: text("Base URL of an Understudy or of the real service, without the version"),
     key: text("API key; the checks act as its user"),
     har: text("Check this HTTP Archive instead; sends nothing"),
+    ...OWN,
     write: flag("Also run checks that change something"),
     strict: flag("Also fail for differences from assumptions"),
     use: texts("NAME=ID of an object that no call lists, or a YAML file of them; repeatable"),
