@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Block, blocks, pages } from "../support/docs/pages.ts";
 import { startReference } from "../support/harness.ts";
@@ -20,6 +21,8 @@ rules:
     effect: { status: 503 }
 `;
 
+const UPLOADER = fileURLToPath(new URL("../../docs/examples/report-uploader/", import.meta.url));
+
 const checked = (command: "fixture" | "scenario", file: string, text: string) => async () => {
   const cwd = scratch();
   writeFileSync(join(cwd, file), text);
@@ -34,6 +37,12 @@ const PRINTED: Record<string, () => Promise<string>> = {
     const server = await startServer();
     const { stdout } = await server.stop();
     return stdout.replaceAll(server.ready.url, "http://127.0.0.1:4747");
+  },
+  "docs/client-test.md": async () => {
+    const application = ["upload-report.mjs", "report.csv"].map((name) => join(UPLOADER, name));
+    const { code, stdout } = await runCommand(["client-test", "--", process.execPath, ...application]);
+    expect(code).toBe(0);
+    return stdout;
   },
   "docs/fixtures.md": checked("fixture", "my.yaml", FIXTURE),
   "docs/scenarios.md": checked("scenario", "flaky.yaml", SCENARIO),
@@ -99,13 +108,17 @@ describe("outputs shown", () => {
     expect([...new Set(shown.map(({ page }) => page))].sort()).toEqual(Object.keys(PRINTED).sort());
   });
 
-  it.each(Object.keys(PRINTED))("%s shows what is printed [interfaces 2]", async (page) => {
-    const printed = (await PRINTED[page]!()).split("\n").map((line) => line.trimEnd());
-    for (const { code } of shown.filter((block) => block.page === page)) {
-      const lines = code.split("\n").filter((line) => line.trim() !== "");
-      const places = lines.map((line) => printed.indexOf(line.trimEnd()));
-      expect(lines.filter((_, index) => places[index] === -1)).toEqual([]);
-      expect(places).toEqual(places.toSorted((a, b) => a - b));
-    }
-  });
+  it.each(Object.keys(PRINTED))(
+    "%s shows what is printed [interfaces 2]",
+    { timeout: 60_000 },
+    async (page) => {
+      const printed = (await PRINTED[page]!()).split("\n").map((line) => line.trimEnd());
+      for (const { code } of shown.filter((block) => block.page === page)) {
+        const lines = code.split("\n").filter((line) => line.trim() !== "");
+        const places = lines.map((line) => printed.indexOf(line.trimEnd()));
+        expect(lines.filter((_, index) => places[index] === -1)).toEqual([]);
+        expect(places).toEqual(places.toSorted((a, b) => a - b));
+      }
+    },
+  );
 });
