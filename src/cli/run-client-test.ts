@@ -33,14 +33,14 @@ export async function runClientTest(options: ClientTestOptions, command: readonl
     const runs = toRun(command, { server, sandbox });
     const result = await untilEnded((signal) =>
       gradeClient(sandbox, runs.run, {
-        ...{ only, skip, timeoutMs, signal },
+        ...{ only, skip, timeoutMs, signal, exportFailed: reports.html !== undefined },
         onRun: ({ run, of, checks }) => show(`[${run}/${of}] ${checks.join(", ") || "without failures"}`),
       }),
     );
     show("");
     if (runs.notFound !== undefined) throw runs.notFound;
     writeReports(reports, { cases: () => clientCases(result, name), html: () => clientHtml(result, name) });
-    if (json) print(true, result, "");
+    if (json) print(true, { ...result, exports: undefined }, "");
     else printStyled(clientText(result, { colour: isInteractive(process.stdout) }));
     if (result.verdict === "not-graded") throw new CheckFailed("the client could not be graded");
     if (result.verdict === "fail") process.exitCode = EXIT_FAILED;

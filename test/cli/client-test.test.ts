@@ -33,9 +33,23 @@ it("a graded command leaves no report, or another exit code than its verdict [in
   expect(readFileSync(join(cwd, "a.xml"), "utf8")).toContain('classname="no-retry-of-403"');
   expect(readFileSync(join(cwd, "a.html"), "utf8")).toContain("does not send a request again that got 403");
   const flawed = await runCommand(
-    ["client-test", "--checks", "gives-up-on-silence", "--timeout", "1", "--json", ...command],
+    [
+      "client-test",
+      "--checks",
+      "gives-up-on-silence",
+      "--timeout",
+      "1",
+      "--json",
+      "--report",
+      "html=b.html",
+      ...command,
+    ],
     { cwd },
   );
+  const [, file] = /download="gives-up-on-silence\.understudy" href="[^,]*,([^"]+)"/.exec(
+    readFileSync(join(cwd, "b.html"), "utf8"),
+  )!;
+  expect(Buffer.from(file!, "base64").length).toBeGreaterThan(1000);
   expect(flawed.code).toBe(1);
   expect(JSON.parse(flawed.stdout)).toMatchObject({ verdict: "fail", summary: { failed: 1 } });
 }, 60_000);

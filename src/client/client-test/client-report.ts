@@ -50,6 +50,9 @@ export function clientCases(report: ClientReport, name: string): JunitReport {
   return { name: "understudy client-test", suites: [{ name, cases: all }] };
 }
 
+/** A longer file would make a page that no browser likes to open. */
+const MAX_EXPORT_BYTES = 4 * 1024 * 1024;
+
 const STYLE = `
 .passed { color: var(--ok); } .failed { color: var(--bad); }
 section { border-top: 1px solid var(--line); margin-top: 1.5rem; }
@@ -66,11 +69,22 @@ export function clientHtml(report: ClientReport, name: string): string {
     body: html`<h1 class="${report.verdict === "pass" ? "passed" : "failed"}">${title}</h1>
 <p><code>${name}</code></p>
 <p class="quiet">The client ran first without failures, then once for each kind of failure. Its behaviour was read from the requests that it sent.</p>
-${checks.map(checkHtml)}`,
+${checks.map((check) => checkHtml(check, report.exports[check.id]))}`,
   });
 }
 
-function checkHtml({ title, id, severity, outcome, why, advice, evidence }: ClientCheckReport): Html {
+/** Embedded, so that a report from CI is enough to look into the run. */
+function exportHtml(id: string, file: Uint8Array | undefined): Html {
+  if (file === undefined || file.length > MAX_EXPORT_BYTES) return html``;
+  const name = `${id}.understudy`;
+  const data = Buffer.from(file).toString("base64");
+  return html`<p><a download="${name}" href="data:application/octet-stream;base64,${data}">Download the run</a>, then <code>understudy open ${name}</code></p>`;
+}
+
+function checkHtml(
+  { title, id, severity, outcome, why, advice, evidence }: ClientCheckReport,
+  file: Uint8Array | undefined,
+): Html {
   const fix = outcome === "failed" ? html`<p>${proseHtml(advice)}</p>` : html``;
   const rows = evidence.map(
     (entry) =>
@@ -78,5 +92,5 @@ function checkHtml({ title, id, severity, outcome, why, advice, evidence }: Clie
   );
   return html`<section><h2><span class="${outcome === "failed" ? "failed" : outcome}">${OUTCOME_WORDS[outcome]}</span>: ${title}</h2>
 <p class="quiet">${id}, ${severity}</p><p>${why}</p>${fix}
-${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}</section>\n`;
+${rows.length > 0 ? html`<ul>${rows}</ul>` : html``}${exportHtml(id, file)}</section>\n`;
 }

@@ -7,6 +7,8 @@ import type { ClientOutcome, ClientSeverity } from "./client-report-types.ts";
 export interface GradedSandbox {
   info(): Promise<Api.SandboxState>;
   configure(settings: SettingsChange): Promise<unknown>;
+  /** The sandbox as a file that `understudy open` shows. */
+  export?(): Promise<Uint8Array>;
   readonly clock: { set(change: Api.ClockChange): Promise<unknown> };
   readonly faults: { add(rule: RuleDefinition): Promise<unknown>; clear(): Promise<unknown> };
   readonly journal: { list(filter: Api.JournalFilter): Promise<Api.JournalPage>; clear(): Promise<unknown> };

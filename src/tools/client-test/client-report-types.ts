@@ -20,6 +20,8 @@ export interface GradeClientOptions {
   timeoutMs?: number | undefined;
   /** Stops the grading before its next run, and the run under way. */
   signal?: AbortSignal | undefined;
+  /** Export the sandbox after each run that failed a check, for the HTML report. */
+  exportFailed?: boolean | undefined;
   /** Called before each run. */
   onRun?: ((progress: RunProgress) => void) | undefined;
 }
@@ -55,4 +57,6 @@ export interface ClientReport {
   requests: number;
   duration_ms: number;
   checks: readonly ClientCheckReport[];
+  /** Sandboxes after runs that failed a check, by the check's id. */
+  exports: Readonly<Record<string, Uint8Array>>;
 }

@@ -54,6 +54,7 @@ export async function gradeClient(
   let baseline: ClientRun | undefined;
   let stopped: string | null = null;
   let runs = 0;
+  const exports: Record<string, Uint8Array> = {};
   try {
     for (const [stage = {}, group] of stages) {
       if (options.signal?.aborted) stopped = "the grading was interrupted";
@@ -81,6 +82,11 @@ export async function gradeClient(
       for (const check of group) {
         reports.set(check, toReport(check, readFinding(check, staged, baseline), duration_ms));
       }
+      const failing = group.filter((check) => reports.get(check)?.outcome === "failed");
+      if (options.exportFailed && failing.length > 0 && sandbox.export !== undefined) {
+        const file = await sandbox.export();
+        for (const { id } of failing) exports[id] = file;
+      }
     }
   } finally {
     await sandbox.snapshots.restore(BEFORE);
@@ -94,7 +100,7 @@ export async function gradeClient(
     failures: failures.map(({ id, severity, why }) => `${id} (${severity}): ${why}`),
     ...{ stopped, summary: countOutcomes(results), runs, requests: baseline?.requests.length ?? 0 },
     duration_ms: Math.round(performance.now() - started),
-    checks: results,
+    ...{ checks: results, exports },
   };
 }
 
