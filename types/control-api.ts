@@ -977,8 +977,8 @@ export interface Pending {
     | "lease";
   /** The id of the record that it is about */
   subject: string;
-  collection: string | null;
-  name: string | null;
+  collection?: string | null;
+  name?: string | null;
 }
 export interface SnapshotState {
   name: string;

@@ -7,7 +7,7 @@ import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from "vitest/n
  * disk.
  */
 export const NEED_THE_MACHINE =
-  /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|unsaved)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/])|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
+  /^test[\\/](browser[\\/]|docs[\\/]|field[\\/]|webhooks[\\/]receiver-test-table\.test\.ts|control[\\/](tls|unsaved)\.test\.ts|hardening[\\/]outside\.test\.ts|cli[\\/]hostile-world\.test\.ts|fleet[\\/]|own[\\/]saved-documents\.test\.ts)|^src[\\/]persistence[\\/](redis-store|store(-in-files)?)\.test\.ts/;
 
 /**
  * Ends a run on the line that continuous integration reads. A skipped test counts as failed, so no test is skipped

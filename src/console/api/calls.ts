@@ -74,7 +74,8 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     clock: () => get<Api.ClockState>("/clock"),
     setClock: (body: Api.ClockChange) => put<Api.ClockChanged>("/clock", body),
     advance: (body: Api.AdvanceTo) => post<Api.Advanced>("/clock/advance", body),
-    pending: (query: { limit?: number } = {}) => get<Api.Pending[]>("/clock/pending", query),
+    pending: (query: { limit?: number } = {}) =>
+      get<Api.Pending[]>("/clock/pending", { ...query, named: true }),
 
     runTimer: (body: Pick<Api.Pending, "kind" | "subject">) => post<Api.Advanced>("/clock/pending/run", body),
     stopAdvance: () => remove("/clock/advance"),

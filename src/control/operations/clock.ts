@@ -68,8 +68,12 @@ export const PendingBody = ClosedObject(
   {
     due_at: Timestamp(),
     ...timer,
-    collection: Nullable(Type.String({ description: "The record's collection; null for anything else" })),
-    name: Nullable(Type.String({ description: "The record in words, such as its title" })),
+    collection: Type.Optional(
+      Nullable(Type.String({ description: "With `named`: the record's collection; null for anything else" })),
+    ),
+    name: Type.Optional(
+      Nullable(Type.String({ description: "With `named`: the record in words, such as its title" })),
+    ),
   },
   { $id: "PendingTimer", description: "A pending timer" },
 );
@@ -156,6 +160,7 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
     summary: "List pending timers, earliest first",
     query: ClosedObject({
       limit: Type.Optional(Type.Integer({ minimum: 1, description: "The maximum number; by default all" })),
+      named: Type.Optional(Type.Boolean({ description: "Whether each names its record" })),
     }),
     success: {
       status: 200,
@@ -163,18 +168,19 @@ export const CLOCK_OPERATIONS: readonly ControlOperation[] = [
         examples: [
           [
             {
-              ...{ due_at: "2026-03-15T12:01:00.000Z", kind: "webhook.retry", subject: "del_retrying" },
-              ...{ collection: "deliveries", name: "file.processed" },
+              due_at: "2026-03-15T12:01:00.000Z",
+              kind: "webhook.retry",
+              subject: "del_retrying",
             },
           ],
         ],
       }),
     },
-    handle({ query: { limit }, sandbox }) {
+    handle({ query: { limit, named }, sandbox }) {
       const { world } = sandbox;
       world.catchUp();
       const pending = world.pending().slice(0, limit);
-      return pending.map((one) => ({ ...one, ...describeSubject(sandbox, one) }));
+      return named ? pending.map((one) => ({ ...one, ...describeSubject(sandbox, one) })) : pending;
     },
   }),
   operation({

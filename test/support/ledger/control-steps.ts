@@ -56,6 +56,22 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
       create("/snapshots", { name: "gone" }).then(() => world.control("DELETE", "/snapshots/gone")),
     "clock.set": () => world.control("PUT", "/clock", { mode: "frozen", now: "2027-01-01T00:00:00Z" }),
     "clock.advance": () => create("/clock/advance", { by: "3h" }),
+    "clock.run": () => create("/clock/pending/run", { kind: "connector.job", subject: "job_sync_running" }),
+    // Nothing is under way here.
+    "clock.stop": () => world.control("DELETE", "/clock/advance"),
+    "held.release": async () => {
+      await create("/faults", { match: { operation: "models.list" }, effect: { hold: true } });
+      const answer = world.call("/v1/models", "GET", { who: "dan" });
+      let held: { id: string }[] = [];
+      while (held.length === 0) held = (await world.control("GET", "/held")).body.items;
+      await create(`/held/${held[0]!.id}/release`, {});
+      await answer;
+    },
+    "sandboxes.open": async () => {
+      const file = await fetch(`${api.url}/_control/sandboxes/${world.name}/export`, { method: "POST" });
+      const bytes = Buffer.from(await file.arrayBuffer());
+      await api.call(undefined, "POST", "/_control/open", { file: bytes.toString("base64"), name: "opened" });
+    },
     "state.create": () => create("/state/departments", department),
     "state.update": () => world.control("PATCH", "/state/departments/dept_ops", { name: "Renamed" }),
     "state.delete": () => world.control("DELETE", "/state/departments/dept_ml"),
