@@ -35,7 +35,11 @@ async function record(): Promise<string> {
     extraHTTPHeaders: { "api-key": KEYS.ada },
   });
   const page = await context.newPage();
-  for (const one of PATHS) await page.goto(api.url + one);
+  for (const one of PATHS) {
+    const response = await page.goto(api.url + one);
+    // The next page would take the body from Chromium before Playwright has read it.
+    await response!.body();
+  }
   await context.close();
   return path;
 }
