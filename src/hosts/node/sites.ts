@@ -95,7 +95,7 @@ class RequestSite implements Site {
   get named(): string | undefined {
     if (this.only !== undefined) return this.only;
     const { host = this.request.headers.host } = this.sites.readForwarded(this.request);
-    // Cached for the usual length, since each request needs it.
+    // `a.localhost` has eleven characters.
     if (host === undefined || host.length < 11) return undefined;
     const named = NAMED_HOST.exec(host)?.[1]?.toLowerCase();
     return `${named}.localhost` === this.sites.own.name ? undefined : named;
