@@ -175,16 +175,16 @@ const PAGES = ["control-api.md", "errors-and-limits.md", "sandboxes-and-time.md"
 export async function generatedFiles(read: (name: string) => string): Promise<Record<string, string>> {
   const openApi = openApiDocument(API, packageJson.version);
   return {
-    "openapi.json": `${JSON.stringify(openApi, null, 2)}\n`,
+    "openapi.json": `${JSON.stringify(openApi, null, 1)}\n`,
     "api.md": apiPage(openApi as unknown as ApiDocument),
-    "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 2)}\n`,
+    "control-api.json": `${JSON.stringify(controlApiDocument(CONTROL_OPERATIONS, packageJson.version), null, 1)}\n`,
     ...Object.fromEntries(PAGES.map((name) => [name, withTables(read(name), CONTROL_OPERATIONS)])),
     "events.md": eventsPage(eventCatalogue(API.events)),
     "fidelity.md": fidelityMarkdown(fidelityLedger(API.operations)),
     "reference/assumptions.md": assumptionsPage(),
     "fixture.schema.json": fixtureSchemaText(RESOURCES),
     "scenario.schema.json": scenarioSchemaText(API),
-    "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 2)}\n`,
+    "binding.schema.json": `${JSON.stringify({ $schema: DIALECT, ...BindingFile }, null, 1)}\n`,
   };
 }
 

@@ -209,9 +209,10 @@ function render(exchange: ControlExchange): void {
   const { operation, params, validator, value, change } = exchange;
   const answer = toAnswer(operation, validator ? validator.answer(operation, params, value) : value);
   const entry = change?.entry;
-  exchange.answer = entry
-    ? { ...answer, headers: { ...answer.headers, [HISTORY_HEADER]: entry.id } }
-    : answer;
+  exchange.answer =
+    entry && exchange.headers[HISTORY_HEADER.toLowerCase()] !== undefined
+      ? { ...answer, headers: { ...answer.headers, [HISTORY_HEADER]: entry.id } }
+      : answer;
 }
 
 /** A changing call is part of bundles, so it is recorded before the client gets its answer. */

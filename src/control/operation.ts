@@ -140,7 +140,7 @@ export function toList<T>(items: T[]): { items: T[]; total: number } {
 export const OptionalText = (description: string, more: object = {}) =>
   Type.Optional(Type.String({ ...more, description }));
 
-/** Names the entry of a change, so that its client can undo it. */
+/** Names the entry of a change for a client that sends this header too, so that it can undo the change. */
 export const HISTORY_HEADER = "X-Understudy-History";
 
 /** Declares one call of the control API. `params` are those of S unless given. */

@@ -54,6 +54,7 @@ export async function fetchControl(
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      "x-understudy-history": "wanted",
       // Last, since a login sends another token than the stored one.
       ...headers,
     },

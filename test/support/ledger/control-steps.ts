@@ -57,8 +57,11 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
     "clock.set": () => world.control("PUT", "/clock", { mode: "frozen", now: "2027-01-01T00:00:00Z" }),
     "clock.advance": () => create("/clock/advance", { by: "3h" }),
     "clock.run": () => create("/clock/pending/run", { kind: "connector.job", subject: "job_sync_running" }),
-    // Nothing is under way here.
-    "clock.stop": () => world.control("DELETE", "/clock/advance"),
+    "clock.stop": async () => {
+      const advancing = create("/clock/advance", { by: "400d" });
+      await world.control("DELETE", "/clock/advance");
+      await advancing;
+    },
     "held.release": async () => {
       await create("/faults", { match: { operation: "models.list" }, effect: { hold: true } });
       const answer = world.call("/v1/models", "GET", { who: "dan" });
