@@ -247,7 +247,7 @@ export function scenarioSchemaText({ operations, events }: Pick<Api, "operations
   // `x-type` is only for the library's types.
   const plain = JSON.stringify(ScenarioDocument, (key, value) => (key === "x-type" ? undefined : value));
   const schema = withExamples(JSON.parse(plain) as Json, words);
-  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 2)}\n`;
+  return `${JSON.stringify({ $schema: "https://json-schema.org/draft/2020-12/schema", ...schema }, null, 1)}\n`;
 }
 
 function withExamples(schema: Json, words: Readonly<Record<string, readonly string[]>>): Json {
