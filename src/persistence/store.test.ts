@@ -242,8 +242,6 @@ it("nothing is written over: a name that is taken has a number behind it [interf
   }
 });
 
-benchPerTest();
-
 /** A test each, as opening a hundred takes longer than one test may on a machine that learns what the tests reach. */
 const QUARTERS = [1, 26, 51, 76];
 

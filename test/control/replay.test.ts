@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
@@ -344,6 +344,19 @@ describe("replay", () => {
       409,
       "The file of the scenario outage can no longer be used; put it back as it was.",
     ]);
+  });
+
+  it("a replay leaves files behind when this version refuses the fixture", async () => {
+    const bundle = await (await start()).bundle();
+    const fixture = { ...bundle.fixture, document: { planets: [] } };
+    const folder = scratch();
+    vi.stubEnv("TMPDIR", folder);
+    try {
+      await expect(replayBundle({ ...bundle, fixture })).rejects.toThrow("planets");
+    } finally {
+      vi.unstubAllEnvs();
+    }
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("replay calls no receiver, and remembers what each answered [interfaces 2]", async () => {

@@ -17,7 +17,7 @@ import {
   resolveReferences,
   SecretPlaceholders,
 } from "../../tools/bundle/secret-placeholders.ts";
-import { assemble, type ReplaySeams } from "../../understudy.ts";
+import { assemble, type ReplaySeams, type Understudy } from "../../understudy.ts";
 
 export interface ReplayResult {
   requests: number;
@@ -269,22 +269,23 @@ interface ReplayWorld {
 async function replayWorld(
   bundle: Bundle,
   fixture: object,
-  own: { replay: ReplaySeams; operations: readonly OwnSource[] },
+  options: { replay: ReplaySeams; operations: readonly OwnSource[] },
 ): Promise<ReplayWorld> {
   const folder = mkdtempSync(join(tmpdir(), "understudy-replay-"));
-  bundle.scenarios.forEach(({ document }, i) => {
-    writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
-  });
-  const now = Date.parse(bundle.clock.start);
-  const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
-  const settings = bundle.settings as Partial<Settings>;
-  const understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, ...own });
-  const { sandboxes } = understudy;
+  let understudy: Understudy | undefined;
   const close = async () => {
-    await understudy.close();
+    await understudy?.close();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
+    bundle.scenarios.forEach(({ document }, i) => {
+      writeFileSync(join(folder, `${i}.json`), JSON.stringify(document), { mode: 0o600 });
+    });
+    const now = Date.parse(bundle.clock.start);
+    const day = { fixture, seed: bundle.seed, clock: { mode: "frozen" as const, now } };
+    const settings = bundle.settings as Partial<Settings>;
+    understudy = assemble({ ...day, settings, scenariosFolder: folder, delay: bundle.delay, ...options });
+    const { sandboxes } = understudy;
     const own = bundle.sandbox === "default" ? sandboxes.get("default") : undefined;
     const sandbox = own ?? sandboxes.create({ name: bundle.sandbox, ...day, settings });
     if (bundle.resets > 0) sandbox.reset({ resets: bundle.resets });

@@ -156,7 +156,7 @@ export async function sweepOrphanedFolders(parent = tmpdir()): Promise<string[]>
 
 function isOrphaned(name: string): boolean {
   const [, where, pid, started] = NAME.exec(name) ?? [];
-  if (where !== machine()) return false;
+  if (where === undefined || where !== machine()) return false;
   return !isProcessAlive(Number(pid), started === UNKNOWN_START ? undefined : started);
 }
 
