@@ -26,13 +26,13 @@ const PLACES: readonly (readonly [keyof PageNames, RegExp])[] = [
 /** Beside the list, these say which page it is. */
 export const ECHOED = /^(limit|offset|page|per_?page|page_?size|size|skip)$/i;
 
-/** The names that the binding gives, completed by those that look like them in the document. */
+/** The names that the binding declares, completed by usual names in the document. */
 export function findPageNames(
   { parameters }: DescribedOperation,
   answer: unknown,
-  { schemas, given = {} }: { schemas: Schemas; given: PageNames | undefined },
+  { schemas, declared = {} }: { schemas: Schemas; declared: PageNames | undefined },
 ): PageNames {
-  const names: PageNames = { ...given };
+  const names: PageNames = { ...declared };
   for (const [key, pattern] of PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
     const found = parameters.find((one) => one.in === "query" && pattern.test(one.name));

@@ -88,3 +88,8 @@ export class BodyPresenter {
     return whole;
   }
 }
+
+/** The schema at a place such as `meta.next`. */
+export function findSchema(node: unknown, place: string, schemas: Schemas): unknown {
+  return place.split(".").reduce<unknown>((inside, step) => schemas.properties(inside).get(step), node);
+}

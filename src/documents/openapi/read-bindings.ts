@@ -15,15 +15,15 @@ import type { ReadOpenApi } from "./list-operations.ts";
 import type { Json } from "./open-document.ts";
 
 /** A binding, with the document that it is written in. */
-export interface Given<T> {
+export interface LocatedBinding<T = OperationBinding> {
   value: T;
   path: DocumentPath;
   document: UserDocument;
 }
 
 export interface ReadBindings {
-  collections: Map<string, Given<CollectionBinding>>;
-  operations: Map<string, Given<OperationBinding>>;
+  collections: Map<string, LocatedBinding<CollectionBinding>>;
+  operations: Map<string, LocatedBinding>;
   problems: DocumentProblem[];
 }
 
@@ -48,16 +48,16 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
       found.operations.set(id, { value: own as OperationBinding, path: [], document: part });
   }
   if (file !== undefined) {
-    const { openapi: _named, ...sections } = file.value as Json;
+    const { openapi: _document, ...sections } = file.value as Json;
     const problems = areBindings(sections) ? [] : checkDocument(file, toValidator(BindingFile));
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, file);
   }
   const known = operations.map(({ id }) => id);
-  for (const [id, given] of found.operations)
+  for (const [id, binding] of found.operations)
     if (!known.includes(id))
       found.problems.push(
-        placed(given, {
+        toProblem(binding, {
           path: [],
           atKey: true,
           message: `${document.file} has no operation ${JSON.stringify(id)}`,
@@ -86,6 +86,6 @@ function takePart(document: UserDocument, value: unknown, at: DocumentPath): Use
 }
 
 /** A problem within a binding. */
-export function placed<T>(given: Given<T>, details: ProblemDetails): DocumentProblem {
-  return problemAt(given.document, { ...details, path: [...given.path, ...details.path] });
+export function toProblem<T>(binding: LocatedBinding<T>, details: ProblemDetails): DocumentProblem {
+  return problemAt(binding.document, { ...details, path: [...binding.path, ...details.path] });
 }

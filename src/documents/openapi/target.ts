@@ -77,7 +77,7 @@ export class Target {
   }
 
   /** Whether a record is softly deleted. */
-  isGone(record: object): boolean {
+  isDeleted(record: object): boolean {
     const soft = this.spec?.soft;
     return soft !== undefined && (record as Json)[soft] != null;
   }

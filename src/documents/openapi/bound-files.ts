@@ -1,0 +1,83 @@
+import { concatBytes, fromBase64, toBase64 } from "../../engine/bytes.ts";
+import { ApiError } from "../../engine/contract/errors.ts";
+import type { Call } from "../../engine/contract/operation.ts";
+import { RawBody, Reply } from "../../engine/contract/reply.ts";
+import type { Action } from "./binding-schema.ts";
+import { chooseMedia, listFileParts } from "./declare-operation.ts";
+import type { DescribedOperation } from "./list-operations.ts";
+import type { Json } from "./open-document.ts";
+import { CONTENT } from "./own-collection.ts";
+import type { Schemas } from "./schemas.ts";
+
+/** A file in a request's body. */
+export interface SentFile {
+  bytes: Uint8Array;
+  filename: string | undefined;
+  mime_type: string;
+}
+
+export function takesBytes({ body }: DescribedOperation, action: Action, schemas: Schemas): boolean {
+  const media = body && chooseMedia(body.media);
+  if (media === undefined || !["create", "update", "replace"].includes(action)) return false;
+  return listFileParts(body, schemas).size > 0 || isStream(media.type);
+}
+
+const isStream = (type: string) => !/json|multipart|x-www-form-urlencoded|^text\//.test(type);
+
+/** @throws ApiError PAYLOAD_TOO_LARGE */
+export async function receiveFiles(
+  call: Call,
+  stream: AsyncIterable<Uint8Array>,
+  { body }: DescribedOperation,
+): Promise<SentFile[]> {
+  const most = call.settings.json_limit_mb * 1024 * 1024;
+  const files = Object.values(call.files);
+  if (files.length > 0)
+    return Promise.all(
+      files.map(async (file) => ({
+        bytes: await file.read(most),
+        filename: file.filename,
+        mime_type: file.mime_type,
+      })),
+    );
+  const media = chooseMedia(body!.media)!;
+  if (!isStream(media.type)) return [];
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    size += piece.length;
+    if (size > most) throw new ApiError("PAYLOAD_TOO_LARGE", { details: { limit_bytes: most } });
+    pieces.push(piece);
+  }
+  const mime_type = String(call.headers["content-type"] ?? media.type);
+  return [{ bytes: concatBytes(pieces), filename: undefined, mime_type }];
+}
+
+/** Puts the bytes of a file into the fields of a record, with the name, type and size where it has such fields. */
+export function addFile(
+  values: Json,
+  names: ReadonlySet<string>,
+  { bytes, filename, mime_type }: SentFile,
+): void {
+  const put = (pattern: RegExp, value: unknown) => {
+    const field = [...names].find((one) => pattern.test(one));
+    if (field !== undefined && value !== undefined && values[field] === undefined) values[field] = value;
+  };
+  put(FILE_NAME, filename);
+  put(MIME_TYPE, mime_type);
+  put(FILE_SIZE, bytes.length);
+  values[CONTENT] = toBase64(bytes);
+}
+
+/** The bytes of a file, as the type that the document describes, or as that of the upload. */
+export function toDownload(record: Json, status: number, described = "*/*"): unknown {
+  const field = Object.keys(record).find((name) => MIME_TYPE.test(name));
+  const type = described.includes("*") ? ((field && record[field]) ?? "application/octet-stream") : described;
+  const content = record[CONTENT];
+  const bytes = typeof content === "string" ? fromBase64(content) : new Uint8Array(0);
+  return new Reply(status, new RawBody(String(type), bytes));
+}
+
+const FILE_NAME = /^(file_?name|name|title)$/i;
+const MIME_TYPE = /^(mime_?type|content_?type|media_?type)$/i;
+const FILE_SIZE = /^(size|bytes|size_?(in_)?bytes|content_length)$/i;

@@ -1,0 +1,326 @@
+import { invalidInput, resourceNotFound } from "../../engine/contract/errors.ts";
+import { type AnyEvent, emit } from "../../engine/contract/event.ts";
+import type { Call } from "../../engine/contract/operation.ts";
+import { visitReferences } from "../../engine/contract/references.ts";
+import { Reply } from "../../engine/contract/reply.ts";
+import { requireAdministrator, requireMember } from "../../engine/resources/organizations/access.ts";
+import type { Action, OperationBinding } from "./binding-schema.ts";
+import { addFile, type SentFile, toDownload } from "./bound-files.ts";
+import { type ListParts, toLister } from "./bound-list.ts";
+import { chooseMedia, coerceForm, type DescribedSuccess } from "./declare-operation.ts";
+import type { DescribedOperation, ReadOpenApi } from "./list-operations.ts";
+import { matches } from "./list-records.ts";
+import { isJson, type Json } from "./open-document.ts";
+import { BodyPresenter, findSchema, RecordPresenter } from "./present-record.ts";
+import type { Schemas } from "./schemas.ts";
+import { RecordRows, type Selector } from "./select-records.ts";
+import type { Target } from "./target.ts";
+import { fill, toValues } from "./templates.ts";
+
+export interface BindingContext {
+  reading: ReadOpenApi;
+  target(name: string): Target;
+  /** The event of a binding's `emit`. */
+  event(name: string): AnyEvent | undefined;
+}
+
+export interface BoundParts extends ListParts {
+  action: Action;
+  context: BindingContext;
+  selector: Selector;
+}
+
+/** Authorizes and handles the calls of one operation. */
+export class BoundOperation {
+  readonly handle: (call: Call, record: object, prepared: unknown) => unknown;
+  private readonly described: DescribedOperation;
+  private readonly binding: OperationBinding;
+  private readonly action: Action;
+  private readonly target: Target;
+  private readonly context: BindingContext;
+  private readonly schemas: Schemas;
+  private readonly success: DescribedSuccess;
+  private readonly status: number;
+  private readonly where: Selector["where"];
+  private readonly id: string | undefined;
+  /** Properties of the body that the server sets. */
+  private readonly ignored: ReadonlySet<string>;
+  private readonly rows: RecordRows;
+  private readonly presenter: RecordPresenter;
+  private readonly envelope: BodyPresenter | undefined;
+  private readonly itemAt: string;
+
+  constructor(parts: BoundParts) {
+    const { described, binding, action, target, context, selector, success, status } = parts;
+    this.described = described;
+    this.binding = binding;
+    this.action = action;
+    this.target = target;
+    this.context = context;
+    this.schemas = context.reading.schemas;
+    this.success = success;
+    this.status = status;
+    this.where = selector.where;
+    this.id = selector.id;
+    const body = described.body && chooseMedia(described.body.media)?.schema?.node;
+    this.ignored = new Set(
+      [...this.schemas.properties(body)]
+        .filter(([, one]) => this.schemas.has(one, "readOnly"))
+        .map(([name]) => name),
+    );
+    const answer = this.success.json?.schema?.node;
+    this.itemAt = binding.item_at ?? "";
+    const inner = this.itemAt === "" ? answer : findSchema(answer, this.itemAt, this.schemas);
+    this.presenter = new RecordPresenter(target, inner ?? {}, this.schemas);
+    this.envelope = this.itemAt === "" ? undefined : new BodyPresenter(answer, this.schemas);
+    this.rows = new RecordRows(target, binding);
+    this.handle = this.toHandler(parts);
+  }
+
+  /** Permission, then existence, as in the reference (G03). Returns the record. */
+  authorize(call: Call, access: string): object | undefined {
+    const params = call.params as Json;
+    const conditions = this.toConditions(call);
+    const organization = params["organization_id"] ?? params["org_id"] ?? conditions["organization_id"];
+    if (typeof organization === "string") this.permit(call, access, organization);
+    this.requireParents(call, conditions);
+    const record =
+      this.action === "list" || this.action === "create" ? undefined : this.findRecord(call, conditions);
+    if (organization === undefined && (access === "member" || access === "admin")) {
+      const own =
+        (record as Json | undefined)?.["organization_id"] ??
+        this.findOrganization(call, record ?? conditions);
+      this.permit(call, access, typeof own === "string" ? own : call.principal.organization_id);
+    }
+    return record;
+  }
+
+  private permit(call: Call, access: string, organization: string): void {
+    if (access === "admin") requireAdministrator(call, organization);
+    else if (access === "member") requireMember(call, organization);
+  }
+
+  /** The organization of a record that belongs to one by way of others. */
+  private findOrganization(call: Call, record: object): string | undefined {
+    let own: string | undefined;
+    visitReferences(this.target.collection.schema, record, ({ reference, id }) => {
+      if (!reference.owned || own !== undefined) return;
+      const owner = call.world.get(this.context.target(reference.collection).collection, id) as
+        | Json
+        | undefined;
+      if (typeof owner?.["organization_id"] === "string") own = owner["organization_id"];
+    });
+    return own;
+  }
+
+  private toConditions(call: Call): Json {
+    if (this.where.length === 0) return {};
+    const values = toValues(call, call.params as Json, call.body);
+    return Object.fromEntries(this.where.map(([field, template]) => [field, fill(template, values)]));
+  }
+
+  /** A nested resource exists only if its parents do. @throws ApiError RESOURCE_NOT_FOUND */
+  private requireParents(call: Call, conditions: Json): void {
+    for (const [field, template] of this.where) {
+      const owner = this.target.findOwner(field);
+      const id = conditions[field];
+      if (owner === undefined || id === undefined || id === null) continue;
+      const target = this.context.target(owner);
+      const found = target.find(call.world, id);
+      if (found === undefined || target.isDeleted(found) || !this.isVisible(call, field, found))
+        throw resourceNotFound(toName(template) ?? field, id);
+    }
+  }
+
+  private isVisible(call: Call, field: string, parent: object): boolean {
+    const templates = this.binding.parents?.[field];
+    if (templates === undefined) return true;
+    const conditions = fill(templates, toValues(call, call.params as Json, call.body)) as Json;
+    return Object.entries(conditions).every(([name, value]) => matches((parent as Json)[name], value));
+  }
+
+  /** @throws ApiError RESOURCE_NOT_FOUND */
+  private findRecord(call: Call, conditions: Json): object {
+    const { target, id } = this;
+    const values = toValues(call, call.params as Json, call.body);
+    const key = id === undefined ? undefined : fill(id, values);
+    const fits = (record: object | undefined): record is object =>
+      record !== undefined &&
+      (this.binding.deleted === true || !target.isDeleted(record)) &&
+      Object.entries(conditions).every(([field, value]) => matches((record as Json)[field], value));
+    if (id !== undefined) {
+      const record = target.find(call.world, key);
+      if (fits(record)) return record;
+    } else {
+      for (const record of this.rows.list(call.world, conditions)) if (fits(record)) return record;
+    }
+    const [field = "id"] = id === undefined ? Object.keys(conditions) : [toName(id) ?? "id"];
+    throw resourceNotFound(field, key ?? conditions[field] ?? null);
+  }
+
+  private toHandler(parts: BoundParts): BoundOperation["handle"] {
+    switch (this.action) {
+      case "list":
+        return toLister(parts, {
+          rows: this.rows,
+          schemas: this.schemas,
+          toConditions: (call) => this.toConditions(call),
+        });
+      case "create":
+        return (call, _record, prepared) => this.create(call, prepared as SentFile[] | undefined);
+      case "retrieve":
+        return (call, record) => this.present(record, call);
+      case "download":
+        return (_call, record) => toDownload(record as Json, this.status, this.success.media?.type);
+      case "delete":
+        return (call, record) => this.remove(call, record);
+      default:
+        return (call, record, prepared) => this.update(call, record, prepared as SentFile[] | undefined);
+    }
+  }
+
+  private create(call: Call, files: readonly SentFile[] | undefined): unknown {
+    const { target, binding } = this;
+    const fields = this.readBody(call, files);
+    const values = toValues(call, call.params as Json, call.body);
+    Object.assign(fields, this.toConditions(call));
+    if (target.spec !== undefined) this.addOwners(call, fields);
+    const early = binding.set === undefined ? {} : withoutNewId(binding.set);
+    Object.assign(fields, fill(early, values));
+    this.requireOwners(call, fields);
+    let record = target.create(call, fields);
+    const late = Object.entries(binding.set ?? {}).filter(([field]) => !Object.hasOwn(early, field));
+    if (late.length > 0) {
+      const set = fill(
+        Object.fromEntries(late),
+        toValues(call, call.params as Json, call.body, target.getId(record)),
+      ) as Json;
+      record = target.set(call.world, record, set);
+    }
+    this.emit(call, record);
+    return this.present(record, call);
+  }
+
+  /** The fields of the body that the client may set, and its files. */
+  private readBody(call: Call, files: readonly SentFile[] | undefined): Json {
+    const media = this.described.body && chooseMedia(this.described.body.media);
+    const isForm = media?.type.startsWith("multipart/") === true;
+    const body = isForm ? coerceForm(call.body, media.schema?.node, this.schemas) : call.body;
+    const fields: Json = {};
+    if (isJson(body)) for (const name in body) if (!this.ignored.has(name)) fields[name] = body[name];
+    if (
+      this.target.spec !== undefined &&
+      this.schemas.has(
+        this.schemas.properties(this.target.spec.schema).get(this.target.spec.idField),
+        "readOnly",
+      )
+    )
+      delete fields[this.target.spec.idField];
+    for (const file of files ?? []) addFile(fields, this.target.fields, file);
+    return fields;
+  }
+
+  /** The caller's organization and user, for fields that name one and that the request leaves out. */
+  private addOwners({ principal }: Call, fields: Json): void {
+    if (principal === undefined) return;
+    for (const [field, owner] of Object.entries(this.target.spec!.belongs_to)) {
+      if (fields[field] !== undefined) continue;
+      if (owner === "organizations") fields[field] = principal.organization_id;
+      if (owner === "users") fields[field] = principal.user_id;
+    }
+  }
+
+  /** @throws ApiError INVALID_INPUT for a field that names a missing record */
+  private requireOwners({ world }: Call, fields: Json): void {
+    for (const [field, id] of Object.entries(fields)) {
+      const owner = this.target.findOwner(field);
+      if (owner === undefined || id === null) continue;
+      const target = this.context.target(owner);
+      const found = target.find(world, id);
+      if (found === undefined || target.isDeleted(found))
+        throw invalidInput(field, id, `${field} must name one of the ${owner}`);
+    }
+  }
+
+  private update(call: Call, record: object, prepared: SentFile[] | undefined): unknown {
+    const { target, binding, action } = this;
+    const fields = this.readBody(call, prepared);
+    const { idField } = target.collection;
+    if (fields[idField] !== undefined && String(fields[idField]) !== target.getId(record))
+      throw invalidInput(idField, fields[idField], `${idField} cannot change`);
+    delete fields[idField];
+    Object.assign(fields, fill(binding.set ?? {}, toValues(call, call.params as Json, call.body)));
+    this.requireOwners(call, fields);
+    const isPatch = String(call.headers["content-type"] ?? "").startsWith("application/merge-patch+json");
+    const changes = isPatch ? mergeInto(target.toPublic(record, call.world), fields) : fields;
+    const after = target.update(call, record, changes, { whole: action === "replace" });
+    this.emit(call, after);
+    return this.present(after, call);
+  }
+
+  private remove(call: Call, record: object): unknown {
+    const { target, binding } = this;
+    if (binding.soft === undefined) {
+      this.emit(call, record);
+      target.remove(call, record);
+      return this.presentRemoved(record, call);
+    }
+    const deleted = target.set(call.world, record, { [binding.soft]: call.world.iso(call.world.now) });
+    this.emit(call, deleted);
+    return this.presentRemoved(deleted, call);
+  }
+
+  private presentRemoved(record: object, call: Call): unknown {
+    if (this.success.json === undefined) return this.present(record, call);
+    const body = this.presenter.present(record, call.world);
+    const names = this.schemas.properties(this.success.json.schema?.node);
+    for (const name of ["deleted", "success", "ok"])
+      if (this.schemas.types(names.get(name)).has("boolean")) body[name] = true;
+    return this.wrap(body, call);
+  }
+
+  private present(record: object, call: Call): unknown {
+    if (this.success.json === undefined)
+      return new Reply(this.status === 200 && this.success.media === undefined ? 204 : this.status);
+    return this.wrap(this.presenter.present(record, call.world), call);
+  }
+
+  private wrap(body: Json, call: Call): unknown {
+    if (this.envelope === undefined) return new Reply(this.status, body);
+    return new Reply(this.status, this.envelope.present([[this.itemAt, body]], call.world));
+  }
+
+  /** Unless the rules of the reference's collection have sent it already. */
+  private emit(call: Call, record: object): void {
+    const { emit: name } = this.binding;
+    const declared = name === undefined ? undefined : this.context.event(name);
+    if (declared === undefined || call.world.emitted.some(({ event }) => event === name)) return;
+    const organizations = declared.about.heardBy(record, call.world);
+    const own = this.findOrganization(call, record) ?? call.principal?.organization_id;
+    emit(call.world, declared, record, organizations.length > 0 || own === undefined ? organizations : [own]);
+  }
+}
+
+/** The parameter that a template consists of. */
+function toName(template: unknown): string | undefined {
+  return typeof template === "string" ? /^\{([\w-]+)\}$/.exec(template)?.[1] : undefined;
+}
+
+/** The part of `set` that needs no id of the new record. */
+function withoutNewId(set: Readonly<Record<string, unknown>>): Json {
+  return Object.fromEntries(
+    Object.entries(set).filter(([, template]) => !JSON.stringify(template).includes("{id}")),
+  );
+}
+
+/** A merge patch (RFC 7396), applied to the fields that it names. */
+function mergeInto(before: Json, patch: Json): Json {
+  return Object.fromEntries(
+    Object.entries(patch).map(([name, value]) => {
+      const old = before[name];
+      if (!isJson(value) || !isJson(old)) return [name, value];
+      const merged = { ...old, ...mergeInto(old, value) };
+      return [name, Object.fromEntries(Object.entries(merged).filter(([key]) => value[key] !== null))];
+    }),
+  );
+}

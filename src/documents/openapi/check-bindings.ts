@@ -1,0 +1,182 @@
+import { type AnyEvent, aboutRecords, event } from "../../engine/contract/event.ts";
+import { isInternal } from "../../engine/contract/public-view.ts";
+import type { Reference } from "../../engine/contract/references.ts";
+import { nearest } from "../../engine/contract/text.ts";
+import type { DocumentProblem } from "../../engine/documents/document-error.ts";
+import type { ProblemDetails } from "../../engine/documents/read-document.ts";
+import type { AnyCollection } from "../../engine/state/collection.ts";
+import { getAction } from "./binding-schema.ts";
+import { findSuccess } from "./declare-operation.ts";
+import type { DescribedOperation } from "./list-operations.ts";
+import { type LocatedBinding, type ReadBindings, toProblem } from "./read-bindings.ts";
+import type { Schemas } from "./schemas.ts";
+import { listPathNames, toSelector } from "./select-records.ts";
+import type { Target } from "./target.ts";
+import type { KnownDeclarations, Targets } from "./targets.ts";
+import { listKnown, listUnknown } from "./templates.ts";
+
+/** Checks bindings against the operations and collections that they name, and collects the events that they emit. */
+export class BindingChecker {
+  readonly problems: DocumentProblem[] = [];
+  readonly warnings: DocumentProblem[] = [];
+  /** By name; also those that a binding declares. */
+  readonly events = new Map<string, AnyEvent>();
+  private readonly known: KnownDeclarations;
+  private readonly targets: Targets;
+  private readonly schemas: Schemas;
+  /** Names of the collections that bindings declare. */
+  private readonly declared: readonly string[];
+
+  constructor(known: KnownDeclarations, targets: Targets, schemas: Schemas, bindings: ReadBindings) {
+    this.known = known;
+    this.targets = targets;
+    this.schemas = schemas;
+    this.declared = [...bindings.collections.keys()];
+  }
+
+  check(operation: DescribedOperation, binding: LocatedBinding): void {
+    const { value } = binding;
+    const found = getAction(value);
+    const names = listPathNames(operation.path);
+    this.checkTemplates(operation, binding, names);
+    if (found === undefined) {
+      this.checkAnswer(operation, binding);
+      return;
+    }
+    const target = this.targets.find(found.name);
+    if (target === undefined) {
+      this.report(binding, {
+        path: [found.action],
+        ...this.targets.missing(found.name, this.declared),
+      });
+      return;
+    }
+    for (const section of ["where", "set"] as const)
+      for (const field of Object.keys(value[section] ?? {}))
+        if (!target.fields.has(field))
+          this.report(binding, {
+            path: [section, field],
+            atKey: true,
+            message: `${found.name} has no field ${JSON.stringify(field)}`,
+            hint: nearest(field, target.fields),
+          });
+    this.checkParents(binding, target);
+    const { where, id } = toSelector(operation, value, target);
+    const needsOne = found.action !== "list" && found.action !== "create";
+    if (needsOne && id === undefined && where.length === 0)
+      this.report(binding, {
+        path: [found.action],
+        message: `the path ${operation.path} names no record; say which with \`id\` or \`where\``,
+      });
+    this.checkPage(operation, binding);
+    this.checkEvent(binding, target);
+  }
+
+  private checkParents(binding: LocatedBinding, { collection }: Target): void {
+    const fields = (
+      collection.schema as unknown as { properties: Record<string, { "x-refers-to"?: Reference }> }
+    ).properties;
+    for (const [field, conditions] of Object.entries(binding.value.parents ?? {})) {
+      const refers = Object.hasOwn(fields, field) ? fields[field]!["x-refers-to"] : undefined;
+      const parent = refers && this.targets.find(refers.collection);
+      if (parent === undefined) {
+        const known = Object.keys(fields).filter((name) => fields[name]!["x-refers-to"] !== undefined);
+        const message = `${collection.name} has no field ${JSON.stringify(field)} that names another record`;
+        this.report(binding, { path: ["parents", field], atKey: true, message, hint: nearest(field, known) });
+        continue;
+      }
+      for (const name of Object.keys(conditions))
+        if (!parent.fields.has(name))
+          this.report(binding, {
+            path: ["parents", field, name],
+            atKey: true,
+            message: `${refers!.collection} has no field ${JSON.stringify(name)}`,
+            hint: nearest(name, parent.fields),
+          });
+    }
+  }
+
+  private checkTemplates(
+    operation: DescribedOperation,
+    binding: LocatedBinding,
+    names: readonly string[],
+  ): void {
+    for (const key of ["where", "parents", "set", "id", "answer", "sort"] as const)
+      for (const name of listUnknown(binding.value[key], names))
+        this.report(binding, {
+          path: [key],
+          message: `{${name}} stands for nothing in ${operation.method} ${operation.path}`,
+          hint: nearest(name, listKnown(names)),
+        });
+  }
+
+  private checkPage({ parameters }: DescribedOperation, binding: LocatedBinding): void {
+    const queries = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+    for (const key of ["limit", "offset", "page", "cursor"] as const) {
+      const name = binding.value.page?.[key];
+      if (name !== undefined && !queries.includes(name))
+        this.report(binding, {
+          path: ["page", key],
+          message: `the operation has no query parameter ${JSON.stringify(name)}`,
+          hint: nearest(name, queries),
+        });
+    }
+  }
+
+  /** A new name declares an event of an own collection; an event of the reference's must exist. */
+  private checkEvent(binding: LocatedBinding, target: Target): void {
+    const { emit: name } = binding.value;
+    if (name === undefined || this.events.has(name)) return;
+    const all = this.known.events;
+    const declared = all.find((one) => one.name === name);
+    const { collection } = target;
+    const isAbout = declared?.about.collections.some((one: AnyCollection) => one.name === collection.name);
+    if (isAbout === true) this.events.set(name, declared!);
+    else if (declared !== undefined)
+      this.report(binding, {
+        path: ["emit"],
+        message: `${name} is an event about ${declared.about.collections.map((one: AnyCollection) => one.name).join(", ")}`,
+      });
+    else if (target.spec === undefined)
+      this.report(binding, {
+        path: ["emit"],
+        message: `there is no event ${JSON.stringify(name)} of ${collection.name}`,
+        hint: nearest(
+          name,
+          all.map((one) => one.name),
+        ),
+      });
+    else this.events.set(name, toEvent(name, collection));
+  }
+
+  private checkAnswer(operation: DescribedOperation, binding: LocatedBinding): void {
+    const schema = findSuccess(operation).json?.schema;
+    const { answer } = binding.value;
+    // The values of placeholders are not known yet.
+    if (schema === undefined || /"[^"]*\{[\w.-]+\}/.test(JSON.stringify(answer ?? null))) return;
+    const validate = this.schemas.validator(schema.node, "answer");
+    if (validate(answer)) return;
+    const { instancePath, message } = validate.errors![0]!;
+    this.warnings.push(
+      toProblem(binding, {
+        path: ["answer"],
+        message: `the answer does not fit the document's schema: ${instancePath || "it"} ${message}`,
+      }),
+    );
+  }
+
+  private report(binding: LocatedBinding, details: ProblemDetails): void {
+    this.problems.push(toProblem(binding, details));
+  }
+}
+
+/** The event of an own collection: all fields of the record. */
+function toEvent(name: string, collection: AnyCollection): AnyEvent {
+  const { properties } = collection.schema as unknown as { properties: Record<string, never> };
+  const data = Object.keys(properties).filter((field) => !isInternal(properties[field]!));
+  return event({
+    ...{ name, section: "own", data },
+    summary: `${collection.name}: ${name.split(".").at(-1)!.replaceAll("_", " ")}`,
+    about: aboutRecords<Record<string, unknown>>(collection as never, {}),
+  }) as AnyEvent;
+}

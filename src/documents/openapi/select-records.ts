@@ -1,0 +1,92 @@
+import type { WorldReader } from "../../engine/state/transaction.ts";
+import type { Order, View } from "../../engine/state/view.ts";
+import { getAction, type OperationBinding } from "./binding-schema.ts";
+import type { DescribedOperation } from "./list-operations.ts";
+import { matches } from "./list-records.ts";
+import type { Json } from "./open-document.ts";
+import { ALL } from "./own-collection.ts";
+import type { Target } from "./target.ts";
+
+/** Which records of its target an operation works on. */
+export interface Selector {
+  /** Fields that must be equal, with the templates of their values. */
+  where: readonly (readonly [field: string, template: unknown])[];
+  /** The template of the record's id; undefined if the record is found by `where` alone. */
+  id: string | undefined;
+}
+
+/** Finds both in the binding, and in the names of path parameters. */
+export function toSelector(
+  { path }: Pick<DescribedOperation, "path">,
+  binding: OperationBinding,
+  target: Pick<Target, "fields">,
+): Selector {
+  const names = listPathNames(path);
+  const where = new Map<string, unknown>();
+  for (const name of names)
+    if (target.fields.has(name) && binding.id !== `{${name}}`) where.set(name, `{${name}}`);
+  for (const [field, template] of Object.entries(binding.where ?? {})) where.set(field, template);
+  const used = JSON.stringify([...where.values()]);
+  const last = names.filter((name) => !used.includes(`{${name}}`)).at(-1);
+  const id =
+    binding.id ?? (last === undefined || getAction(binding)?.action === "create" ? undefined : `{${last}}`);
+  return { where: [...where], id: getAction(binding)?.action === "list" ? undefined : id };
+}
+
+export function listPathNames(path: string): string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name!);
+}
+
+/** The records of a target that have the values of an operation's fields. */
+export class RecordRows {
+  private readonly target: Target;
+  private readonly includesDeleted: boolean;
+
+  constructor(target: Target, { deleted }: { deleted?: boolean }) {
+    this.target = target;
+    this.includesDeleted = deleted === true;
+  }
+
+  /** By an index as far as there is one; newest first. */
+  list(world: WorldReader, conditions: Json): View<object> | readonly object[] {
+    const { collection, spec } = this.target;
+    const { includesDeleted } = this;
+    const fields = Object.keys(conditions);
+    const indexed =
+      includesDeleted && spec?.soft !== undefined
+        ? undefined
+        : fields.find((field) => this.findIndex(field) !== undefined);
+    const rest = fields.filter((field) => field !== indexed);
+    const base: View<object> =
+      indexed !== undefined
+        ? world.index(collection, this.findIndex(indexed)!, String(conditions[indexed]))
+        : spec !== undefined && !includesDeleted
+          ? world.index(collection, ALL, "")
+          : world.all(collection);
+    if (rest.length === 0 && (indexed !== undefined || (spec !== undefined && !includesDeleted))) return base;
+    const rows: object[] = [];
+    for (const record of base)
+      if (rest.every((field) => matches((record as Json)[field], conditions[field]))) rows.push(record);
+    return indexed === undefined && (spec === undefined || includesDeleted)
+      ? rows.sort((a, b) => compareOrders(this.getOrder(a), this.getOrder(b)))
+      : rows;
+  }
+
+  private findIndex(field: string): string | undefined {
+    const { collection, spec } = this.target;
+    if (spec !== undefined) return Object.hasOwn(spec.belongs_to, field) ? `by_${field}` : undefined;
+    return Object.entries(collection.indexes).find(([, index]) => index.field === field)?.[0];
+  }
+
+  getOrder(record: object): Order {
+    const { collection, spec } = this.target;
+    const index = spec === undefined ? undefined : collection.indexes[ALL];
+    if (index !== undefined) return index.order(record) as Order;
+    const created = (record as Json)["created_at"];
+    return typeof created === "number" ? -created : 0;
+  }
+}
+
+function compareOrders(a: Order, b: Order): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
