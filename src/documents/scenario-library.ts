@@ -61,7 +61,7 @@ export class ScenarioLibrary implements ScenarioSource {
       read: (file) => this.read(file),
       getName: ({ name }) => name,
       differs: (before, after) => this.differs(before, after),
-      isInUse: ({ version }) => version !== undefined && this.isInForce(version.name),
+      isInUse: ({ version }) => version !== undefined && this.isActive(version.name),
     });
   }
 
@@ -77,7 +77,7 @@ export class ScenarioLibrary implements ScenarioSource {
    * any sandbox.
    */
   get(name: string): Scenario {
-    if (this.isInForce(name)) return this.lastGood(name);
+    if (this.isActive(name)) return this.lastGood(name);
     const known = this.files.find(name);
     if (known?.problem !== undefined) throw known.problem;
     return known?.version ?? this.findDerived(name);
@@ -93,12 +93,12 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** Whether `get` has it. */
   isUsable(name: string): boolean {
-    return this.isInForce(name) || this.files.find(name)?.problem === undefined;
+    return this.isActive(name) || this.files.find(name)?.problem === undefined;
   }
 
   has(name: string): boolean {
     return (
-      this.isInForce(name) ||
+      this.isActive(name) ||
       this.derived.has(name) ||
       this.opened.has(name) ||
       this.files.find(name) !== undefined
@@ -107,7 +107,7 @@ export class ScenarioLibrary implements ScenarioSource {
 
   /** Whether it is active, derived, or has a file of its name; does not list folders. */
   hasAtOnce(name: string): boolean {
-    return this.isInForce(name) || this.derived.has(name) || this.files.findByFile(name) !== undefined;
+    return this.isActive(name) || this.derived.has(name) || this.files.findByFile(name) !== undefined;
   }
 
   names(): string[] {
@@ -196,13 +196,13 @@ export class ScenarioLibrary implements ScenarioSource {
     return found;
   }
 
-  private isInForce(name: string): boolean {
+  private isActive(name: string): boolean {
     return this.inForce.has(name);
   }
 
   /** @throws UnreadableFile if the newer version has another name */
   private differs(before: Scenario, after: Scenario): boolean {
-    if (before.name !== after.name && this.isInForce(before.name)) {
+    if (before.name !== after.name && this.isActive(before.name)) {
       const message = `the scenario was called ${before.name} and is called ${after.name} now; switch the old name off first`;
       throw new UnreadableFile(this.files.shown(before.file!), message);
     }

@@ -11,6 +11,7 @@ import type { SavingFailure } from "../persistence/saver.ts";
 import { type StoreRefusal, toStoreRefusal } from "../persistence/store.ts";
 import type { DueSandboxes } from "./due-sandboxes.ts";
 import type { LostSession, NodeSession } from "./node-session.ts";
+import { Refusals } from "./refusals.ts";
 import type { UploadChunks } from "./upload-chunks.ts";
 
 /** Changes without a waiting request (a timer that ran, a counted request) are saved within this time. */
@@ -43,7 +44,7 @@ export class FleetSaver {
   /** Number of sandboxes that other nodes have taken over from this node. */
   fenced = 0;
   private readonly parts: FleetSaverParts;
-  private readonly kept = new Map<string, TrackedSandbox>();
+  private readonly tracked = new Map<string, TrackedSandbox>();
   private readonly mutex = new KeyedMutex();
   private readonly queued = new Map<string, Promise<void>>();
   private readonly awaited = new Set<string>();
@@ -58,12 +59,12 @@ export class FleetSaver {
 
   /** The sandbox that this node owns under a name, unless it has been deleted. */
   owned(name: string): Sandbox | undefined {
-    const sandbox = this.kept.get(name)?.sandbox;
+    const sandbox = this.tracked.get(name)?.sandbox;
     return sandbox !== undefined && this.parts.sandboxes.get(name) === sandbox ? sandbox : undefined;
   }
 
   get size(): number {
-    return this.kept.size;
+    return this.tracked.size;
   }
 
   /** Called before a change, for `settled` after it. */
@@ -78,11 +79,11 @@ export class FleetSaver {
    */
   settled(sandbox: Sandbox, mark: number): undefined | Promise<void> {
     const { name } = sandbox;
-    const kept = this.kept.get(name);
-    if (kept?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
+    const tracked = this.tracked.get(name);
+    if (tracked?.sandbox !== sandbox) throw this.refusals.last(sandbox) ?? moved(name);
     if (!this.parts.session().isValid) throw this.parts.session().refusal(name);
     const isGone = this.parts.sandboxes.get(name) !== sandbox;
-    if (isGone || kept.isUnknown || !kept.image.differsOnlyInCounts()) {
+    if (isGone || tracked.isUnknown || !tracked.image.differsOnlyInCounts()) {
       this.awaited.add(name);
       return this.flushed(name).then(() => this.refusals.requireNoneSince(mark, sandbox));
     }
@@ -98,7 +99,7 @@ export class FleetSaver {
       await nextTurn();
       if (sandboxes.get(sandbox.name) !== sandbox || sandbox.world.isClosed) return;
       try {
-        if (this.kept.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
+        if (this.tracked.get(sandbox.name)?.sandbox === sandbox && session().isValid) {
           await this.settled(sandbox, this.mark());
           return;
         }
@@ -112,7 +113,7 @@ export class FleetSaver {
   /** Records that Redis has the loaded state. */
   adopt(image: SandboxImage): void {
     const { name } = image.sandbox;
-    this.kept.set(name, { sandbox: image.sandbox, image, isUnknown: false });
+    this.tracked.set(name, { sandbox: image.sandbox, image, isUnknown: false });
     this.parts.due.adopt(name);
   }
 
@@ -121,30 +122,30 @@ export class FleetSaver {
     const { name } = sandbox;
     return this.mutex.run(name, async () => {
       const image = await this.commit(sandbox, undefined);
-      this.kept.get(name)?.image.release();
-      this.kept.set(name, { sandbox, image, isUnknown: false });
+      this.tracked.get(name)?.image.release();
+      this.tracked.set(name, { sandbox, image, isUnknown: false });
     });
   }
 
   /** Reclaims the sandboxes of a lost session, each on its own and not while it is being saved. */
   async recover(lost: LostSession): Promise<void> {
-    const names = [...this.kept.keys()];
+    const names = [...this.tracked.keys()];
     await Promise.all(names.map((name) => this.mutex.run(name, () => this.reclaim(name, lost))));
   }
 
   /** Removes a sandbox that another node owns from this node. */
   release(name: string): void {
-    const kept = this.kept.get(name);
-    if (kept === undefined) return;
+    const tracked = this.tracked.get(name);
+    if (tracked === undefined) return;
     const { store, sandboxes, due, chunks } = this.parts;
     this.fenced += 1;
-    this.kept.delete(name);
+    this.tracked.delete(name);
     store.owned.delete(name);
     due.forget(name);
     chunks.forget(name);
-    this.refusals.note(kept.sandbox, moved(name));
-    if (sandboxes.get(name) === kept.sandbox) sandboxes.delete(name);
-    kept.image.release();
+    this.refusals.record(tracked.sandbox, moved(name));
+    if (sandboxes.get(name) === tracked.sandbox) sandboxes.delete(name);
+    tracked.image.release();
   }
 
   inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
@@ -154,7 +155,7 @@ export class FleetSaver {
   /** Saves everything; false if something could not be saved. */
   async saveAll(): Promise<boolean> {
     clearInterval(this.timer);
-    await Promise.all([...this.kept.keys()].map((name) => this.flushed(name)));
+    await Promise.all([...this.tracked.keys()].map((name) => this.flushed(name)));
     return this.failure === undefined;
   }
 
@@ -162,7 +163,7 @@ export class FleetSaver {
     const { sandboxes, session, store } = this.parts;
     if (!session().isValid || !store.connection.isUp) return;
     let isAllSaved = true;
-    for (const [name, { sandbox, image, isUnknown }] of this.kept) {
+    for (const [name, { sandbox, image, isUnknown }] of this.tracked) {
       if (sandboxes.get(name) === sandbox && !isUnknown && image.isPresent()) continue;
       isAllSaved = false;
       void this.flushed(name);
@@ -184,38 +185,38 @@ export class FleetSaver {
   }
 
   private async flush(name: string): Promise<void> {
-    const kept = this.kept.get(name);
-    if (kept === undefined) return;
+    const tracked = this.tracked.get(name);
+    if (tracked === undefined) return;
     const isAwaited = this.awaited.delete(name);
     try {
-      await this.bring(kept);
+      await this.bring(tracked);
     } catch (error) {
       const refusal = toStoreRefusal(error, "the store");
       if (refusal.kind === "moved") return this.release(name);
       this.recordFailure(refusal);
-      if (isAwaited) await this.undo(kept, refusal);
+      if (isAwaited) await this.undo(tracked, refusal);
     }
   }
 
-  private async bring(kept: TrackedSandbox): Promise<void> {
-    const { sandbox } = kept;
+  private async bring(tracked: TrackedSandbox): Promise<void> {
+    const { sandbox } = tracked;
     const { name } = sandbox;
     const { sandboxes } = this.parts;
     const present = sandboxes.get(name);
-    if (present === undefined) return this.remove(kept);
+    if (present === undefined) return this.remove(tracked);
     // A new sandbox of the same name is added by `register`.
-    if (present !== sandbox || (!kept.isUnknown && kept.image.isPresent())) return;
+    if (present !== sandbox || (!tracked.isUnknown && tracked.image.isPresent())) return;
     let image: SandboxImage;
     try {
-      image = await this.commit(sandbox, kept.isUnknown ? undefined : kept.image);
+      image = await this.commit(sandbox, tracked.isUnknown ? undefined : tracked.image);
     } catch (error) {
       if ((error as StoreRefusal).kind !== "behind") throw error;
-      kept.isUnknown = true;
+      tracked.isUnknown = true;
       image = await this.commit(sandbox, undefined);
     }
-    kept.image.release();
-    kept.image = image;
-    kept.isUnknown = false;
+    tracked.image.release();
+    tracked.image = image;
+    tracked.isUnknown = false;
   }
 
   /** @throws StoreRefusal; Redis then has the former state, or, if unreachable, an unknown one */
@@ -243,17 +244,17 @@ export class FleetSaver {
   private async remove({ sandbox: { name }, image }: TrackedSandbox): Promise<void> {
     const { store, due, chunks } = this.parts;
     await store.save(name, inPieces([{ sandbox: name, clear: "" }]));
-    this.kept.delete(name);
+    this.tracked.delete(name);
     image.release();
     due.remove(name);
     await chunks.remove(name).catch(() => {});
   }
 
   /** If a request waits, the sandbox goes back to the state that Redis has acknowledged. */
-  private async undo(kept: TrackedSandbox, refusal: StoreRefusal): Promise<void> {
-    const { sandbox, image } = kept;
+  private async undo(tracked: TrackedSandbox, refusal: StoreRefusal): Promise<void> {
+    const { sandbox, image } = tracked;
     const { sandboxes } = this.parts;
-    this.refusals.note(sandbox, refusal);
+    this.refusals.record(sandbox, refusal);
     // The deletion failed, so Redis still has it: the next request loads it from its rows.
     if (sandboxes.get(sandbox.name) === undefined) return this.release(sandbox.name);
     if (sandboxes.get(sandbox.name) !== sandbox || image.differsOnlyInCounts()) return;
@@ -262,12 +263,12 @@ export class FleetSaver {
   }
 
   private async reclaim(name: string, lost: LostSession): Promise<void> {
-    const kept = this.kept.get(name);
-    if (kept === undefined) return;
+    const tracked = this.tracked.get(name);
+    if (tracked === undefined) return;
     const found = await this.parts.store.reclaim(name, lost);
     if (found === "fenced") return this.release(name);
     if (lost.restarted) this.parts.due.adopt(name);
-    if (found === "behind") kept.isUnknown = true;
+    if (found === "behind") tracked.isUnknown = true;
   }
 
   /** Logs the failure once, and its end. */
@@ -283,32 +284,5 @@ export class FleetSaver {
     if (this.failure === undefined) return;
     this.failure = undefined;
     this.parts.log.warn("Changes are saved again.");
-  }
-}
-
-/** Changes that were undone because the store refused them, for the waiting requests. */
-class Refusals {
-  private readonly bySandbox = new WeakMap<Sandbox, { number: number; refusal: StoreRefusal }>();
-  private count = 0;
-
-  /** Called before a change, for `requireNoneSince`. */
-  mark(): number {
-    return this.count;
-  }
-
-  note(sandbox: Sandbox, refusal: StoreRefusal): void {
-    this.count += 1;
-    this.bySandbox.set(sandbox, { number: this.count, refusal });
-  }
-
-  last(sandbox: Sandbox): StoreRefusal | undefined {
-    return this.bySandbox.get(sandbox)?.refusal;
-  }
-
-  /** @throws StoreRefusal if a change of the sandbox was undone after the mark */
-  requireNoneSince(mark: number, sandbox: Sandbox): void {
-    if (mark === this.count) return;
-    const last = this.bySandbox.get(sandbox);
-    if (last !== undefined && last.number > mark) throw last.refusal;
   }
 }

@@ -94,9 +94,9 @@ it("every change of the saved state of faults increases their revision [interfac
 
 it("the property above covers every method that can change the saved state [interfaces 2]", () => {
   const READ =
-    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isInForce onHold";
+    "constructor seed scenarios activeState state trace close followApi readForSandbox rules findRules findStages stages leased isActive onHold";
   const INNER =
-    "activate replace releaseSpent rebuild followEdits freeId stage follow endStage record followLeases";
+    "activate replace releaseSpent rebuild followEdits freeId followStages endStage record followLeases";
   const known = new Set([...Object.keys(CALLS), ...READ.split(" "), ...INNER.split(" ")]);
   const methods = Object.getOwnPropertyNames(SandboxFaults.prototype);
   expect(methods.filter((name) => !known.has(name))).toEqual([]);

@@ -22,7 +22,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private facts: FaultFacts | undefined;
   private isAfter = false;
 
-  private readonly isInForce: (rule: ArmedRule) => boolean;
+  private readonly isActive: (rule: ArmedRule) => boolean;
 
   /** @param rules in order of precedence */
   constructor(
@@ -30,13 +30,13 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
     {
       rules,
       seed,
-      isInForce,
-    }: { rules: readonly ArmedRule[]; seed: number; isInForce: (rule: ArmedRule) => boolean },
+      isActive,
+    }: { rules: readonly ArmedRule[]; seed: number; isActive: (rule: ArmedRule) => boolean },
   ) {
     this.seed = seed;
-    this.isInForce = isInForce;
+    this.isActive = isActive;
     this.rules = rules.map(({ rule, source, progress }) => new ArmedRule(rule, source, progress));
-    const unspent = this.rules.filter((rule) => !rule.spent && isInForce(rule));
+    const unspent = this.rules.filter((rule) => !rule.spent && isActive(rule));
     this.requests = new RequestFaults(parts, this, unspent);
   }
 
@@ -71,7 +71,7 @@ export class RuleTrace implements RuleObserver, Pick<FaultInjector, "before" | "
   private explainSkipped(armed: ArmedRule): string {
     const { rule } = armed;
     if (rule.operations === undefined) return "it matches deliveries of events, not requests";
-    if (!this.isInForce(armed)) return "its stage is not the current one";
+    if (!this.isActive(armed)) return "its stage is not the current one";
     if (armed.spent) return explainSpent(armed);
     if (this.facts === undefined) return "the request reaches no operation";
     const { operation, principal, headers } = this.facts;

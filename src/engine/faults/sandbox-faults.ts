@@ -10,16 +10,15 @@ import type {
   Verdict,
 } from "../sandbox/fault-injector.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { EffectPlan } from "./effects/effect.ts";
+import { decideDelivery } from "./delivery-faults.ts";
 import { type Leased, Leases } from "./leases.ts";
 import { UNDECLARED_OPERATION } from "./match.ts";
-import { readRelease } from "./release.ts";
 import { type RequestFaultParts, RequestFaults, type RuleObserver } from "./request-faults.ts";
-import { ArmedRule, type Decision, type Rule, readRule } from "./rule.ts";
+import { ArmedRule, type Rule, readRule } from "./rule.ts";
 import { RuleTrace } from "./rule-trace.ts";
 import { SandboxScenarios } from "./sandbox-scenarios.ts";
 import { readInlineRule, type Scenario, type ScenarioUser } from "./scenario.ts";
-import { haveSameStages, StageProgress } from "./stages.ts";
+import { followStages, StageProgress, toStages } from "./stages.ts";
 
 /** An inline rule has this id already. */
 export class RuleExists extends Error {
@@ -117,7 +116,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
       active: new Map(
         scenarios.map(({ name, rules }) => [name, before.get(name) ?? arm(this.readForSandbox(rules), name)]),
       ),
-      staged: new Map(scenarios.flatMap((scenario) => this.follow(scenario))),
+      staged: new Map(scenarios.flatMap((scenario) => this.followStages(scenario))),
     });
     if (first) this.first = this.scenarios;
     this.followEdits();
@@ -134,22 +133,12 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     const others = [...this.staged].filter(([other]) => other !== name);
     this.replace({
       active: new Map([...this.active, [name, renewed]]),
-      staged: new Map([...others, ...this.follow(scenario)]),
+      staged: new Map([...others, ...this.followStages(scenario)]),
     });
   }
 
-  /** The progress of a scenario's stages: as before if they have the same names, else from the start. */
-  private follow(scenario: Scenario): [string, StageProgress][] {
-    const before = this.staged.get(scenario.name);
-    if (before === undefined || !haveSameStages(before.stages, scenario.stages)) return this.stage(scenario);
-    return before.stages === scenario.stages
-      ? [[scenario.name, before]]
-      : this.stage(scenario, before.progress);
-  }
-
-  private stage({ name, stages }: Scenario, saved?: object): [string, StageProgress][] {
-    if (stages.length === 0) return [];
-    return [[name, new StageProgress(name, stages, { now: this.sandbox.world.epochNow(), saved })]];
+  private followStages(scenario: Scenario): [string, StageProgress][] {
+    return followStages(scenario, this.staged.get(scenario.name), this.sandbox.world.epochNow());
   }
 
   /** @throws DocumentError for a rule that is wrong, RuleExists */
@@ -257,8 +246,8 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.sandbox.recorder.complete({ kind: "scenario", ...event });
   }
 
-  private isInForce(rule: ArmedRule): boolean {
-    return this.staged.get(rule.source)?.isInForce(rule) ?? true;
+  private isActive(rule: ArmedRule): boolean {
+    return this.staged.get(rule.source)?.isActive(rule) ?? true;
   }
 
   /** Everything that may end by time. */
@@ -285,8 +274,8 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     this.active = new Map(
       found.map((name) => [name, arm(this.readForSandbox(scenarios.lastGood(name).rules), name, progress)]),
     );
-    const inForce = found.map((name) => scenarios.lastGood(name));
-    this.staged = new Map(inForce.flatMap((scenario) => this.stage(scenario, saved[scenario.name])));
+    const now = this.sandbox.world.epochNow();
+    this.staged = new Map(found.flatMap((name) => toStages(scenarios.lastGood(name), now, saved[name])));
     this.base = arm(base, BASE, progress);
     this.leases.settle(this.leased);
     this.followEdits();
@@ -308,30 +297,14 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   /** For a dry run: evaluates copies of the rules. */
   trace(): RuleTrace {
-    const isInForce = (rule: ArmedRule) => this.isInForce(rule);
-    return new RuleTrace(this.parts, { rules: this.rules, seed: this.seed, isInForce });
+    const isActive = (rule: ArmedRule) => this.isActive(rule);
+    return new RuleTrace(this.parts, { rules: this.rules, seed: this.seed, isActive });
   }
 
-  /** As with requests, the first rule that answers decides and the first that delays sets the delay. */
-  delivery({ event, webhook_id }: DeliveryFacts): DeliveryFault | undefined {
+  delivery(facts: DeliveryFacts): DeliveryFault | undefined {
     const { deliveries } = this;
     if (deliveries.length === 0) return undefined;
-    let fault: DeliveryFault | undefined;
-    for (const armed of deliveries) {
-      const { delivers, effect } = armed.rule;
-      const before = { isDelayed: (fault?.holds_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
-      if (armed.spent || !delivers(event, webhook_id) || armed.addsNothing(before)) continue;
-      const decision = armed.decide(this.seed, event);
-      if (!decision.triggers) continue;
-      const { hold, wire } = effect;
-      fault = {
-        decision: `fault:${armed.key}`,
-        hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
-        ...toReceiver(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
-        reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
-      };
-      if (fault.answer !== undefined || wire !== undefined) break;
-    }
+    const fault = decideDelivery(deliveries, facts, this.seed);
     this.releaseSpent(deliveries);
     return fault;
   }
@@ -362,7 +335,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
 
   /** Ends the leases of rules that a change takes out of force, and begins those of others that it puts in force. */
   private followLeases<T>(change: () => T, at?: number): T {
-    const list = () => new Set(this.rules.filter((rule) => this.isInForce(rule)));
+    const list = () => new Set(this.rules.filter((rule) => this.isActive(rule)));
     const before = list();
     const result = change();
     const now = list();
@@ -375,7 +348,7 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
   }
 
   private rebuild(): void {
-    const rules = this.rules.filter((rule) => !rule.spent && this.isInForce(rule));
+    const rules = this.rules.filter((rule) => !rule.spent && this.isActive(rule));
     this.requests = new RequestFaults(this.parts, this, rules);
     this.deliveries = rules.filter(({ rule }) => rule.operations === undefined);
     const isStaged = [...this.staged.values()].some(({ current }) => current !== undefined);
@@ -428,33 +401,4 @@ function readFor({ document, id }: Rule, { operations }: Api): Rule {
 
 function isSameRule(a: Rule, b: Rule): boolean {
   return a.id === b.id && JSON.stringify(a.document) === JSON.stringify(b.document);
-}
-
-/** @throws DocumentError */
-function readDeliveryRelease(release: object): ReturnType<typeof toReceiver> | undefined {
-  const plan = readRelease(release, undefined);
-  return plan && toReceiver(plan, { delay_ms: 0, entry: undefined });
-}
-
-/** The behaviour of the receiver. */
-function toReceiver(
-  effect: EffectPlan,
-  { delay_ms, entry }: Pick<Decision, "delay_ms" | "entry">,
-): Pick<DeliveryFault, "holds_ms" | "answer"> {
-  const { wire } = effect;
-  return {
-    holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
-    answer: toReceiverAnswer(effect, entry),
-  };
-}
-
-/** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
-function toReceiverAnswer(
-  { answer: own, wire }: EffectPlan,
-  entry: Decision["entry"],
-): DeliveryFault["answer"] {
-  const breaks = wire?.effect.delivery.breaks;
-  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
-  const answer = entry ?? own;
-  return answer?.kind === "status" ? { response_code: answer.status } : undefined;
 }

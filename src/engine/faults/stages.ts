@@ -87,7 +87,7 @@ export class StageProgress implements Leased {
   }
 
   /** Rules of the scenario that belong to no stage are always in force. */
-  isInForce({ rule: { id } }: ArmedRule): boolean {
+  isActive({ rule: { id } }: ArmedRule): boolean {
     return !this.staged.has(id) || this.current?.rules.has(id) === true;
   }
 
@@ -135,8 +135,33 @@ export function describeStages(
   });
 }
 
-/** Whether progress of one version of a scenario is valid for another. */
-export function haveSameStages(a: readonly Stage[], b: readonly Stage[]): boolean {
+interface StagedScenario {
+  name: string;
+  stages: readonly Stage[];
+}
+
+/** The stages of a scenario by its name; none if it has no stages. */
+export function toStages(
+  { name, stages }: StagedScenario,
+  now: number,
+  saved?: object,
+): [string, StageProgress][] {
+  return stages.length === 0 ? [] : [[name, new StageProgress(name, stages, { now, saved })]];
+}
+
+/** The stages of an edited scenario: they keep their progress if they have the same names, else begin again. */
+export function followStages(
+  scenario: StagedScenario,
+  before: StageProgress | undefined,
+  now: number,
+): [string, StageProgress][] {
+  if (before === undefined || !haveSameStages(before.stages, scenario.stages)) return toStages(scenario, now);
+  return before.stages === scenario.stages
+    ? [[scenario.name, before]]
+    : toStages(scenario, now, before.progress);
+}
+
+function haveSameStages(a: readonly Stage[], b: readonly Stage[]): boolean {
   const names = (stages: readonly Stage[]) => stages.map(({ name }) => name).join("\n");
   return names(a) === names(b);
 }

@@ -3,7 +3,8 @@ import type { AnyOperation } from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import type { Resource } from "../contract/resource.ts";
 import { RESOURCES } from "../resources/index.ts";
-import { type DeclarationSource, isDeclaration, ownResource } from "./own-resource.ts";
+import { type DeclarationSource, isDeclaration } from "./declaration.ts";
+import { ownResource } from "./own-resource.ts";
 
 /** A file of own operations, or another source of them. */
 export interface OwnSource {

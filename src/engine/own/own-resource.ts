@@ -1,86 +1,13 @@
-import Type, { type TObject, type TSchema } from "typebox";
-import { ApiError, CATALOGUE, type DeclaredError, type ErrorCode } from "../contract/errors.ts";
+import type { TObject, TSchema } from "typebox";
 import { type AnyEvent, aboutRecords, emit, event } from "../contract/event.ts";
 import { fixtureRecord, listReader } from "../contract/fixture-record.ts";
-import {
-  type AnyOperation,
-  type Call,
-  METHODS,
-  type Method,
-  operation,
-  type Success,
-} from "../contract/operation.ts";
 import { OwnFault } from "../contract/own-fault.ts";
 import { shownField, withoutInternal } from "../contract/public-view.ts";
 import type { Resource, StateRules } from "../contract/resource.ts";
-import {
-  ADMINISTRATOR_ERRORS,
-  CURRENT_MEMBER_ERRORS,
-  findCaller,
-  MEMBER_ERRORS,
-  requireAdministrator,
-  requireCurrentMember,
-  requireMember,
-} from "../resources/organizations/access.ts";
 import { type AnyCollection, collection } from "../state/collection.ts";
-import { guard, toOwnCall } from "./guard.ts";
+import type { Declaration, DeclarationSource, DeclaredCollection, DeclaredEvent } from "./declaration.ts";
 import { makeFactory } from "./make-record.ts";
-
-/*
- * Declarations as `understudy-sandbox/operations` makes them, which has their types. They may come from another copy of
- * the package, or from a script without types, so everything is checked here.
- */
-
-interface GivenCollection {
-  kind: "collection";
-  name: string;
-  prefix: string;
-  record: object;
-  emits?: Partial<Record<"insert" | "update" | "remove", string>>;
-}
-interface GivenEvent {
-  kind: "event";
-  name: string;
-  about: { name: string };
-  data: readonly string[];
-  summary?: string;
-  organization?: (record: object, world: unknown) => string;
-}
-interface GivenOperation {
-  kind: "operation";
-  id: string;
-  method: Method;
-  path: string;
-  summary?: string;
-  description?: string;
-  params?: Fields;
-  query?: Fields;
-  body?: object;
-  response?: object;
-  status?: number;
-  errors?: readonly ErrorCode[];
-  access?: string | ((call: unknown) => unknown);
-  emit?: string | { name: string };
-  reads?: boolean;
-  handle: (call: unknown, loaded: unknown) => unknown;
-}
-type Fields = Readonly<Record<string, object>>;
-export type Declaration = GivenCollection | GivenEvent | GivenOperation;
-
-export interface DeclarationSource {
-  /** The file as messages show it. */
-  source: string;
-  /** The digest of its bytes. */
-  sha256?: string;
-  /** The file of each declaration, if there are several. */
-  files?: ReadonlyMap<unknown, string>;
-}
-
-/** Whether an export of a file is a declaration. */
-export function isDeclaration(value: unknown): value is Declaration {
-  const kind = (value as { kind?: unknown } | undefined)?.kind;
-  return typeof value === "object" && (kind === "collection" || kind === "event" || kind === "operation");
-}
+import { toOperation } from "./own-operation.ts";
 
 /**
  * The resource of a file's declarations.
@@ -96,7 +23,7 @@ export function ownResource(
   const twice = collections.find(({ name }, at) => collections.findIndex((one) => one.name === name) < at);
   if (twice !== undefined)
     throw new OwnFault(`the collection ${twice.name} is declared twice`, { subject: twice.name });
-  const made = new Map(collections.map((given) => [given.name, toCollection(given)]));
+  const made = new Map(collections.map((one) => [one.name, toCollection(one)]));
   const all = new Map([
     ...known.flatMap((one) => one.collections).map((one) => [one.name, one] as const),
     ...made,
@@ -105,7 +32,7 @@ export function ownResource(
   const factories = Object.fromEntries([...made].map(([name, one]) => [name, makeFactory(one, all)]));
   const events = declarations
     .filter((one) => one.kind === "event")
-    .map((given) => toEvent(given, all, factories));
+    .map((one) => toEvent(one, all, factories));
   const eventsByName = new Map(
     [...known.flatMap((one) => one.events ?? []), ...events].map((one) => [one.name, one]),
   );
@@ -118,7 +45,7 @@ export function ownResource(
     collections: [...made.values()],
     operations: declarations
       .filter((one) => one.kind === "operation")
-      .map((given) => toOperation(given, { own, shownSchema, eventsByName })),
+      .map((one) => toOperation(one, { own, shownSchema, eventsByName })),
     events,
     factories,
     state,
@@ -126,7 +53,7 @@ export function ownResource(
   };
 }
 
-function toCollection({ name, prefix, record }: GivenCollection): AnyCollection {
+function toCollection({ name, prefix, record }: DeclaredCollection): AnyCollection {
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name) || RESERVED.includes(name))
     throw new OwnFault(
       `${JSON.stringify(name)} is not a name for a collection, which is as in shared_notes`,
@@ -167,7 +94,7 @@ function isInstantField(field: TSchema | undefined): boolean {
 }
 
 function toEvent(
-  { name, about, data, summary, organization }: GivenEvent,
+  { name, about, data, summary, organization }: DeclaredEvent,
   all: ReadonlyMap<string, AnyCollection>,
   factories: NonNullable<Resource["factories"]>,
 ): AnyEvent {
@@ -193,8 +120,8 @@ function toEvent(
     about: aboutRecords(of, {
       ...(organization && { heardBy: (record: object, world: unknown) => [organization(record, world)] }),
       ...(factory && {
-        invent: (given: object, context: Parameters<typeof factory>[1], organization_id: string) =>
-          factory({ organization_id, ...given }, context),
+        invent: (fields: object, context: Parameters<typeof factory>[1], organization_id: string) =>
+          factory({ organization_id, ...fields }, context),
       }),
     } as never),
     data,
@@ -204,7 +131,7 @@ function toEvent(
 /** State calls and handlers emit the same events. */
 function emittingRules(
   of: AnyCollection,
-  emits: NonNullable<GivenCollection["emits"]>,
+  emits: NonNullable<DeclaredCollection["emits"]>,
   events: ReadonlyMap<string, AnyEvent>,
 ): StateRules<object> {
   const find = (name: string | undefined) => {
@@ -247,133 +174,6 @@ export function toFixtureReader(
       for (const reader of readers) reader.seed(fixture, base);
     },
   };
-}
-
-interface OperationContext {
-  own: DeclarationSource;
-  shownSchema: (schema: object) => TSchema;
-  eventsByName: ReadonlyMap<string, AnyEvent>;
-}
-
-function toOperation(
-  given: GivenOperation,
-  { own, shownSchema, eventsByName }: OperationContext,
-): AnyOperation {
-  const { id, method, path, access = "member", emit: emits } = given;
-  const wrong = (said: string) => new OwnFault(`the operation ${String(id)} ${said}`, { subject: id });
-  if (typeof id !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(id))
-    throw wrong("needs an id such as notes.create");
-  if (!METHODS.includes(method))
-    throw wrong(`has the method ${String(method)}; there are ${METHODS.join(", ")}`);
-  if (typeof path !== "string" || !/^(\/([\w.~-]+|\{\w+\}))+$/.test(path) || path.startsWith("/_"))
-    throw wrong(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
-  if (typeof given.handle !== "function") throw wrong("has no `handle`");
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const strange = Object.keys(given.params ?? {}).find((name) => !names.includes(name));
-  if (strange !== undefined) throw wrong(`declares the parameter ${strange}, which its path does not have`);
-  const params = {
-    ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
-    ...given.params,
-  };
-  const unknown = (given.errors ?? []).find((code) => CATALOGUE[code] === undefined);
-  if (unknown !== undefined) throw wrong(`has the error ${unknown}, which is not a code of the catalogue`);
-  const event =
-    emits === undefined ? undefined : eventsByName.get(typeof emits === "string" ? emits : emits.name);
-  if (emits !== undefined && event === undefined)
-    throw wrong(`emits ${typeof emits === "string" ? emits : emits!.name}, which is not an event`);
-  const { authorize, errors } = toAccess(access, names);
-  const response = given.response && shownSchema(asSchema(given.response));
-  const declared: AnyOperation = operation({
-    id,
-    section: "own",
-    own: own.files?.get(given) ?? own.source,
-    method,
-    path,
-    summary: given.summary ?? `Call ${id}`,
-    ...(given.description && { description: given.description }),
-    ...(names.length > 0 && { params: toObject(params) }),
-    ...(given.query && { query: toObject(given.query) }),
-    ...(given.body && { body: { kind: "json" as const, schema: shownSchema(asSchema(given.body)) } }),
-    errors: [...new Set<DeclaredError>([...errors, ...(given.errors ?? [])])],
-    success: toSuccesses(given.status, response),
-    ...(given.reads !== undefined && { reads: given.reads }),
-    ...(access === "public" && { credentials: false }),
-    access: authorize,
-    handle: given.handle as AnyOperation["handle"],
-  });
-  return guard(declared, event);
-}
-
-function toSuccesses(status: number | undefined, response: TSchema | undefined): Success[] {
-  if (response !== undefined) return [{ status: status ?? 200, schema: response }];
-  return status === undefined
-    ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
-    : [status === 204 ? { status } : { status, schema: Type.Unknown() }];
-}
-
-type Authorize = NonNullable<AnyOperation["access"]>;
-
-/** The check of the caller, and its refusals. */
-function toAccess(
-  access: NonNullable<GivenOperation["access"]>,
-  names: readonly string[],
-): { authorize: Authorize | undefined; errors: readonly DeclaredError[] } {
-  if (typeof access === "function")
-    return {
-      authorize(call) {
-        const loaded = access(toOwnCall(call));
-        if (loaded === false) throw new ApiError("INSUFFICIENT_PERMISSIONS");
-        return loaded;
-      },
-      errors: ["INSUFFICIENT_PERMISSIONS"],
-    };
-  if (access === "public" || access === "caller") return { authorize: undefined, errors: [] };
-  const parameter = ["organization_id", "org_id"].find((name) => names.includes(name));
-  const organization = (call: Call) =>
-    parameter === undefined ? requireCurrentMember(call) : String((call.params as Fields)[parameter]);
-  if (access === "member")
-    return {
-      authorize: (call) =>
-        void (parameter === undefined ? requireCurrentMember(call) : requireMember(call, organization(call))),
-      errors: parameter === undefined ? CURRENT_MEMBER_ERRORS : MEMBER_ERRORS,
-    };
-  if (access === "admin")
-    return {
-      authorize: (call) => void requireAdministrator(call, organization(call)),
-      errors: ADMINISTRATOR_ERRORS,
-    };
-  if (access === "owner")
-    return { authorize: (call) => requireOwner(call, organization(call)), errors: ADMINISTRATOR_ERRORS };
-  throw new OwnFault(
-    `access is public, caller, member, admin, owner or a function, not ${JSON.stringify(access)}`,
-    { subject: access },
-  );
-}
-
-/** @throws ApiError also INSUFFICIENT_PERMISSIONS */
-function requireOwner(call: Call, organization_id: string): void {
-  requireMember(call, organization_id);
-  if (findCaller(call).memberships[organization_id] !== "owner")
-    throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "owner" } });
-}
-
-function isSchema(given: object): boolean {
-  if (Object.keys(given).length === 0) return true;
-  return ["type", "anyOf", "x-record", "enum"].some(
-    (key) => typeof (given as Fields)[key] === "string" || Array.isArray((given as Fields)[key]),
-  );
-}
-
-/** A schema, or the fields of an object. */
-function asSchema(given: object): TSchema {
-  return isSchema(given) ? (given as TSchema) : toObject(given as Fields);
-}
-
-function toObject(fields: Fields): TObject {
-  const required = Object.keys(fields).filter(
-    (name) => (fields[name] as { "x-optional"?: true })["x-optional"] !== true,
-  );
-  return { type: "object", properties: fields, required } as unknown as TObject;
 }
 
 /** The schema of a collection's records as the API shows them. */

@@ -123,3 +123,36 @@ export class FairQueue<Client extends object> {
     else this.waiting.delete(client);
   }
 }
+
+/** The listeners of something that changes. */
+export class ChangeListeners {
+  private readonly listeners = new Set<() => void>();
+
+  get size(): number {
+    return this.listeners.size;
+  }
+
+  /** Returns a function that removes the listener. */
+  add(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Resolves at the next change, or when the signal aborts. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const done = () => {
+        remove();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const remove = this.add(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

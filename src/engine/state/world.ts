@@ -11,7 +11,7 @@ import {
   WakeUp,
   wallDelay,
 } from "./clock.ts";
-import { Mutex, PendingWork } from "./concurrency.ts";
+import { ChangeListeners, Mutex, PendingWork } from "./concurrency.ts";
 import type { Root } from "./tables.ts";
 import { type PendingTimer, type Timer, timers } from "./timers.ts";
 import { Transaction } from "./transaction.ts";
@@ -40,7 +40,7 @@ export class World implements ObservedWorld {
   secretKey: string;
   private readonly wallClock: () => number;
   private readonly parts: WorldParts;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new ChangeListeners();
   private readonly work = new PendingWork();
   private readonly advances = new Mutex();
   private readonly wakeUp = new WakeUp();
@@ -166,7 +166,7 @@ export class World implements ObservedWorld {
       if (generation === this.generation) {
         this.clock = makeClock(mode, this.epochNow(), this.wallClock(), rate);
         this.arm();
-        this.notify();
+        this.listeners.notify();
       }
       return ran;
     });
@@ -189,22 +189,12 @@ export class World implements ObservedWorld {
 
   /** Calls back after every commit, clock change and restore, and at the end; returns a function that stops it. */
   subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(listener);
   }
 
   /** Resolves at the next commit, clock change or restore, at the end, or when the signal aborts. */
   nextChange(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.isClosed || signal.aborted) return resolve();
-      const done = () => {
-        stop();
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const stop = this.subscribe(done);
-      signal.addEventListener("abort", done, { once: true });
-    });
+    return this.isClosed ? Promise.resolve() : this.listeners.next(signal);
   }
 
   value(): WorldValue {
@@ -231,14 +221,14 @@ export class World implements ObservedWorld {
     this.clock = moveClock(value.clock, value.clock.at, this.wallClock());
     this.arm();
     this.parts.onReplace?.(this);
-    this.notify();
+    this.listeners.notify();
   }
 
   close(): void {
     this.isClosed = true;
     this.wakeUp.clear();
     this.parts.onReplace?.(this);
-    this.notify();
+    this.listeners.notify();
   }
 
   private transactNow<T>(change: (tx: Transaction) => T, { by, timer }: Pick<Commit, "by" | "timer">): T {
@@ -252,7 +242,7 @@ export class World implements ObservedWorld {
       this.changedAt = tx.absolute(tx.now);
       if (after.tables.get(timers.name) !== before.tables.get(timers.name)) this.arm();
       this.parts.onCommit(this, { before, after, written: tx.written, by, timer });
-      this.notify();
+      this.listeners.notify();
     }
     if (effect) this.track(effect());
     return value;
@@ -288,7 +278,7 @@ export class World implements ObservedWorld {
       if (generation === this.generation) {
         this.clock = moveClock(this.clock, this.isStopped ? this.epochNow() : end, this.wallClock());
         this.arm();
-        this.notify();
+        this.listeners.notify();
       }
     }
     return [...ran];
@@ -335,8 +325,4 @@ export class World implements ObservedWorld {
     this.catchUp();
     this.arm();
   };
-
-  private notify(): void {
-    for (const listener of this.listeners) listener();
-  }
 }

@@ -1,0 +1,58 @@
+import type { DeliveryFacts, DeliveryFault } from "../sandbox/fault-injector.ts";
+import type { EffectPlan } from "./effects/effect.ts";
+import { readRelease } from "./release.ts";
+import type { ArmedRule, Decision } from "./rule.ts";
+
+/** As with requests, the first rule that answers decides and the first that delays sets the delay. */
+export function decideDelivery(
+  rules: readonly ArmedRule[],
+  { event, webhook_id }: DeliveryFacts,
+  seed: number,
+): DeliveryFault | undefined {
+  let fault: DeliveryFault | undefined;
+  for (const armed of rules) {
+    const { delivers, effect } = armed.rule;
+    const before = { isDelayed: (fault?.holds_ms ?? 0) > 0, isHeld: fault?.hold !== undefined };
+    if (armed.spent || !delivers(event, webhook_id) || armed.addsNothing(before)) continue;
+    const decision = armed.decide(seed, event);
+    if (!decision.triggers) continue;
+    const { hold, wire } = effect;
+    fault = {
+      decision: `fault:${armed.key}`,
+      hold: fault?.hold ?? (hold && { rule: armed.key, ...hold, read: readDeliveryRelease }),
+      ...toReceiver(effect, { ...decision, delay_ms: fault?.holds_ms || decision.delay_ms }),
+      reasons: [...(fault?.reasons ?? []), `${armed.key} triggered: ${decision.why}`],
+    };
+    if (fault.answer !== undefined || wire !== undefined) break;
+  }
+  return fault;
+}
+
+/** @throws DocumentError */
+function readDeliveryRelease(release: object): ReturnType<typeof toReceiver> | undefined {
+  const plan = readRelease(release, undefined);
+  return plan && toReceiver(plan, { delay_ms: 0, entry: undefined });
+}
+
+/** The behaviour of the receiver. */
+function toReceiver(
+  effect: EffectPlan,
+  { delay_ms, entry }: Pick<Decision, "delay_ms" | "entry">,
+): Pick<DeliveryFault, "holds_ms" | "answer"> {
+  const { wire } = effect;
+  return {
+    holds_ms: Math.max(delay_ms, wire?.effect.delivery.holds_ms(wire.over_ms) ?? 0),
+    answer: toReceiverAnswer(effect, entry),
+  };
+}
+
+/** The receiver's answer to a delivery. A broken connection has none, even if the rule defines one. */
+function toReceiverAnswer(
+  { answer: own, wire }: EffectPlan,
+  entry: Decision["entry"],
+): DeliveryFault["answer"] {
+  const breaks = wire?.effect.delivery.breaks;
+  if (breaks !== undefined) return { response_code: 0, error: `${breaks}, as a fault asked` };
+  const answer = entry ?? own;
+  return answer?.kind === "status" ? { response_code: answer.status } : undefined;
+}

@@ -1,0 +1,146 @@
+import Type, { type TObject, type TSchema } from "typebox";
+import { ApiError, CATALOGUE, type DeclaredError } from "../contract/errors.ts";
+import type { AnyEvent } from "../contract/event.ts";
+import { type AnyOperation, type Call, METHODS, operation, type Success } from "../contract/operation.ts";
+import { OwnFault } from "../contract/own-fault.ts";
+import {
+  ADMINISTRATOR_ERRORS,
+  CURRENT_MEMBER_ERRORS,
+  findCaller,
+  MEMBER_ERRORS,
+  requireAdministrator,
+  requireCurrentMember,
+  requireMember,
+} from "../resources/organizations/access.ts";
+import type { DeclarationSource, DeclaredOperation, Fields } from "./declaration.ts";
+import { guard, toOwnCall } from "./guard.ts";
+
+interface OperationContext {
+  own: DeclarationSource;
+  shownSchema: (schema: object) => TSchema;
+  eventsByName: ReadonlyMap<string, AnyEvent>;
+}
+
+/** @throws OwnFault for a declaration that is wrong */
+export function toOperation(
+  declaration: DeclaredOperation,
+  { own, shownSchema, eventsByName }: OperationContext,
+): AnyOperation {
+  const { id, method, path, access = "member", emit: emits } = declaration;
+  const wrong = (problem: string) => new OwnFault(`the operation ${String(id)} ${problem}`, { subject: id });
+  if (typeof id !== "string" || !/^[\w-]+(\.[\w-]+)*$/.test(id))
+    throw wrong("needs an id such as notes.create");
+  if (!METHODS.includes(method))
+    throw wrong(`has the method ${String(method)}; there are ${METHODS.join(", ")}`);
+  if (typeof path !== "string" || !/^(\/([\w.~-]+|\{\w+\}))+$/.test(path) || path.startsWith("/_"))
+    throw wrong(`has the path ${JSON.stringify(path)}; one is as in /v1/notes/{note_id}`);
+  if (typeof declaration.handle !== "function") throw wrong("has no `handle`");
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const extra = Object.keys(declaration.params ?? {}).find((name) => !names.includes(name));
+  if (extra !== undefined) throw wrong(`declares the parameter ${extra}, which its path does not have`);
+  const params = {
+    ...Object.fromEntries(names.map((name) => [name, Type.String({ minLength: 1 })])),
+    ...declaration.params,
+  };
+  const unknown = (declaration.errors ?? []).find((code) => CATALOGUE[code] === undefined);
+  if (unknown !== undefined) throw wrong(`has the error ${unknown}, which is not a code of the catalogue`);
+  const event =
+    emits === undefined ? undefined : eventsByName.get(typeof emits === "string" ? emits : emits.name);
+  if (emits !== undefined && event === undefined)
+    throw wrong(`emits ${typeof emits === "string" ? emits : emits!.name}, which is not an event`);
+  const { authorize, errors } = toAccess(access, names);
+  const response = declaration.response && shownSchema(asSchema(declaration.response));
+  const declared: AnyOperation = operation({
+    id,
+    section: "own",
+    own: own.files?.get(declaration) ?? own.source,
+    method,
+    path,
+    summary: declaration.summary ?? `Call ${id}`,
+    ...(declaration.description && { description: declaration.description }),
+    ...(names.length > 0 && { params: toObject(params) }),
+    ...(declaration.query && { query: toObject(declaration.query) }),
+    ...(declaration.body && {
+      body: { kind: "json" as const, schema: shownSchema(asSchema(declaration.body)) },
+    }),
+    errors: [...new Set<DeclaredError>([...errors, ...(declaration.errors ?? [])])],
+    success: toSuccesses(declaration.status, response),
+    ...(declaration.reads !== undefined && { reads: declaration.reads }),
+    ...(access === "public" && { credentials: false }),
+    access: authorize,
+    handle: declaration.handle as AnyOperation["handle"],
+  });
+  return guard(declared, event);
+}
+
+function toSuccesses(status: number | undefined, response: TSchema | undefined): Success[] {
+  if (response !== undefined) return [{ status: status ?? 200, schema: response }];
+  return status === undefined
+    ? [{ status: 200, schema: Type.Unknown() }, { status: 204 }]
+    : [status === 204 ? { status } : { status, schema: Type.Unknown() }];
+}
+
+type Authorize = NonNullable<AnyOperation["access"]>;
+
+/** The check of the caller, and its refusals. */
+function toAccess(
+  access: NonNullable<DeclaredOperation["access"]>,
+  names: readonly string[],
+): { authorize: Authorize | undefined; errors: readonly DeclaredError[] } {
+  if (typeof access === "function")
+    return {
+      authorize(call) {
+        const loaded = access(toOwnCall(call));
+        if (loaded === false) throw new ApiError("INSUFFICIENT_PERMISSIONS");
+        return loaded;
+      },
+      errors: ["INSUFFICIENT_PERMISSIONS"],
+    };
+  if (access === "public" || access === "caller") return { authorize: undefined, errors: [] };
+  const parameter = ["organization_id", "org_id"].find((name) => names.includes(name));
+  const organization = (call: Call) =>
+    parameter === undefined ? requireCurrentMember(call) : String((call.params as Fields)[parameter]);
+  if (access === "member")
+    return {
+      authorize: (call) =>
+        void (parameter === undefined ? requireCurrentMember(call) : requireMember(call, organization(call))),
+      errors: parameter === undefined ? CURRENT_MEMBER_ERRORS : MEMBER_ERRORS,
+    };
+  if (access === "admin")
+    return {
+      authorize: (call) => void requireAdministrator(call, organization(call)),
+      errors: ADMINISTRATOR_ERRORS,
+    };
+  if (access === "owner")
+    return { authorize: (call) => requireOwner(call, organization(call)), errors: ADMINISTRATOR_ERRORS };
+  throw new OwnFault(
+    `access is public, caller, member, admin, owner or a function, not ${JSON.stringify(access)}`,
+    { subject: access },
+  );
+}
+
+/** @throws ApiError also INSUFFICIENT_PERMISSIONS */
+function requireOwner(call: Call, organization_id: string): void {
+  requireMember(call, organization_id);
+  if (findCaller(call).memberships[organization_id] !== "owner")
+    throw new ApiError("INSUFFICIENT_PERMISSIONS", { details: { required_role: "owner" } });
+}
+
+function isSchema(value: object): boolean {
+  if (Object.keys(value).length === 0) return true;
+  return ["type", "anyOf", "x-record", "enum"].some(
+    (key) => typeof (value as Fields)[key] === "string" || Array.isArray((value as Fields)[key]),
+  );
+}
+
+/** A schema, or the fields of an object. */
+function asSchema(value: object): TSchema {
+  return isSchema(value) ? (value as TSchema) : toObject(value as Fields);
+}
+
+function toObject(fields: Fields): TObject {
+  const required = Object.keys(fields).filter(
+    (name) => (fields[name] as { "x-optional"?: true })["x-optional"] !== true,
+  );
+  return { type: "object", properties: fields, required } as unknown as TObject;
+}
