@@ -72,6 +72,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["GET", "/_s/day/v1/models", undefined, { "api-key": "dan" }],
     ["GET", "S/faults"],
     ["GET", "S/faults/once"],
+    ["PUT", "S/faults/once", { match: { operation: "models.list" }, times: 1, effect: { status: 503 } }],
     [
       "POST",
       "S/faults/explain",

@@ -96,6 +96,7 @@ export function sandboxCalls(name: string, onEntry?: (id: string) => void) {
     release: (id: string, body: Api.ReleaseOptions) => post<void>(path`/held/${id}/release`, body),
     rules: () => get<Api.List<Api.FaultRule>>("/faults"),
     addRule: (body: Api.RuleDefinition) => post<Api.FaultRule>("/faults", body),
+    changeRule: (id: string, body: Api.RuleDefinition) => put<Api.FaultRule>(path`/faults/${id}`, body),
     removeRule: (id: string) => remove(path`/faults/${id}`),
     clearRules: () => remove("/faults"),
     explain: (body: Api.ExplainInput) => post<Api.Explanation>("/faults/explain", body),

@@ -65,6 +65,23 @@ export const FAULT_OPERATIONS: readonly ControlOperation[] = [
     },
   }),
   operation({
+    id: "faults.change",
+    route: "PUT S/faults/{id}",
+    summary: "Replace an inline rule; the new one keeps its id and place, and counts from zero",
+    params: OfRule,
+    body: { kind: "json", schema: RuleInput, validated: "by handler" },
+    kind: "scenario",
+    describeChange: ({ params: { id } }) => ({ title: `The rule ${id} was changed.`, subject: id }),
+    errors: ["unknown-inline-rule", "invalid-document"],
+    success: { status: 200, schema: RuleBody },
+    handle({ params: { id }, body, sandbox, server }) {
+      const faults = server.faults.of(sandbox);
+      const changed = faults.change(id, body);
+      if (changed === undefined) throw unknownRule(id, faults.inlineRules);
+      return renderRule(changed);
+    },
+  }),
+  operation({
     id: "faults.remove",
     route: "DELETE S/faults/{id}",
     summary: "Disarm an inline rule",

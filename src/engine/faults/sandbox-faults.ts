@@ -150,6 +150,20 @@ export class SandboxFaults implements FaultInjector, RuleObserver, ScenarioUser 
     return armed;
   }
 
+  /**
+   * Puts another rule in the place of an inline rule; undefined when there is none of this id.
+   * @throws DocumentError for a rule that is wrong
+   */
+  change(id: string, document: object): ArmedRule | undefined {
+    if (!this.inlineRules.some(({ rule }) => rule.id === id)) return undefined;
+    const changed = new ArmedRule(
+      readInlineRule({ ...document, id }, this.sandbox.api, () => id),
+      INLINE,
+    );
+    this.replace({ inlineRules: this.inlineRules.map((one) => (one.rule.id === id ? changed : one)) });
+    return changed;
+  }
+
   /** False when there is no inline rule of this id. */
   remove(id: string): boolean {
     const left = this.inlineRules.filter(({ rule }) => rule.id !== id);

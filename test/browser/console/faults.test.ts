@@ -5,11 +5,12 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { choose, expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+import { runCommand } from "../../support/run-understudy.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "console-faults-"));
-const { api, open } = useConsole("faults", { scenariosFolder: folder });
+const { api, open, control } = useConsole("faults", { scenariosFolder: folder });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
@@ -131,5 +132,117 @@ describe("the console's faults", { timeout: 4 * PATIENCE_MS }, () => {
     await see(row).toContainText("invalid file");
     await row.click();
     await see(page.getByRole("region", { name: "Scenario mine" }).getByText("did you mean")).toBeVisible();
+  });
+
+  it("edits an armed rule where it is, by keyboard, and undoes that [interfaces 3]", async () => {
+    await control("DELETE", "/faults");
+    const effect = { error: "RATE_LIMIT_EXCEEDED" };
+    await control("POST", "/faults", { id: "older", match: { operation: "models.list" }, times: 2, effect });
+    await control("POST", "/faults", { id: "newer", match: { operation: "threads.delete" }, effect });
+    await api.call("dan", "GET", "/v1/models");
+    const { page, complaints } = await open();
+    const rules = page.getByRole("region", { name: "Armed rules" }).getByRole("listitem");
+    await see(rules.nth(1)).toContainText("1 hit");
+    await page.getByRole("button", { name: "Edit older" }).press("Enter");
+    const pane = page.getByRole("region", { name: "Edit rule" });
+    await see(pane).toContainText("The first 2 calls of models.list: RATE_LIMIT_EXCEEDED");
+    await choose(page, "Frequency", "The first 3 calls");
+    await pane.getByRole("textbox", { name: "Description" }).fill("Three refusals");
+    await expectAccessible(page);
+    await pane.getByRole("textbox", { name: "Description" }).press("Enter");
+    await see(rules.nth(1)).toContainText("Three refusals older");
+    await see(rules.nth(1)).toContainText("no hits");
+    await see(rules.first()).toContainText("newer");
+    expect((await control("GET", "/faults")).body.items[1]).toMatchObject({ id: "older", times: 3, effect });
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await see(rules.nth(1)).toContainText("The first 2 calls of models.list");
+    expect(complaints).toEqual([]);
+  });
+
+  it("edits a rule that has no form as JSON, and keeps it when the new one is wrong [interfaces 3]", async () => {
+    await control("DELETE", "/faults");
+    const match = { path: "/v1/models", header: { "x-app": "a" } };
+    await control("POST", "/faults", { id: "own", match, effect: { status: 503 } });
+    const { page } = await open("?edit=own");
+    const field = page.getByRole("textbox", { name: "Rule as JSON" });
+    const written = JSON.parse(await field.inputValue());
+    expect(written).toEqual({ id: "own", match, effect: { status: 503 } });
+    await field.fill("{");
+    await page.getByRole("button", { name: "Save rule" }).click();
+    await see(page.getByText("This field is not valid JSON. Nothing was sent.")).toBeVisible();
+    await field.fill(JSON.stringify({ ...written, effect: { error: "NO_SUCH" } }));
+    await page.getByRole("button", { name: "Save rule" }).click();
+    await see(page.getByRole("region", { name: "Edit rule" })).toContainText("NO_SUCH");
+    expect((await control("GET", "/faults/own")).body.effect).toEqual({ status: 503 });
+    await field.fill(JSON.stringify({ ...written, effect: { status: 500 } }));
+    await page.getByRole("button", { name: "Save rule" }).click();
+    await see(field).toHaveCount(0);
+    expect((await control("GET", "/faults/own")).body.effect).toEqual({ status: 500 });
+  });
+
+  it("saves the armed rules as a file that `scenario check` and a server accept [interfaces 6]", async () => {
+    await control("DELETE", "/faults");
+    const rules = [
+      {
+        id: "fault_1",
+        description: "On: 'no', then \"yes\": #1 {x}",
+        match: {
+          path: "/v1/models/**",
+          header: { "x-app": "true" },
+          body: { tags: ["a", 1, null], empty: {} },
+        },
+        sequence: [503, "RATE_LIMIT_EXCEEDED", "pass"],
+        phase: "after",
+        effect: { delay: { p50: "300ms", p99: "2s" } },
+        lease: { ttl: "10m", hits: 5 },
+      },
+      { id: "on", match: { operation: "*" }, probability: 0.25, effect: { hold: { timeout: "1m" } } },
+    ];
+    for (const rule of rules.toReversed())
+      expect(await control("POST", "/faults", rule)).toMatchObject({ status: 201 });
+    const { page, complaints } = await open();
+    await page.getByRole("button", { name: "Save as scenario …" }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox", { name: "Name" }).fill("from-console");
+    await see(dialog).toContainText("name: from-console");
+    await expectAccessible(page);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      dialog.getByRole("button", { name: "Download" }).press("Enter"),
+    ]);
+    expect(download.suggestedFilename()).toBe("from-console.yaml");
+    const file = join(folder, "from-console.yaml");
+    await download.saveAs(file);
+    const checked = await runCommand(["scenario", "check", file]);
+    expect({ code: checked.code, stderr: checked.stderr }).toEqual({ code: 0, stderr: "" });
+    api.understudy.scenarios.refresh(file);
+    await control("DELETE", "/faults");
+    const { body } = await control("PUT", "/scenarios/active", { names: ["from-console"] });
+    const [scenario] = body.items.filter(({ name }: { name: string }) => name === "from-console");
+    const written = scenario.rules.map(({ hits, spent, lease, ...rule }: Record<string, unknown>) => rule);
+    expect(written).toEqual(rules.map(({ lease, ...rule }) => rule));
+    await control("PUT", "/scenarios/active", { names: [] });
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows the stage that a scenario is in, and what ends it [interfaces 21]", async () => {
+    await control("PUT", "/scenarios/active", { names: ["outage-mid-run"] });
+    const { page } = await open("?scenario=outage-mid-run");
+    const stages = page.getByRole("list", { name: "Stages" }).locator("> li");
+    await see(stages).toHaveCount(3);
+    await see(stages.nth(0)).toHaveAttribute("aria-current", "step");
+    await see(stages.nth(0)).toContainText(/ends after \d+ requests; began .*, 0 requests so far/);
+    await see(stages.nth(1)).toContainText("waiting");
+    const { body } = await control("GET", "/scenarios");
+    const { until } = body.items.find(({ name }: { name: string }) => name === "outage-mid-run").stages[0];
+    for (let n = 0; n < until.requests; n += 1) await api.call("dan", "GET", "/v1/models");
+    await see(stages.nth(1)).toHaveAttribute("aria-current", "step");
+    await see(stages.nth(0)).toContainText(`ended`);
+    await see(stages.nth(0)).toContainText(`after ${until.requests} requests`);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await control("PUT", "/scenarios/active", { names: [] });
+    await see(stages.nth(0)).not.toHaveAttribute("aria-current");
   });
 });

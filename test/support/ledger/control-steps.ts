@@ -80,6 +80,8 @@ export function controlSteps(api: Api, world: FreshWorld): Record<string, () => 
     "state.delete": () => world.control("DELETE", "/state/departments/dept_ml"),
     "scenarios.activate": () => world.control("PUT", "/scenarios/active", { names: ["slow-network"] }),
     "faults.add": () => create("/faults", { ...rule, lease: { ttl: "10m" } }),
+    "faults.change": () =>
+      create("/faults", rule).then(() => world.control("PUT", "/faults/rule", { ...rule, times: 2 })),
     "faults.remove": () => create("/faults", rule).then(() => world.control("DELETE", "/faults/rule")),
     "faults.clear": () => create("/faults", rule).then(() => world.control("DELETE", "/faults")),
     "history.rewind": async () => {

@@ -201,6 +201,7 @@ const BROKEN: Readonly<Record<string, object>> = {
   "sandboxes.reset": { fixture: "nowhere" },
   "history.repeat": { with: { match: { operation: "nowhere" } } },
   "faults.add": { match: { operation: "nowhere" } },
+  "faults.change": { match: { operation: "nowhere" } },
   "scenarios.activate": { names: ["broken"] },
   "operations.replace": { openapi: { swagger: "2.0" } },
   "held.release": { error: "NO_SUCH_CODE" },

@@ -7,8 +7,10 @@ import { Problem } from "../../components/notice.tsx";
 import { pluralize } from "../../components/text.tsx";
 import { RelativeTime } from "../../components/time.tsx";
 import { describeRule, toDefinition } from "./rules.ts";
+import { SaveScenario } from "./scenario-file.tsx";
 
-export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
+export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: string) => void }) {
+  const { rules, onEdit } = props;
   const disarmAll = useSandboxChange((calls) => calls.clearRules(), {
     done: `Disarmed ${pluralize(rules.length, "rule")}.`,
     undo: async (calls) => {
@@ -20,6 +22,7 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
     <section className="stack" aria-label="Armed rules">
       <div className="section-head">
         <h2>Armed rules</h2>
+        {rules.length > 0 && <SaveScenario rules={rules} />}
         {rules.length > 1 && <ActionButton label="Disarm all" look="subtle" change={disarmAll} />}
       </div>
       <Problem error={disarmAll.error} />
@@ -28,7 +31,7 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
       ) : (
         <ul className="armed-list panel lines">
           {rules.map((rule) => (
-            <ArmedRule key={rule.id} rule={rule} />
+            <ArmedRule key={rule.id} rule={rule} onEdit={() => onEdit(rule.id)} />
           ))}
         </ul>
       )}
@@ -36,23 +39,21 @@ export function ArmedRules({ rules }: { rules: readonly FaultRule[] }) {
   );
 }
 
-function ArmedRule({ rule }: { rule: FaultRule }) {
+function ArmedRule({ rule, onEdit }: { rule: FaultRule; onEdit: () => void }) {
   const disarm = useSandboxChange((calls) => calls.removeRule(rule.id), {
     done: `Disarmed ${rule.id}.`,
     undo: (calls) => calls.addRule(toDefinition(rule)),
   });
-  const again = useSandboxChange(
-    async (calls) => {
-      await calls.removeRule(rule.id);
-      return calls.addRule(toDefinition(rule));
-    },
-    { done: `Armed ${rule.id} again.`, undo: (calls) => calls.removeRule(rule.id) },
-  );
+  const again = useSandboxChange((calls) => calls.changeRule(rule.id, toDefinition(rule)), {
+    done: `Armed ${rule.id} again.`,
+    undo: (calls) => calls.removeRule(rule.id),
+  });
   return (
     <RuleLine rule={rule} title={rule.description || describeRule(rule)} error={disarm.error ?? again.error}>
       {rule.spent && (
         <ActionButton label="Arm again" name={`Arm again: ${rule.id}`} look="subtle" change={again} />
       )}
+      <ActionButton label="Edit" name={`Edit ${rule.id}`} look="subtle" onPress={onEdit} />
       <ActionButton label="Disarm" name={`Disarm ${rule.id}`} look="subtle" change={disarm} />
     </RuleLine>
   );

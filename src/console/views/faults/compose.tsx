@@ -1,6 +1,9 @@
+import { useState } from "react";
+import type { FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
+import { requireJson } from "../../api/form-fields.ts";
 import { useCoverage, useSandboxChange } from "../../api/queries.ts";
-import { ChoiceField, Form, useInputs } from "../../components/form.tsx";
+import { ChoiceField, Field, Form, useInputs } from "../../components/form.tsx";
 import { DetailPane } from "../../components/layout.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { CopyButton } from "../../components/text.tsx";
@@ -14,33 +17,90 @@ import {
   patternChoices,
   responseChoices,
   SCHEDULES,
+  toDefinition,
+  toDraft,
   toRule,
   useCallerChoices,
 } from "./rules.ts";
 
 export function ComposePane({ onClose }: { onClose: () => void }) {
   const { get, set } = useParameters();
-  const { inputs, field } = useInputs(BLANK);
-  const operation = get("compose") ?? BLANK.operation;
-  const { data: coverage } = useCoverage({ live: false });
-  const responses = responseChoices(coverage, operation);
-  // Another operation may not have the selected error code.
-  const response = responses.some(({ id }) => id === inputs.response) ? inputs.response : BLANK.response;
-  const rule = toRule({ ...inputs, operation, response });
-  const arm = useSandboxChange((calls) => calls.addRule(rule), {
+  const arm = useSandboxChange((calls, rule: RuleDefinition) => calls.addRule(rule), {
     done: ({ id }) => `Armed ${id}.`,
     undo: (calls, { id }) => calls.removeRule(id),
   });
-  const doesNothing = response === "" && inputs.delay === "";
-  const mutate = () => !doesNothing && arm.mutate();
+  const operation = get("compose") ?? BLANK.operation;
   return (
     <DetailPane title="New rule" label="New rule" onClose={onClose}>
-      <Form submit="Arm rule" change={{ ...arm, mutate }}>
+      <RuleForm
+        submit="Arm rule"
+        initial={BLANK}
+        change={arm}
+        operation={operation}
+        onOperation={(compose) => set({ compose }, { replace: true })}
+      />
+    </DetailPane>
+  );
+}
+
+/** Edits an armed rule: by selections if they can express it, else as JSON. */
+export function EditPane({ rule, onClose }: { rule: FaultRule; onClose: () => void }) {
+  const { id } = rule;
+  const [draft] = useState(() => toDraft(rule));
+  const before = toDefinition(rule);
+  const change = useSandboxChange((calls, next: RuleDefinition) => calls.changeRule(id, next), {
+    done: `Changed ${id}; its hits count from zero.`,
+    undo: (calls) => calls.changeRule(id, before),
+  });
+  const [operation, setOperation] = useState(draft?.operation ?? "");
+  return (
+    <DetailPane title={`Edit ${id}`} label="Edit rule" onClose={onClose}>
+      {draft ? (
+        <RuleForm
+          submit="Save rule"
+          initial={draft}
+          change={change}
+          onSuccess={onClose}
+          operation={operation}
+          onOperation={setOperation}
+        />
+      ) : (
+        <JsonForm rule={before} change={change} onSuccess={onClose} />
+      )}
+    </DetailPane>
+  );
+}
+
+/** Sends a rule. */
+type Send = ReturnType<typeof useSandboxChange<FaultRule, RuleDefinition>>;
+
+interface RuleFormProps {
+  submit: string;
+  initial: typeof BLANK;
+  change: Send;
+  onSuccess?: () => void;
+  operation: string;
+  onOperation: (operation: string) => void;
+}
+
+function RuleForm({ submit, initial, change, onSuccess, operation, onOperation }: RuleFormProps) {
+  const { inputs, field } = useInputs(initial);
+  const { data: coverage } = useCoverage({ live: false });
+  const responses = responseChoices(coverage, operation);
+  // Another operation may not have the selected error code.
+  const isOffered = coverage === undefined || responses.some(({ id }) => id === inputs.response);
+  const response = isOffered ? inputs.response : BLANK.response;
+  const rule = toRule({ ...inputs, operation, response });
+  const doesNothing = response === "" && inputs.delay === "";
+  const mutate = () => !doesNothing && change.mutate(rule, { onSuccess });
+  return (
+    <>
+      <Form submit={submit} change={{ ...change, mutate }}>
         <ChoiceField
           label="Operation"
           name="match.operation"
           value={operation}
-          onChange={(compose) => set({ compose }, { replace: true })}
+          onChange={onOperation}
           choices={coverage && patternChoices(coverage)}
         />
         <ChoiceField
@@ -62,6 +122,7 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           <ChoiceField label="Phase" {...field("phase")} choices={PHASES} />
           <ChoiceField label="Duration" {...field("lease")} choices={LEASES} />
         </div>
+        <Field label="Description" {...field("description")} hint="Shown in place of the rule’s effects." />
         {doesNothing ? (
           <Notice outcome="refused">This rule has no effect. Select a response or a delay.</Notice>
         ) : (
@@ -77,6 +138,33 @@ export function ComposePane({ onClose }: { onClose: () => void }) {
           <CopyButton text={JSON.stringify(rule)} />
         </div>
       </details>
-    </DetailPane>
+    </>
+  );
+}
+
+function JsonForm({
+  rule,
+  change,
+  onSuccess,
+}: {
+  rule: RuleDefinition;
+  change: Send;
+  onSuccess: () => void;
+}) {
+  const [text, setText] = useState(() => JSON.stringify(rule, null, 2));
+  const [error, setError] = useState<unknown>();
+  const mutate = () => {
+    try {
+      const next = requireJson(text, "rule") as RuleDefinition;
+      setError(undefined);
+      change.mutate(next, { onSuccess });
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <Form submit="Save rule" change={{ ...change, error: error ?? change.error, mutate }}>
+      <Field label="Rule as JSON" name="rule" value={text} onChange={setText} lines={18} />
+    </Form>
   );
 }

@@ -3,7 +3,7 @@ import { useSandboxQuery } from "../../api/queries.ts";
 import { ActionButton } from "../../components/button.tsx";
 import { LoadError } from "../../components/notice.tsx";
 import { ArmedRules } from "./armed-rules.tsx";
-import { ComposePane } from "./compose.tsx";
+import { ComposePane, EditPane } from "./compose.tsx";
 import { ExplainPane } from "./explain.tsx";
 import { ScenarioList, ScenarioPane } from "./scenarios.tsx";
 import "./faults.css";
@@ -16,9 +16,10 @@ export default function Faults() {
   const scenarios = useSandboxQuery(["scenarios"], (calls) => calls.scenarios(), { everyMs: FILES_MS });
   const rules = useSandboxQuery(["faults"], (calls) => calls.rules());
   const scenario = scenarios.data?.items.find(({ name }) => name === get("scenario"));
+  const edited = rules.data?.items.find(({ id }) => id === get("edit"));
   /** Opens one pane, or none. */
   const open = (pane: Parameters) =>
-    set({ explain: undefined, compose: undefined, scenario: undefined, ...pane });
+    set({ explain: undefined, compose: undefined, scenario: undefined, edit: undefined, ...pane });
   const close = () => open({ by: undefined });
   return (
     <div className="split grow">
@@ -29,12 +30,14 @@ export default function Faults() {
           <ActionButton label="New rule" look="primary" onPress={() => open({ compose: "*" })} />
         </div>
         <LoadError error={rules.error ?? scenarios.error} />
-        {rules.data && <ArmedRules rules={rules.data.items} />}
+        {rules.data && <ArmedRules rules={rules.data.items} onEdit={(edit) => open({ edit })} />}
         {scenarios.data && (
           <ScenarioList scenarios={scenarios.data.items} onSelect={(scenario) => open({ scenario })} />
         )}
       </div>
-      {get("compose") ? (
+      {edited ? (
+        <EditPane key={edited.id} rule={edited} onClose={close} />
+      ) : get("compose") ? (
         <ComposePane onClose={close} />
       ) : get("explain") ? (
         <ExplainPane onClose={close} />

@@ -1,3 +1,4 @@
+import isEqual from "fast-deep-equal";
 import type { CoverageMatrix, FaultRule, RuleDefinition } from "../../../../types/control-api.ts";
 import { useRecords } from "../../api/queries.ts";
 import type { Choice } from "../../components/form.tsx";
@@ -6,6 +7,7 @@ import { capitalize } from "../../components/text.tsx";
 /** Ids of the choices for a rule, as selected initially. */
 export const BLANK = {
   operation: "*",
+  description: "",
   principal: "",
   response: "status 503",
   delay: "",
@@ -125,14 +127,46 @@ export function responseChoices(coverage: CoverageMatrix | undefined, pattern: s
 }
 
 export function toRule(draft: typeof BLANK): RuleDefinition {
-  const { operation, principal, response, delay, schedule, phase, lease } = draft;
+  const { operation, description, principal, response, delay, schedule, phase, lease } = draft;
   return {
+    ...(description.trim() && { description: description.trim() }),
     match: { operation, ...(principal && { principal }) },
     ...parsePair(schedule),
     ...(phase === "after" && { phase }),
     effect: { ...parsePair(response), ...toWait(delay) },
     ...(lease && { lease: parsePair(lease) }),
   } as RuleDefinition;
+}
+
+/** The choices that make a rule; undefined if it has more than they can express. */
+export function toDraft(rule: FaultRule): typeof BLANK | undefined {
+  const { id: _id, ...definition } = toDefinition(rule);
+  const { match, description = "", effect = {}, lease = {}, times, every, probability, phase } = definition;
+  const { delay, hold, ...response } = effect;
+  const wait = typeof delay === "object" ? `${delay.p50} ${delay.p99}` : (delay ?? "");
+  const draft = {
+    operation: match?.operation ?? BLANK.operation,
+    description,
+    principal: match?.principal ?? "",
+    response: toPair(response),
+    delay: hold === undefined ? String(wait) : "hold",
+    schedule: toPair({ times, every, probability }),
+    phase: phase ?? BLANK.phase,
+    lease: toPair(lease),
+  };
+  const isOffered =
+    isChoice(SCHEDULES, draft.schedule) && isChoice(DELAYS, draft.delay) && isChoice(LEASES, draft.lease);
+  return isOffered && isEqual(toRule(draft), definition) ? draft : undefined;
+}
+
+function isChoice(choices: readonly Choice[], id: string): boolean {
+  return choices.some((one) => one.id === id);
+}
+
+/** `{ times: 2 }` as "times 2". */
+function toPair(values: object): string {
+  const [pair] = Object.entries(values).filter(([, value]) => value !== undefined);
+  return pair ? pair.join(" ") : "";
 }
 
 function toWait(delay: string): RuleDefinition["effect"] {
