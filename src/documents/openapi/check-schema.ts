@@ -7,79 +7,81 @@ export interface SchemaProblem {
 }
 
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
-const COUNTS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
-const NUMBERS = ["minimum", "maximum", "multipleOf"];
-const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const MAPS = ["properties", "patternProperties", "$defs", "dependentSchemas"];
-const ONES = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
-const BOUNDS = [
-  ["minimum", "maximum"],
-  ["minLength", "maxLength"],
-  ["minItems", "maxItems"],
-  ["minProperties", "maxProperties"],
-] as const;
+/** Says why the value of a keyword cannot be read; undefined if it can. */
+type Check = (value: unknown, key: string, schema: Json) => string | undefined;
+
+const CHECKS = new Map<string, Check>([
+  ["type", checkType],
+  ...each(["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"], checkCount),
+  ...each(["minimum", "maximum", "multipleOf"], checkNumber),
+  ["enum", (value) => (Array.isArray(value) ? undefined : "enum must be a list of values")],
+  ...each(["allOf", "anyOf", "oneOf", "prefixItems"], checkList),
+  ...each(["properties", "patternProperties", "$defs", "dependentSchemas"], checkMap),
+  ...each(
+    ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"],
+    (value, key) => (isSchema(value) ? undefined : `${key} must be a schema`),
+  ),
+  ["required", checkRequired],
+]);
+
+function each(keys: readonly string[], check: Check) {
+  return keys.map((key) => [key, check] as const);
+}
 
 /** Finds keywords that cannot be read, or that no value satisfies. Only the schema's own keys: walks visit the rest. */
-export function* checkSchema(schema: Json): Generator<SchemaProblem> {
-  const { type, required } = schema;
-  const wrong = [type ?? []].flat().find((one) => !TYPES.includes(one as string));
-  if (wrong !== undefined)
-    yield {
-      key: "type",
-      message: `${JSON.stringify(wrong)} is not a type; the types are ${TYPES.join(", ")}`,
-    };
-  for (const key of COUNTS)
-    if (schema[key] !== undefined && !(Number.isInteger(schema[key]) && (schema[key] as number) >= 0))
-      yield { key, message: `${key} must be a whole number from 0 on` };
-  for (const key of NUMBERS)
-    if (schema[key] !== undefined && typeof schema[key] !== "number")
-      yield { key, message: `${key} must be a number` };
-  if (typeof schema["multipleOf"] === "number" && schema["multipleOf"] <= 0)
-    yield { key: "multipleOf", message: "multipleOf must be greater than 0" };
-  for (const [low, high] of BOUNDS)
-    if ((schema[low] as number) > (schema[high] as number))
-      yield { key: high, message: `${high} is less than ${low}, so no value fits` };
-  if (schema["enum"] !== undefined && !Array.isArray(schema["enum"]))
-    yield { key: "enum", message: "enum must be a list of values" };
-  yield* checkParts(schema);
-  if (required !== undefined && !isTexts(required))
-    yield { key: "required", message: "required must be a list of the names of properties" };
-  else yield* checkRequired(schema);
+export function checkSchema(schema: Json): SchemaProblem[] {
+  const problems: SchemaProblem[] = [];
+  for (const key in schema) {
+    const message = schema[key] === undefined ? undefined : CHECKS.get(key)?.(schema[key], key, schema);
+    if (message !== undefined) problems.push({ key, message });
+  }
+  return problems;
 }
 
-function* checkParts(schema: Json): Generator<SchemaProblem> {
-  for (const key of LISTS) {
-    const list = schema[key];
-    if (list === undefined) continue;
-    if (!Array.isArray(list) || !list.every(isSchema))
-      yield { key, message: `${key} must be a list of schemas` };
-    else if (list.length === 0 && key !== "prefixItems")
-      yield { key, message: `${key} must contain at least one schema` };
-  }
-  for (const key of MAPS) {
-    const map = schema[key];
-    if (map === undefined) continue;
-    if (!isJson(map) || !Object.values(map).every(isSchema))
-      yield { key, message: `${key} must be a map from names to schemas` };
-  }
-  for (const key of ONES)
-    if (schema[key] !== undefined && !isSchema(schema[key]))
-      yield { key, message: `${key} must be a schema` };
+function checkType(type: unknown): string | undefined {
+  const wrong = [type].flat().find((one) => !TYPES.includes(one as string));
+  if (wrong === undefined || type === null) return undefined;
+  return `${JSON.stringify(wrong)} is not a type; the types are ${TYPES.join(", ")}`;
 }
 
-function* checkRequired({
-  required = [],
-  properties = {},
-  additionalProperties,
-  ...rest
-}: Json): Generator<SchemaProblem> {
-  if (additionalProperties !== false || rest["patternProperties"] !== undefined) return;
-  const missing = (required as string[]).find((name) => !Object.hasOwn(properties as object, name));
-  if (missing !== undefined)
-    yield {
-      key: "required",
-      message: `${missing} is required, but additionalProperties: false forbids it, and properties lacks it`,
-    };
+function checkCount(value: unknown, key: string, schema: Json): string | undefined {
+  if (!Number.isInteger(value) || (value as number) < 0) return `${key} must be a whole number from 0 on`;
+  return checkBound(key, schema);
+}
+
+function checkNumber(value: unknown, key: string, schema: Json): string | undefined {
+  if (typeof value !== "number") return `${key} must be a number`;
+  if (key === "multipleOf") return value > 0 ? undefined : "multipleOf must be greater than 0";
+  return checkBound(key, schema);
+}
+
+/** `maxLength` and the like against `minLength`. */
+function checkBound(key: string, schema: Json): string | undefined {
+  const low = key.replace(/^max/, "min");
+  return (schema[low] as number) > (schema[key] as number)
+    ? `${key} is less than ${low}, so no value fits`
+    : undefined;
+}
+
+function checkList(value: unknown, key: string): string | undefined {
+  if (!Array.isArray(value) || !value.every(isSchema)) return `${key} must be a list of schemas`;
+  return value.length === 0 && key !== "prefixItems" ? `${key} must contain at least one schema` : undefined;
+}
+
+function checkMap(value: unknown, key: string): string | undefined {
+  return isJson(value) && Object.values(value).every(isSchema)
+    ? undefined
+    : `${key} must be a map from names to schemas`;
+}
+
+function checkRequired(required: unknown, _key: string, schema: Json): string | undefined {
+  if (!Array.isArray(required) || !required.every((one) => typeof one === "string"))
+    return "required must be a list of the names of properties";
+  const { properties = {}, additionalProperties, patternProperties } = schema;
+  if (additionalProperties !== false || patternProperties !== undefined) return undefined;
+  const missing = required.find((name) => !Object.hasOwn(properties as object, name));
+  if (missing === undefined) return undefined;
+  return `${missing} is required, but additionalProperties: false forbids it, and properties lacks it`;
 }
 
 /** Whether the list of values has none of the schema's type; generated documents have such lists. */
@@ -99,5 +101,6 @@ function hasType(type: string, value: unknown): boolean {
   return typeof value === type;
 }
 
-const isSchema = (value: unknown) => isJson(value) || typeof value === "boolean";
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+function isSchema(value: unknown): boolean {
+  return isJson(value) || typeof value === "boolean";
+}

@@ -10,7 +10,7 @@ import { type ProblemDetails, problemAt, type UserDocument } from "../../engine/
 import type { AnyCollection } from "../../engine/state/collection.ts";
 import { answerUnbound } from "./answer-unbound.ts";
 import { bindOperation } from "./bind-operation.ts";
-import { type CollectionBinding, getAction } from "./binding-schema.ts";
+import { type CollectionBinding, getAction, type OperationBinding } from "./binding-schema.ts";
 import { BindingChecker } from "./check-bindings.ts";
 import { chooseMedia, listFileParts, listUnreadBodies } from "./declare-operation.ts";
 import { inferPairs } from "./infer-bindings.ts";
@@ -66,6 +66,8 @@ class Compiling {
   private readonly bindings: ReadBindings;
   private readonly known: KnownDeclarations;
   private readonly targets: Targets;
+  /** The bindings of the documents, by their collection. */
+  private readonly uses = new Map<string, { value: OperationBinding; operation: DescribedOperation }[]>();
   /** Bindings that no document contains: their answers need not fit, since documents contradict themselves. */
   private readonly inferred = new Set<LocatedBinding>();
   private readonly warnings: DocumentProblem[];
@@ -83,7 +85,12 @@ class Compiling {
     const bound = new Map<DescribedOperation, LocatedBinding>();
     for (const operation of described) {
       const binding = this.bindings.operations.get(operation.id);
-      if (binding !== undefined) bound.set(operation, binding);
+      if (binding === undefined) continue;
+      bound.set(operation, binding);
+      const name = getAction(binding.value)?.name;
+      if (name === undefined) continue;
+      const uses = this.uses.get(name) ?? [];
+      this.uses.set(name, [...uses, { value: binding.value, operation }]);
     }
     this.inferBindings(bound);
     for (const [name, binding] of this.bindings.collections) this.addDeclared(name, binding);
@@ -198,18 +205,11 @@ class Compiling {
       this.report(binding, { path: ["schema"], message: `${document.file} has no schema ${schema}`, hint });
       return;
     }
-    const uses = [...this.bindings.operations.values()].filter(
-      ({ value }) => getAction(value)?.name === name,
-    );
+    const uses = this.uses.get(name) ?? [];
     const soft = uses.map(({ value }) => value.soft).find((one) => one !== undefined);
-    const files = this.reading.operations.some((operation) => {
-      const use = this.bindings.operations.get(operation.id)?.value;
-      return (
-        use !== undefined &&
-        getAction(use)?.name === name &&
-        (use.download !== undefined || this.takesFiles(operation))
-      );
-    });
+    const files = uses.some(
+      ({ value, operation }) => value.download !== undefined || this.takesFiles(operation),
+    );
     const fields = schemas.properties(found.node);
     for (const [field, owner] of Object.entries(belongs_to))
       if (this.targets.find(owner) === undefined && !this.bindings.collections.has(owner))

@@ -53,9 +53,9 @@ export function readBindings(reading: ReadOpenApi, file: UserDocument | undefine
     found.problems.push(...problems);
     if (problems.length === 0) addSections(found, file);
   }
-  const known = operations.map(({ id }) => id);
+  const known = new Set(operations.map(({ id }) => id));
   for (const [id, binding] of found.operations)
-    if (!known.includes(id))
+    if (!known.has(id))
       found.problems.push(
         toProblem(binding, {
           path: [],

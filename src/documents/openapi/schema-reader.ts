@@ -43,7 +43,7 @@ export class SchemaReader {
   /** The names that an object must have. */
   required(node: unknown): ReadonlySet<string> {
     return remember(this.known.required, node, (schema) => {
-      const parts = [...this.listParts(schema, ["allOf"])];
+      const parts = this.listParts(schema, ["allOf"]);
       return new Set(parts.flatMap(({ required }) => (required ?? []) as string[]));
     });
   }
@@ -51,7 +51,7 @@ export class SchemaReader {
   /** All other keywords in one schema without references and `allOf`. */
   plain(node: unknown): Json {
     return remember(this.known.plain, node, (schema) => {
-      const parts = [...this.listParts(schema, ["allOf"])].filter(saysMore);
+      const parts = this.listParts(schema, ["allOf"]).filter(saysMore);
       // The same object for each reference to it, so that circles are seen.
       if (parts.length === 1 && parts[0]!["allOf"] === undefined) return parts[0]!;
       const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts) as Json;
@@ -69,19 +69,21 @@ export class SchemaReader {
   }
 
   /** A schema with those that it refers to and consists of; what is nearest comes last. */
-  private *listParts(node: Json, keys: readonly string[], seen = new Set<Json>()): Generator<Json> {
-    if (seen.has(node)) return;
-    seen.add(node);
-    const target = this.target(node);
-    if (isJson(target)) yield* this.listParts(target, keys, seen);
-    for (const key of keys) {
-      const list = node[key];
-      if (Array.isArray(list))
-        for (const one of list) if (isJson(one)) yield* this.listParts(one, keys, seen);
-    }
-    // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
-    if (target !== undefined && this.hides) yield node["nullable"] === true ? { nullable: true } : {};
-    else yield node;
+  private listParts(schema: Json, keys: readonly string[]): Json[] {
+    const seen = new Set<Json>();
+    const parts: Json[] = [];
+    const add = (node: unknown): void => {
+      if (!isJson(node) || seen.has(node)) return;
+      seen.add(node);
+      const target = this.target(node);
+      add(target);
+      for (const key of keys) if (Array.isArray(node[key])) node[key].forEach(add);
+      // A reference of OpenAPI 3.0 hides the rest, but `nullable` is often meant.
+      const isHidden = target !== undefined && this.hides;
+      parts.push(isHidden ? (node["nullable"] === true ? { nullable: true } : {}) : node);
+    };
+    add(schema);
+    return parts;
   }
 }
 

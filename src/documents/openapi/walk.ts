@@ -65,15 +65,9 @@ export interface Place {
 
 /** Visits each object of the document once, parents first. A schema may also be a boolean, which is left out. */
 export function walk(place: Place, visit: (place: Place) => void): void {
-  const open: Place[] = [place];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    visit(next);
-    if (typeof next.node["$ref"] === "string" && next.kind !== "schema") continue;
-    open.push(...[...children(next)].reverse());
-  }
-}
-
-function* children({ kind, node, path }: Place): Generator<Place> {
+  visit(place);
+  const { kind, node, path } = place;
+  if (typeof node["$ref"] === "string" && kind !== "schema") return;
   const known = GRAMMAR[kind];
   for (const key in node) {
     const rule = Object.hasOwn(known, key) ? known[key] : undefined;
@@ -81,16 +75,16 @@ function* children({ kind, node, path }: Place): Generator<Place> {
     const [inner, shape] = rule;
     const value = node[key];
     if (shape === "one") {
-      if (isJson(value)) yield { kind: inner, node: value, path: [...path, key] };
+      if (isJson(value)) walk({ kind: inner, node: value, path: [...path, key] }, visit);
     } else if (Array.isArray(value)) {
       for (const [at, one] of value.entries())
-        if (isJson(one)) yield { kind: inner, node: one, path: [...path, key, at] };
+        if (isJson(one)) walk({ kind: inner, node: one, path: [...path, key, at] }, visit);
     } else if (shape === "map" && isJson(value)) {
       for (const name in value) {
         const one = value[name];
         // Extensions may be beside paths and responses.
         if (isJson(one) && (inner === "schema" || !name.startsWith("x-")))
-          yield { kind: inner, node: one, path: [...path, key, name] };
+          walk({ kind: inner, node: one, path: [...path, key, name] }, visit);
       }
     }
   }

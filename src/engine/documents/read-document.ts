@@ -100,29 +100,24 @@ const START: Position = { line: 1, column: 1 };
 export function inlineDocument(value: unknown, options: ReadOptions): UserDocument {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { file } = options;
-  const open: { value: unknown; path: DocumentPath }[] = [{ value, path: [] }];
+  const refuse = (message: string) => documentError(file, NO_POSITION, message, { path: [...path] });
+  const path: (string | number)[] = [];
   let values = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const check = (part: unknown): void => {
     if (++values > limits.maxValues)
-      throw documentError(
-        file,
-        NO_POSITION,
-        `the document is too large: it has more than ${limits.maxValues} values`,
-      );
-    if (typeof next.value !== "object" || next.value === null) continue;
-    if (next.path.length > limits.maxDepth)
-      throw documentError(file, NO_POSITION, `maps and lists are nested more than ${limits.maxDepth} deep`);
-    const keys: (string | number)[] = Array.isArray(next.value)
-      ? [...next.value.keys()]
-      : Object.keys(next.value);
-    for (const key of keys) {
-      if (typeof key === "string" && DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
-        throw documentError(file, NO_POSITION, `the key \`${key}\` is not allowed`, {
-          path: [...next.path, key],
-        });
-      open.push({ value: (next.value as Record<string | number, unknown>)[key], path: [...next.path, key] });
+      throw refuse(`the document is too large: it has more than ${limits.maxValues} values`);
+    if (typeof part !== "object" || part === null) return;
+    if (path.length > limits.maxDepth)
+      throw refuse(`maps and lists are nested more than ${limits.maxDepth} deep`);
+    for (const key of Object.keys(part)) {
+      path.push(Array.isArray(part) ? Number(key) : key);
+      if (DANGEROUS_KEYS.has(key) && (key === "__proto__" || !options.anyKey))
+        throw refuse(`the key \`${key}\` is not allowed`);
+      check((part as Record<string, unknown>)[key]);
+      path.pop();
     }
-  }
+  };
+  check(value);
   return { file, value, locate: () => NO_POSITION, locateKey: () => NO_POSITION };
 }
 
