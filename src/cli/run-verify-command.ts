@@ -29,6 +29,7 @@ interface VerifyCommandOptions extends OwnOptions {
   key: string | undefined;
   har: string | undefined;
   write: boolean;
+  own: boolean;
   strict: boolean;
   use: string[] | undefined;
   report: string[] | undefined;
@@ -61,25 +62,27 @@ export async function runVerifyCommand(options: VerifyCommandOptions): Promise<R
 }
 
 /** @throws UsageError for options that exclude each other */
-function checkMode({ har, target, key, write, use }: VerifyCommandOptions): void {
+function checkMode({ har, target, key, write, own, use, operations, openapi }: VerifyCommandOptions): void {
+  if (own && operations === undefined && openapi === undefined)
+    throw new UsageError("--own needs the operations: --operations or --openapi");
   if (har === undefined) {
     if (target === undefined || key === undefined)
       throw new UsageError("verify needs --target and --key, or --har FILE for what was recorded");
     return;
   }
-  for (const [name, given] of Object.entries({ key, write: write || undefined, use }))
+  for (const [name, given] of Object.entries({ key, write: write || undefined, own: own || undefined, use }))
     if (given !== undefined)
       throw new UsageError(`--har sends nothing, so --${name} cannot be combined with it`);
 }
 
 async function verifyTarget(
-  { target, key, write, strict, timeout, json }: VerifyCommandOptions,
+  { target, key, write, own, strict, timeout, json }: VerifyCommandOptions,
   given: Pick<Parameters<typeof runVerify>[0], "contract" | "uses" | "signal">,
 ): Promise<VerifyReport> {
   const progress = verifyProgress(process.stderr, !json && isInteractive(process.stderr));
   try {
     return await runVerify({
-      ...{ ...given, target: target!, key: key!, write, strict },
+      ...{ ...given, target: target!, key: key!, write, own, strict },
       timeoutMs: timeout * 1000,
       version: packageJson.version,
       wait: async (milliseconds, stop) => {

@@ -8,6 +8,7 @@ export const verifyCommand = command({
     key: text("API key; the checks act as its user"),
     har: text("Check this HTTP Archive instead; sends nothing"),
     ...OWN,
+    own: flag("Check only your own operations"),
     write: flag("Also run checks that change something"),
     strict: flag("Also fail for differences from assumptions"),
     use: texts("NAME=ID of an object that no call lists, or a YAML file of them; repeatable"),

@@ -1,8 +1,8 @@
 import type { TObject, TSchema } from "typebox";
 import type { ErrorCode } from "../../engine/contract/errors.ts";
-import type { AnyOperation, BodySpec, FileSpec } from "../../engine/contract/operation.ts";
+import type { AnyOperation, BodySpec, FileSpec, Success } from "../../engine/contract/operation.ts";
 import type { DocumentPath } from "../../engine/documents/document-error.ts";
-import { renderByDocument } from "./error-body.ts";
+import { findResponse, renderByDocument } from "./error-body.ts";
 import { type DescribedOperation, isJsonType, type Media, type ReadOpenApi } from "./list-operations.ts";
 import { isJson, type Json } from "./open-document.ts";
 import { coerce, ParameterReader, readNested } from "./read-parameters.ts";
@@ -189,7 +189,25 @@ export function declareOperation(
     described: {
       operation: { ...node, parameters: described.parameters.map((one) => one.node) },
       document: root,
+      answer: (status) => describeAnswer(described, status, schemas),
     },
+  };
+}
+
+/** `default` is about errors where the document has a success. */
+function describeAnswer(
+  described: DescribedOperation,
+  status: number,
+  schemas: Schemas,
+): Success | undefined {
+  const found = findResponse(described, status);
+  const isDefault = found !== undefined && found === described.responses.get("default");
+  if (found === undefined || (isDefault && status < 400 && findSuccess(described).node !== found.node))
+    return undefined;
+  const json = found.media.find(({ type }) => isJsonType(type));
+  return {
+    ...{ status, content_types: found.media.map(({ type }) => type) },
+    ...(json?.schema && { schema: schemas.declare(json.schema, "answer") as TSchema }),
   };
 }
 

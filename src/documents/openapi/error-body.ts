@@ -24,10 +24,12 @@ export function renderByDocument(
   };
 }
 
-export function findErrorMedia({ responses }: DescribedOperation, status: number): Media | undefined {
-  const response =
-    responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("default");
-  return response?.media.find(({ type }) => isJsonType(type));
+export function findErrorMedia(operation: DescribedOperation, status: number): Media | undefined {
+  return findResponse(operation, status)?.media.find(({ type }) => isJsonType(type));
+}
+
+export function findResponse({ responses }: DescribedOperation, status: number) {
+  return responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("default");
 }
 
 interface Filling {

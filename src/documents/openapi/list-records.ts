@@ -9,7 +9,7 @@ import type { Schemas } from "./schemas.ts";
 /** Names of parameters and of places in answers, as the pages of a list use them. */
 export type PageNames = NonNullable<OperationBinding["page"]>;
 
-const PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = [
+export const PAGE_PARAMETERS: readonly (readonly [keyof PageNames, RegExp])[] = [
   ["limit", /^(limit|per_?page|page_?size|size|count|first|max_?results|top|page\[size\]|page\[limit\])$/i],
   ["offset", /^(offset|skip|start|from|start_?index|page\[offset\])$/i],
   [
@@ -33,7 +33,7 @@ export function findPageNames(
   { schemas, declared = {} }: { schemas: Schemas; declared: PageNames | undefined },
 ): PageNames {
   const names: PageNames = { ...declared };
-  for (const [key, pattern] of PARAMETERS) {
+  for (const [key, pattern] of PAGE_PARAMETERS) {
     if (names[key] !== undefined || (key === "page" && names.cursor !== undefined)) continue;
     const found = parameters.find((one) => one.in === "query" && pattern.test(one.name));
     if (found === undefined) continue;

@@ -218,7 +218,12 @@ export interface Operation<
   /** Whether answers must fit their schemas; examples of users' documents need not. */
   check?: false;
   /** The operation as a user's document describes it, with the document that its references are of. */
-  described?: { operation: object; document: object };
+  described?: {
+    operation: object;
+    document: object;
+    /** The answer that the document has for a status. */
+    answer(status: number): Success | undefined;
+  };
   /** The change itself: synchronous, inside the transaction, returning a value or a Reply. */
   handle: (call: Call<Static<P>, Static<Q>, Static<B>>, loaded: L, prepared: W) => unknown;
   /** Runs after the commit, for answers that report its effects, such as deliveries. Replaces the answer. */

@@ -3,7 +3,7 @@ import { CATALOGUE, type DetailSource, type ErrorCode } from "../../engine/contr
 import { type AnyOperation, listErrorCodes } from "../../engine/contract/operation.ts";
 import { assumedEndpoint, assumedEnvelope } from "../../engine/contract/provenance.ts";
 import { listRefusals, type Refusal } from "../../engine/contract/refusals.ts";
-import { checkWire, excerpt, isMasked } from "./check-answer.ts";
+import { checkContent, checkWire, excerpt, isMasked } from "./check-answer.ts";
 import { type Case, READING_REFUSALS, WRITING_REFUSALS } from "./refusal-cases.ts";
 import type { Exchange } from "./target.ts";
 import type { Basis, Verdict } from "./verdict.ts";
@@ -21,6 +21,8 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   const own = operation && assumedEndpoint(operation);
   const gap = expected.gap ?? own;
   const wanted = CATALOGUE[expected.code].status;
+  if (operation?.described !== undefined)
+    return void checkDescribedRefusal(verdict, exchange, { statuses: [wanted], gap: expected.gap });
   if (!checkWire(verdict, exchange)) return;
   const about = `${exchange.method} ${exchange.path}`;
   // The way of refusing a caller may be an assumption; the refusal itself is in the reference (section 5, 7.4).
@@ -50,6 +52,20 @@ export function checkRefusal(verdict: Verdict, exchange: Exchange, expected: Exp
   }
 }
 
+/** Checks a refusal of an operation of a document: one of these statuses, and a body that fits if it has a schema. */
+export function checkDescribedRefusal(
+  verdict: Verdict,
+  exchange: Exchange,
+  { statuses, gap }: { statuses: readonly number[]; gap?: Basis },
+): void {
+  const { status, method, path } = exchange;
+  if (!checkWire(verdict, exchange)) return;
+  const problem = `${method} ${path} answers ${status} instead of ${statuses.join(" or ")}`;
+  if (!verdict.expect(statuses.includes(status), problem, gap)) return;
+  const documented = exchange.operation!.described!.answer(status);
+  if (documented !== undefined) checkContent(verdict, exchange, documented);
+}
+
 function spell(code: string, envelope: Envelope, operation: AnyOperation | undefined): string {
   return envelope === "B" ? codeInB(code, operation?.spellings) : code;
 }
@@ -75,6 +91,8 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | undefined {
   const { status, method, path } = exchange;
   const operation = exchange.operation!;
+  if (operation.described !== undefined)
+    return void checkDescribedRefusal(verdict, exchange, { statuses: [status] });
   if (status === 401) return void checkUnauthenticated(verdict, exchange);
   const transport = TRANSPORT.has(status);
   const gap = assumedEndpoint(operation) ?? (transport ? "G09" : status === 429 ? "G05" : undefined);
@@ -94,9 +112,10 @@ export function checkAnyRefusal(verdict: Verdict, exchange: Exchange): string | 
   return shown;
 }
 
-/** Statuses of an operation's refusals. */
-export function refusalStatuses(operation: AnyOperation): ReadonlySet<number> {
-  return new Set(listErrorCodes(operation).map((code) => CATALOGUE[code].status));
+/** Whether the operation may refuse with a status. */
+export function refusesWith(operation: AnyOperation, status: number): boolean {
+  if (status >= 400 && operation.described?.answer(status) !== undefined) return true;
+  return listErrorCodes(operation).some((code) => CATALOGUE[code].status === status);
 }
 
 function checkDetails(

@@ -1,6 +1,7 @@
 import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
 import type { Resource } from "../../engine/contract/resource.ts";
 import { getPrefix } from "../../engine/contract/schema.ts";
+import { listPathParameters } from "./own-operation.ts";
 
 /** The declarations that a service is verified against. */
 export class Contract {
@@ -14,6 +15,10 @@ export class Contract {
     this.byId = new Map(this.operations.map((one) => [one.id, one]));
   }
 
+  isOwn(id: string): boolean {
+    return this.byId.get(id)?.own !== undefined;
+  }
+
   /** @throws Error for an undeclared id, which is a bug in this program */
   operation(id: string): AnyOperation {
     const found = this.byId.get(id);
@@ -25,6 +30,14 @@ export class Contract {
 const ORGANIZATION = "organization_id";
 const AFTER_PREFIX = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,119}$/;
 
+/** Objects that paths of one's own operations name. */
+interface OwnObjects {
+  /** Their name among the known objects. */
+  key: string;
+  /** A parameter that names one. */
+  parameter: string;
+}
+
 /** The names of kinds of objects in the declarations, by the prefixes of section 2.1. */
 export class ObjectNames {
   /** Parameters of reading operations whose ids have no prefix, such as ids of jobs. */
@@ -32,7 +45,11 @@ export class ObjectNames {
   private readonly byPrefix = new Map<string, string>();
   private readonly mainNames = new Map<string, string>();
 
-  constructor(resources: readonly Resource[]) {
+  /** The names of the objects that paths of one's own operations name, by parameter or by list. */
+  private readonly own = new Map<string, OwnObjects>();
+
+  constructor(all: readonly Resource[]) {
+    const resources = all.filter(({ own }) => own === undefined);
     const operations = resources.flatMap((resource) => resource.operations);
     const collections = resources
       .flatMap((resource) => resource.collections)
@@ -54,6 +71,35 @@ export class ObjectNames {
     this.withoutPrefix = new Set(
       read.flatMap(([name, prefix]) => (prefix === undefined && idFields.has(name) ? [name] : [])),
     );
+    const parameters = all
+      .filter(({ own }) => own !== undefined)
+      .flatMap((resource) => resource.operations.flatMap(listPathParameters));
+    const byParameter = new Map<string, Set<string>>();
+    for (const { name, list = name } of parameters) {
+      const key = this.parameter(main.has(name) ? name : list);
+      byParameter.set(name, (byParameter.get(name) ?? new Set()).add(key));
+      this.own.set(list, { key, parameter: name });
+    }
+    // A name such as `id` may be that of many objects; then only their lists name them.
+    for (const [name, keys] of byParameter)
+      if (keys.size === 1) this.own.set(name, { key: [...keys][0]!, parameter: name });
+  }
+
+  /** The objects of a list, if paths of one's own operations name its items. */
+  findList(path: string): OwnObjects | undefined {
+    return this.own.get(path.split("/").at(-1)!);
+  }
+
+  /** The names of the objects in an operation's path, by parameter. */
+  findObjects(operation: AnyOperation): Map<string, string> {
+    const names = listPathParameters(operation);
+    const key = ({ name, list = name }: (typeof names)[number]) =>
+      operation.own === undefined ? name : (this.own.get(list)?.key ?? name);
+    return new Map(names.map((one) => [one.name, key(one)]));
+  }
+
+  findOwn(written: string): string | undefined {
+    return this.own.get(written)?.key;
   }
 
   /** All parameters of one prefix get the name of the first. */

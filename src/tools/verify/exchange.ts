@@ -1,4 +1,5 @@
-import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
+import type { AnyOperation } from "../../engine/contract/operation.ts";
+import { isReading } from "./own-operation.ts";
 
 /** One request. By default it has the key, no query and no body. */
 export interface Call {
@@ -26,7 +27,7 @@ export interface Call {
  */
 export function changesNothing({ operation, method, credential, body, params, query }: Call): boolean {
   if (operation === undefined) return (method ?? "GET") === "GET";
-  if (readsOnly(operation)) return method === undefined || method === operation.method;
+  if (isReading(operation)) return method === undefined || method === operation.method;
   const namesNothing = Object.values(params ?? {}).every(isInventedId) && query === undefined;
   if (method === "GET") return true;
   return credential === "none" && body === undefined && namesNothing;

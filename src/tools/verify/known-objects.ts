@@ -6,6 +6,7 @@ import { readDocument, type Warn } from "../../engine/documents/read-document.ts
 import { InputError } from "../har/har-file.ts";
 import type { ObjectNames } from "./contract.ts";
 import { inventId, isInventedId } from "./exchange.ts";
+import { findIdField, findItems, listParameters, listPathParameters } from "./own-operation.ts";
 
 const MAX_SEEN = 20;
 
@@ -52,6 +53,11 @@ export class KnownObjects {
     return this.candidates(name)[0];
   }
 
+  /** Why a user names an object for paths of own operations; undefined for another name. */
+  describeOwn(name: string): string | undefined {
+    return this.names.findOwn(name) === undefined ? undefined : "no answer lists one";
+  }
+
   isGiven(name: string): boolean {
     return this.given.has(name);
   }
@@ -62,6 +68,33 @@ export class KnownObjects {
     if (given !== undefined) return given;
     const found = this.tuples.flatMap((tuple) => (tuple[known] === undefined ? [] : [tuple[known]]));
     return [...new Set([...found, ...(this.seen.get(known) ?? [])])];
+  }
+
+  /** Takes the ids of a list that paths of one's own operations name, with those in the list's own path. */
+  readList(operation: AnyOperation, params: PathParams, json: unknown): void {
+    const list = this.names.findList(operation.path);
+    if (list === undefined || list.key === "organization_id") return;
+    const above = Object.fromEntries(
+      [...this.names.findObjects(operation)].map(([name, key]) => [key, params[name]!]),
+    );
+    for (const item of findItems(json)?.slice(0, MAX_SEEN) ?? []) {
+      const field = findIdField(item, list.parameter);
+      if (field !== undefined) this.found({ ...above, [list.key]: String(item[field]) });
+    }
+  }
+
+  /** Lists values for an operation's path. */
+  bindingsFor(operation: AnyOperation, limit?: number): PathParams[] {
+    const objects = [...this.names.findObjects(operation)];
+    const names = [...new Set(objects.map(([, key]) => key))];
+    return this.bindings(names, limit).map((binding) =>
+      Object.fromEntries(objects.map(([name, key]) => [name, binding[key]!])),
+    );
+  }
+
+  /** Why an operation cannot be called, and what the user can do about it. */
+  describeMissingFor(operation: AnyOperation): string {
+    return describeMissing(this, [...new Set(this.names.findObjects(operation).values())]);
   }
 
   /** Lists values for all the parameters: first those known to belong together, then any. */
@@ -90,8 +123,8 @@ export class KnownObjects {
   }
 }
 
-export function parameterNames({ params }: AnyOperation): string[] {
-  return Object.keys(params?.properties ?? {});
+export function parameterNames(operation: AnyOperation): string[] {
+  return listPathParameters(operation).map(({ name }) => name);
 }
 
 /** Invented ids for all path parameters except those given. */
@@ -102,12 +135,37 @@ export function inventParams({ params }: AnyOperation, given: PathParams = {}): 
   );
 }
 
+/** The same for an own operation; undefined if a parameter has a form of its own. */
+export function inventOwnParams(
+  operation: AnyOperation,
+  given: PathParams = {},
+  known: PathParams = {},
+): PathParams | undefined {
+  const parameters = new Map(listParameters(operation, "path").map((one) => [one.name, one.schema]));
+  const invented = parameterNames(operation).map((name): [string, string | undefined] => {
+    const prefix = getPrefix(parameters.get(name) ?? {}) ?? /^[a-z]+_/.exec(known[name] ?? "")?.[0] ?? "";
+    return [name, given[name] ?? inventOwn(parameters.get(name) ?? {}, prefix)];
+  });
+  if (invented.some(([, id]) => id === undefined)) return undefined;
+  return Object.fromEntries(invented) as PathParams;
+}
+
+/** An id of a parameter's form that no object has; undefined if the form is its own. */
+function inventOwn(schema: Record<string, unknown>, prefix: string): string | undefined {
+  const { type, format, pattern, enum: values } = schema;
+  if (prefix === "" && (values !== undefined || pattern !== undefined)) return undefined;
+  if (type === "integer" || type === "number") return String(2_000_000_000 + Math.floor(Math.random() * 1e8));
+  if (format === "uuid") return globalThis.crypto.randomUUID();
+  return format === undefined ? inventId(prefix) : undefined;
+}
+
 /** Why an operation cannot be called, and what the user can do about it. */
 export function describeMissing(known: KnownObjects, names: readonly string[]): string {
   const missing = names.filter((name) => known.candidates(name).length === 0);
-  const wanted = missing.map((name) =>
-    Object.hasOwn(USABLE_NAMES, name) ? `--use ${name}=… (${USABLE_NAMES[name]})` : name,
-  );
+  const wanted = missing.map((name) => {
+    const meaning = USABLE_NAMES[name] ?? known.describeOwn(name);
+    return meaning === undefined ? name : `--use ${name}=… (${meaning})`;
+  });
   return `not known: ${wanted.join(", ")}`;
 }
 
@@ -139,7 +197,7 @@ export const USABLE_NAMES: Readonly<Record<string, string>> = {
 /** Returns the usable name for a written one. A model is named by its key, for which there is no parameter. */
 export function usableName(names: ObjectNames, written: string): string | undefined {
   const name = written === "models" ? "model" : names.parameter(written);
-  return Object.hasOwn(USABLE_NAMES, name) ? name : undefined;
+  return Object.hasOwn(USABLE_NAMES, name) ? name : names.findOwn(written);
 }
 
 export function writableNames(names: ObjectNames): string[] {
@@ -161,7 +219,7 @@ export function readUses(options: readonly string[], names: ObjectNames, warn?: 
     uses.set(name, [...(uses.get(name) ?? []), ...ids]);
   };
   for (const option of options) {
-    const [, name, value] = /^([a-z_]+)=(.*)$/s.exec(option) ?? [];
+    const [, name, value] = /^([\w-]+)=(.*)$/s.exec(option) ?? [];
     if (name === undefined) for (const [key, ids] of readPairs(option, warn)) add(key, ids);
     // A URL may contain commas; ids do not.
     else add(name, name === "webhook_url" ? [value!] : value!.split(","));

@@ -4,7 +4,9 @@ import { type Check, Context, type RunParts } from "./check.ts";
 import { checksFor } from "./checks/index.ts";
 import type { Contract } from "./contract.ts";
 import { discoverInUnderstudy, findConsole } from "./discover-understudy.ts";
+import type { Call } from "./exchange.ts";
 import { KnownObjects } from "./known-objects.ts";
+import { isReading, readNeeded } from "./own-operation.ts";
 import type { CheckReport, VerifyReport } from "./report.ts";
 import { countAssumptions, decideVerdict, summarize } from "./report.ts";
 import { type Exchange, Stopped, Target, type TargetOptions } from "./target.ts";
@@ -17,6 +19,8 @@ export interface VerifyOptions {
   key: string;
   /** Whether to run the checks that change something too. */
   write: boolean;
+  /** Whether only one's own operations are checked: the service need not have the reference's. */
+  own?: boolean;
   /** Whether differences from assumptions fail too. */
   strict?: boolean;
   /** Ids of objects to use, by the names in `USABLE_NAMES`. */
@@ -93,7 +97,7 @@ class Run {
     const first = await this.sendFirst();
     const { url, key, signal } = target.options;
     if (first.status === 0) throw new TargetUnusable(`nothing answers at ${url}: ${first.problem}`);
-    if (first.status === 401) {
+    if (first.status === 401 && first.authenticated) {
       const text = first.text.slice(0, 300).replaceAll(key, "[key]");
       throw new TargetUnusable(`${url} refuses the key with 401: ${text}`);
     }
@@ -110,15 +114,28 @@ class Run {
 
   private async sendFirst(): Promise<Exchange> {
     try {
-      return await this.target.send({ operation: this.options.contract.operation("models.list") });
+      return await this.target.send(this.chooseFirst());
     } catch (error) {
       const reason = this.reasonToStop(error);
       throw reason === undefined ? error : new TargetUnusable(reason);
     }
   }
 
+  private chooseFirst(): Call {
+    const { contract, own } = this.options;
+    if (own !== true) return { operation: contract.operation("models.list") };
+    for (const operation of contract.operations.filter((one) => one.own !== undefined && isReading(one))) {
+      const needed = readNeeded(operation);
+      if (operation.credentials !== false && !operation.path.includes("{") && "query" in needed)
+        return { operation, ...needed };
+    }
+    return { path: "/", credential: "none" };
+  }
+
   async runAll(): Promise<CheckReport[]> {
-    const { contract, write, only = () => true, onStart, onEnd } = this.options;
+    const { contract, write, own = false, onStart, onEnd } = this.options;
+    const isWanted = ({ id }: Check) => !own || contract.isOwn(id.slice(0, id.lastIndexOf("/")));
+    const { only = isWanted } = this.options;
     let from = 0;
     const { reports } = await runChecks<Check, Verdict, CheckReport>(
       checksFor(contract, write).filter(only),

@@ -1,5 +1,6 @@
 import type { AnyOperation } from "../../engine/contract/operation.ts";
 import { type Answer, type Call, changesNothing, firstEvents, readAnswer, wireProblem } from "./exchange.ts";
+import { toCredential } from "./own-operation.ts";
 
 /** The parts of a request that the checks of its answer need. */
 export interface SentRequestParts {
@@ -135,9 +136,11 @@ export class Target {
     }
   }
 
-  private makeHeaders({ credential = "key", body, url, headers }: Call): Record<string, string> {
+  private makeHeaders({ operation, credential = "key", body, url, headers }: Call): Record<string, string> {
     const own: Record<string, string> = { "user-agent": this.options.userAgent };
-    if (url === undefined && credential === "key") own["api-key"] = this.options.key;
+    const { key } = this.options;
+    if (url === undefined && credential === "key")
+      Object.assign(own, (operation && toCredential(operation, key)) ?? { "api-key": key });
     else if (typeof credential === "object") Object.assign(own, credential);
     if (body !== undefined && !isRaw(body)) own["content-type"] = "application/json";
     return { ...own, ...headers };
@@ -156,7 +159,7 @@ function askedBy({ params = {}, query = {}, body }: Call, headers: Record<string
 /** @throws Error for a parameter without a value, which is a bug in this program */
 function toPath({ operation, path, url, params = {}, query }: Call): string {
   if (url !== undefined) return new URL(url).pathname;
-  const filled = (path ?? operation?.path ?? "").replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+  const filled = (path ?? operation?.path ?? "").replaceAll(/\{([^{}]+)\}/g, (_match, name: string) => {
     const value = params[name];
     if (value === undefined) throw new Error(`no value for {${name}} of ${operation?.id}`);
     return encodeURIComponent(value);

@@ -1,16 +1,13 @@
 import { CATALOGUE } from "../../../engine/contract/errors.ts";
-import {
-  type AnyOperation,
-  listErrorCodes,
-  listSuccesses,
-  readsOnly,
-} from "../../../engine/contract/operation.ts";
+import { type AnyOperation, listErrorCodes, listSuccesses } from "../../../engine/contract/operation.ts";
 import { assumedEndpoint } from "../../../engine/contract/provenance.ts";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, succeeded } from "../check-answer.ts";
 import { checkAnyRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { describeMissing, type PathParams, parameterNames } from "../known-objects.ts";
+import type { Call } from "../exchange.ts";
+import { type PathParams, parameterNames } from "../known-objects.ts";
+import { findItems, isReading, readNeeded } from "../own-operation.ts";
 import type { Exchange } from "../target.ts";
 
 const ORGANIZATION = new Set(["organization_id", "org_id"]);
@@ -23,11 +20,16 @@ const FEW_CHARACTERS = 1000;
  * Checks that every reading operation answers as declared, for known objects. Operations that need no object
  * come first, since their answers contain ids of objects.
  */
-export function answerChecks({ operations }: Contract): Check[] {
-  const reading = operations
-    .filter(readsOnly)
-    .toSorted((a, b) => listObjects(a).length - listObjects(b).length);
-  return reading.map((operation) => ({
+export function answerChecks(contract: Contract): Check[] {
+  const reading = contract.operations.filter(isReading);
+  const [own, reference] = [true, false].map((isOwn) =>
+    reading.filter((one) => (one.own !== undefined) === isOwn),
+  ) as [AnyOperation[], AnyOperation[]];
+  const sorted = [
+    ...reference.toSorted((a, b) => listObjects(a).length - listObjects(b).length),
+    ...sortOwn(own, contract),
+  ];
+  return sorted.map((operation) => ({
     id: `${operation.id}/answer`,
     family: "answers",
     section: operation.section,
@@ -39,15 +41,32 @@ export function answerChecks({ operations }: Contract): Check[] {
   }));
 }
 
+/** Lists come before the operations whose paths name their items. */
+function sortOwn(own: readonly AnyOperation[], { names }: Contract): AnyOperation[] {
+  const sorted = new Set<AnyOperation>();
+  const above = new Set<AnyOperation>();
+  const add = (operation: AnyOperation) => {
+    if (above.has(operation)) return;
+    above.add(operation);
+    const keys = new Set<string | undefined>(names.findObjects(operation).values());
+    for (const one of own) if (keys.has(names.findList(one.path)?.key)) add(one);
+    sorted.add(operation);
+  };
+  for (const operation of own) add(operation);
+  return [...sorted];
+}
+
 async function answer(context: Context, operation: AnyOperation): Promise<void> {
   const { known, verdict, answered } = context;
-  const names = parameterNames(operation);
-  const bindings = known.bindings(names);
-  if (bindings.length === 0) return verdict.notObservable(describeMissing(known, names));
+  const bindings = known.bindingsFor(operation);
+  if (bindings.length === 0) return verdict.notObservable(known.describeMissingFor(operation));
+  const needed = operation.own === undefined ? { query: undefined } : readNeeded(operation);
+  if ("missing" in needed)
+    return verdict.notObservable(`its declaration shows no value for ${needed.missing}, which it needs`);
   let last: Exchange | undefined;
   let best: { params: PathParams; exchange: Exchange } | undefined;
   for (const params of bindings) {
-    last = await ask(context, operation, params);
+    last = await ask(context, operation, { params, query: needed.query });
     if (succeeded(last)) {
       if (last.text.length > (best?.exchange.text.length ?? -1)) best = { params, exchange: last };
       if (!showsLittle(operation, last)) break;
@@ -59,6 +78,7 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   if (best !== undefined) {
     answered.set(operation.id, best);
     known.read(best.exchange.json);
+    known.readList(operation, best.params, best.exchange.json);
     checkSuccess(verdict, best.exchange);
     return;
   }
@@ -68,22 +88,29 @@ async function answer(context: Context, operation: AnyOperation): Promise<void> 
   );
 }
 
-function ask({ target }: Context, operation: AnyOperation, params: PathParams): Promise<Exchange> {
+function ask(
+  { target }: Context,
+  operation: AnyOperation,
+  call: Pick<Call, "params" | "query">,
+): Promise<Exchange> {
   const stream = listSuccesses(operation).some(({ content_types }) =>
     content_types?.includes("text/event-stream"),
   );
   const credential = operation.credentials === false ? "none" : "key";
   const body = operation.method === "GET" ? undefined : {};
-  return target.send({ operation, params, credential, body, firstEvents: stream });
+  return target.send({ operation, ...call, credential, body, firstEvents: stream });
 }
 
 /** Whether a listing has hardly any items; another object's may have more to check. */
-function showsLittle({ query }: AnyOperation, { text }: Exchange): boolean {
+function showsLittle({ own, query }: AnyOperation, { text, json }: Exchange): boolean {
+  if (own !== undefined) return findItems(json)?.length === 0;
   return query?.properties["limit"] !== undefined && text.length < FEW_CHARACTERS;
 }
 
 /** Whether a refusal may come from the object, or from missing permissions of the key's user, and not from a fault of the service. */
 function mayBeTheObject(operation: AnyOperation, { status }: Exchange): boolean {
+  if (operation.own !== undefined)
+    return status === 403 || (status === 404 && listObjects(operation).length > 0);
   if (status === 403) return listErrorCodes(operation).some((code) => CATALOGUE[code].status === 403);
   return (status === 404 || status === 422) && listObjects(operation).length > 0;
 }

@@ -1,16 +1,18 @@
-import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { checkSuccess, checkWire } from "../check-answer.ts";
 import { checkUnauthenticated } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventParams, parameterNames } from "../known-objects.ts";
+import { type Call, changesNothing } from "../exchange.ts";
+import { inventOwnParams, inventParams, parameterNames } from "../known-objects.ts";
+import { isReading } from "../own-operation.ts";
 
 /**
  * Checks section 5, rule 1, on every operation. A request to a writing operation has neither credentials nor
  * body, and names objects that do not exist, so that a service without the check changes nothing.
  */
 function withoutCredentials({ operations }: Contract): Check[] {
-  const asking = operations.filter(({ credentials }) => credentials !== false);
+  const asking = operations.filter((one) => one.credentials !== false && mayBeAsked(one));
   return asking.map((operation) => ({
     id: `${operation.id}/no-credentials`,
     family: "credentials",
@@ -20,11 +22,22 @@ function withoutCredentials({ operations }: Contract): Check[] {
   }));
 }
 
+/** Without an id in its path, an own operation might change something if it does not check the caller. */
+function mayBeAsked(operation: AnyOperation): boolean {
+  return operation.own === undefined || isReading(operation) || parameterNames(operation).length > 0;
+}
+
 async function probe({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
   // Operations that only read are asked for an existing object, which proves most.
-  const [known_objects] = readsOnly(operation) ? known.bindings(parameterNames(operation), 1) : [];
-  const params = inventParams(operation, known_objects);
-  const exchange = await target.send({ operation, params, credential: "none", firstEvents: true });
+  const [known_objects] = isReading(operation) ? known.bindingsFor(operation, 1) : [];
+  const params =
+    operation.own === undefined
+      ? inventParams(operation, known_objects)
+      : inventOwnParams(operation, known_objects);
+  const call: Call = { operation, params, credential: "none", firstEvents: true };
+  if (params === undefined || !changesNothing(call))
+    return verdict.notObservable("an invented id in its path might be that of an object");
+  const exchange = await target.send(call);
   checkUnauthenticated(verdict, exchange);
 }
 

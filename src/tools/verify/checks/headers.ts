@@ -41,11 +41,12 @@ function observing(rules: readonly Rule[]): ReturnType<Observation["begin"]> {
 }
 
 /**
- * A request to an undeclared path may not reach the service. An upload's URL has the protocol of the
+ * An own operation may be another service's. A request to an undeclared path may not reach the service. An upload's URL has the protocol of the
  * storage, and may have another host.
  */
 function isOfTheApi(operation: Exchange["operation"]): boolean {
-  return operation !== undefined && operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
+  if (operation === undefined || operation.own !== undefined) return false;
+  return operation.id !== "uploads.put" && operation.id !== "uploads.cancel";
 }
 
 /** Checks all answers, and reports the first that breaks the rule. */

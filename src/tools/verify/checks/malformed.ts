@@ -1,9 +1,10 @@
-import { type AnyOperation, readsOnly } from "../../../engine/contract/operation.ts";
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
 import type { Check, Context } from "../check.ts";
 import { succeeded } from "../check-answer.ts";
-import { checkRefusal } from "../check-refusal.ts";
+import { checkDescribedRefusal, checkRefusal } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
-import { inventParams, parameterNames } from "../known-objects.ts";
+import { inventOwnParams, inventParams, parameterNames } from "../known-objects.ts";
+import { isReading, listParameters } from "../own-operation.ts";
 import type { Basis } from "../verdict.ts";
 import { checkAnyPage } from "./listings.ts";
 
@@ -30,7 +31,7 @@ const listProperties = (schema: unknown) =>
 
 /** G08: each reading operation is asked with one malformed parameter at a time, as the declarations allow. */
 function values({ operations }: Contract): Check[] {
-  const takingValues = operations.filter((one) => readsOnly(one) && spoiled(one).length > 0);
+  const takingValues = operations.filter((one) => isReading(one) && spoiled(one).length > 0);
   return takingValues.map((operation) => ({
     id: `${operation.id}/malformed`,
     family: "refusals",
@@ -45,10 +46,14 @@ interface Spoiled {
   value: string | number;
 }
 
-function spoiled({ query, body, credentials }: AnyOperation): Spoiled[] {
+function spoiled(operation: AnyOperation): Spoiled[] {
+  const { query, body, credentials, described } = operation;
   if (credentials === false) return [];
-  const schema = body?.kind === "json" ? body.schema : query;
-  return listProperties(schema).flatMap(([field, property]) =>
+  const properties =
+    described === undefined
+      ? listProperties(body?.kind === "json" ? body.schema : query)
+      : listParameters(operation, "query").map(({ name, schema }): [string, Property] => [name, schema]);
+  return properties.flatMap(([field, property]) =>
     invalidValues(property).map((value) => ({ field, value })),
   );
 }
@@ -62,14 +67,22 @@ async function refuseAll(
   { target, known, verdict, answered }: Context,
   operation: AnyOperation,
 ): Promise<void> {
-  const [binding] = known.bindings(parameterNames(operation), 1);
+  const [binding] = known.bindingsFor(operation, 1);
   // The shape is checked before existence (G04), so an id that does not exist is enough if none is known.
-  const params = answered.get(operation.id)?.params ?? binding ?? inventParams(operation);
+  const params =
+    answered.get(operation.id)?.params ??
+    binding ??
+    (operation.own === undefined ? inventParams(operation) : inventOwnParams(operation));
+  if (params === undefined) return verdict.notObservable(known.describeMissingFor(operation));
   for (const one of spoiled(operation)) {
     const { field, value } = one;
     const sent = operation.method === "GET" ? { query: { [field]: value } } : { body: { [field]: value } };
     const exchange = await target.send({ operation, params, ...sent });
     const gap = findBasis(operation, one);
+    if (operation.described !== undefined) {
+      checkDescribedRefusal(verdict, exchange, { statuses: [400, 422], gap });
+      continue;
+    }
     checkRefusal(verdict, exchange, { code: "INVALID_INPUT", details: { field, value }, gap });
     if (succeeded(exchange)) checkAnyPage(verdict, exchange);
   }

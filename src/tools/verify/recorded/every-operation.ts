@@ -7,7 +7,7 @@ import { diagnose } from "../../../engine/documents/check-document.ts";
 import { readQuery, withDefaults } from "../../../engine/pipeline/read-query.ts";
 import type { Check, Observation } from "../check.ts";
 import { checkSuccess, excerpt, isMasked, succeeded } from "../check-answer.ts";
-import { checkAnyRefusal, checkStatusOfCode, refusalStatuses } from "../check-refusal.ts";
+import { checkAnyRefusal, checkStatusOfCode, refusesWith } from "../check-refusal.ts";
 import type { Contract } from "../contract.ts";
 import type { CheckFamily } from "../report.ts";
 import type { Exchange, SentRequestParts } from "../target.ts";
@@ -48,7 +48,7 @@ function checkAnswer(verdict: Verdict, exchange: Exchange): void {
   }
   const declared = listSuccesses(operation).some((success) => success.status === status);
   if (declared || succeeded(exchange)) return void checkSuccess(verdict, exchange);
-  if (refusalStatuses(operation).has(status) || isPending(exchange)) return;
+  if (refusesWith(operation, status) || isPending(exchange)) return;
   const problem = `${method} ${path} answers ${status}, which it does not document: ${excerpt(text)}`;
   verdict.expect(false, problem, status < 500 ? assumedEndpoint(operation) : undefined);
 }
@@ -61,18 +61,20 @@ function isPending({ operation, status }: Exchange): boolean {
 function checkRefusals(verdict: Verdict, exchange: Exchange): void {
   const { status, recorded, operation } = exchange;
   if (status < 400 || !recorded!.whole) return;
-  if (refusalStatuses(operation!).has(status)) checkAnyRefusal(verdict, exchange);
+  if (refusesWith(operation!, status)) checkAnyRefusal(verdict, exchange);
   else checkStatusOfCode(verdict, exchange);
 }
 
 function checkMalformed(verdict: Verdict, exchange: Exchange): void {
   const { operation, asked, status, method, path, json, recorded } = exchange;
   const fields = malformedFields(operation!, asked);
-  if (fields.length === 0 || (status !== 422 && !succeeded(exchange))) return;
+  const described = operation!.described !== undefined;
+  const refused = status === 422 || (described && status === 400);
+  if (fields.length === 0 || (!refused && !succeeded(exchange))) return;
   // 4.17 shows this refusal for one field; for all others it is an assumption.
   const gap = operation!.id === "usage.retrieve_limits" && fields[0] === "month" ? undefined : "G08";
   const problem = `${method} ${path} answers ${status} although ${fields.join(", ")} cannot be`;
-  if (!verdict.expect(status === 422, problem, gap) || !recorded!.whole) return;
+  if (!verdict.expect(refused, problem, gap) || described || !recorded!.whole) return;
   const field = json?.error?.details?.field ?? json?.error?.param;
   const named = typeof field === "string" && fields.some((one) => one === field || field.startsWith(one));
   verdict.expect(named, `${method} ${path} names the field ${excerpt(field)}, not ${fields.join(", ")}`, gap);

@@ -40,8 +40,10 @@ const CHANGES: readonly {
 
 /** Later answers of a recording must show its changes and deletions. */
 export function overTime({ operations }: Contract): Recorded[] {
-  // Revoking a link again changes nothing (3.4).
-  const deletions = operations.filter(({ method, id }) => method === "DELETE" && id !== "share_links.revoke");
+  // Revoking a link again changes nothing (3.4). An own operation may restore what another deleted.
+  const deletions = operations.filter(
+    ({ method, id, own }) => method === "DELETE" && id !== "share_links.revoke" && own === undefined,
+  );
   const gone = deletions.map(
     ({ id, section }): Recorded => ({
       ...{ id: `${id}/gone`, family: "answers", section },

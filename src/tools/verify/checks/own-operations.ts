@@ -1,0 +1,93 @@
+import { PAGE_PARAMETERS } from "../../../documents/openapi/list-records.ts";
+import type { AnyOperation } from "../../../engine/contract/operation.ts";
+import type { Check, Context } from "../check.ts";
+import { checkSuccess, succeeded } from "../check-answer.ts";
+import { checkAnyRefusal, refusesWith } from "../check-refusal.ts";
+import type { Contract } from "../contract.ts";
+import { inventOwnParams, type PathParams, parameterNames } from "../known-objects.ts";
+import { findItems, isObject, isReading, listParameters, readNeeded } from "../own-operation.ts";
+
+/** Checks of one's own operations only: pages of lists, and records that do not exist. */
+export function ownChecks({ operations }: Contract): Check[] {
+  const reading = operations.filter((one) => one.own !== undefined && isReading(one));
+  const about = (operation: AnyOperation, name: string, title: string) => ({
+    id: `${operation.id}/${name}`,
+    family: "answers" as const,
+    section: operation.section,
+    title: `${operation.id} ${title}`,
+  });
+  const lists = reading.filter((one) => findPage(one).limit !== undefined);
+  const records = reading.filter((one) => one.path.endsWith("}") && refusesWith(one, 404));
+  return [
+    ...lists.map((one) => ({
+      ...about(one, "pages", "answers pages of the size that is asked for"),
+      run: (context: Context) => checkPages(context, one),
+    })),
+    ...records.map((one) => ({
+      ...about(one, "unknown", "answers 404 to an id that does not exist"),
+      family: "refusals" as const,
+      run: (context: Context) => checkUnknown(context, one),
+    })),
+  ];
+}
+
+/** The names of the parameters of pages, of those that take 1 as a size. */
+function findPage(operation: AnyOperation): Partial<Record<string, string>> {
+  const parameters = listParameters(operation, "query");
+  const found = PAGE_PARAMETERS.map(([key, pattern]) => [
+    key,
+    parameters.find(
+      ({ name, schema }) => pattern.test(name) && !(key === "limit" && Number(schema["minimum"]) > 1),
+    )?.name,
+  ]);
+  return Object.fromEntries(found);
+}
+
+async function checkPages(context: Context, operation: AnyOperation): Promise<void> {
+  const first = context.first(operation.id);
+  if (first === undefined) return;
+  const { verdict } = context;
+  const all = findItems(first.exchange.json);
+  if (all === undefined) return verdict.notObservable("its answer has no list of objects");
+  const names = findPage(operation);
+  const ask = async (more: Record<string, string>) => {
+    const query = { ...first.exchange.asked.query, [names["limit"]!]: "1", ...more };
+    const exchange = await context.send(operation.id, { params: first.params, query });
+    return checkSuccess(verdict, exchange) && succeeded(exchange) ? exchange : undefined;
+  };
+  const page = await ask({});
+  const items = findItems(page?.json);
+  if (page === undefined || items === undefined) return;
+  verdict.expect(items.length <= 1, `GET ${page.path} answers ${items.length} items`);
+  const next = toNext(names, page.json);
+  if (all.length < 2 || items.length !== 1 || next === undefined) return;
+  const [item] = findItems((await ask(next))?.json) ?? [];
+  const isSame = JSON.stringify(item) === JSON.stringify(items[0]);
+  verdict.expect(!isSame, `the page after GET ${page.path} has the same item again`);
+}
+
+/** The parameters of the second page. */
+function toNext(names: Partial<Record<string, string>>, json: unknown): Record<string, string> | undefined {
+  const { offset, page, cursor } = names;
+  if (offset !== undefined) return { [offset]: "1" };
+  if (cursor === undefined) return page === undefined ? undefined : { [page]: "2" };
+  const places = isObject(json) ? [json, ...Object.values(json).filter(isObject)] : [];
+  const found = places
+    .flatMap((place) => Object.entries(place))
+    .find(([name, value]) => /^(next|end_?cursor|cursor)/i.test(name) && typeof value === "string");
+  return found && { [cursor]: String(found[1]) };
+}
+
+async function checkUnknown({ target, known, verdict }: Context, operation: AnyOperation): Promise<void> {
+  const needed = readNeeded(operation);
+  const [binding] = known.bindingsFor(operation, 1);
+  const last = parameterNames(operation).at(-1)!;
+  const { [last]: id, ...above } = binding ?? ({} as PathParams);
+  const params = inventOwnParams(operation, above, id === undefined ? {} : { [last]: id });
+  if (params === undefined || "missing" in needed)
+    return verdict.notObservable("no id can be invented for it");
+  const exchange = await target.send({ operation, params, ...needed });
+  if (exchange.status === 403) return verdict.notObservable("the key's user may not see such objects");
+  const problem = `GET ${exchange.path} answers ${exchange.status} instead of 404`;
+  if (verdict.expect(exchange.status === 404, problem)) checkAnyRefusal(verdict, exchange);
+}

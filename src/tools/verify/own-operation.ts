@@ -1,0 +1,125 @@
+import { References } from "../../documents/openapi/references.ts";
+import { type AnyOperation, readsOnly } from "../../engine/contract/operation.ts";
+
+type Json = Record<string, unknown>;
+
+/** A parameter as the checks of one's own operations need it. */
+export interface OwnParameter {
+  name: string;
+  schema: Json;
+  required: boolean;
+  /** A value that its declaration shows. */
+  shown: unknown;
+}
+
+/** Whether a request of it, with credentials, surely changes nothing. A document does not say so of a POST. */
+export function isReading(operation: AnyOperation): boolean {
+  return operation.described === undefined ? readsOnly(operation) : operation.method === "GET";
+}
+
+/** The parameters of a path, each with the fixed step before it: `/tags/{tag_id}` names an item of `/tags`. */
+export function listPathParameters({
+  path,
+}: Pick<AnyOperation, "path">): { name: string; list: string | undefined }[] {
+  const steps = path.split("/");
+  return steps.flatMap((step, at) => {
+    const before = steps[at - 1];
+    const list = before === "" || before?.includes("{") ? undefined : before;
+    return [...step.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => ({ name: name!, list }));
+  });
+}
+
+/** Parameters of path or query, by the declaration or by the document. */
+export function listParameters(operation: AnyOperation, place: "path" | "query"): OwnParameter[] {
+  const { described, params, query } = operation;
+  if (described !== undefined) {
+    const references = new References(described.document as Json);
+    const follow = (node: unknown) => references.follow({ node: (node ?? {}) as Json, path: [] }).node;
+    const given = ((described.operation as Json)["parameters"] ?? []) as Json[];
+    return given
+      .filter((one) => one["in"] === place)
+      .map((one) => {
+        const schema = follow(one["schema"]);
+        const [first] = (schema["examples"] ?? []) as unknown[];
+        const shown = one["example"] ?? schema["default"] ?? schema["example"] ?? first;
+        const required = one["required"] === true;
+        return { name: String(one["name"]), schema, required, shown: shown ?? getFirst(schema["enum"]) };
+      });
+  }
+  const { properties = {}, required = [] } = ((place === "path" ? params : query) ?? {}) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    ...{ name, schema, required: required.includes(name) },
+    shown: schema["default"] ?? getFirst(schema["enum"]),
+  }));
+}
+
+const getFirst = (list: unknown) => (Array.isArray(list) ? list[0] : undefined);
+
+/** Values for the parameters that a request needs; the name of one for which the declaration shows none. */
+export function readNeeded(operation: AnyOperation): { query: Record<string, string> } | { missing: string } {
+  const query: Record<string, string> = {};
+  for (const { name, required, shown } of listParameters(operation, "query")) {
+    if (!required) continue;
+    if (shown === undefined || typeof shown === "object") return { missing: name };
+    query[name] = String(shown);
+  }
+  return { query };
+}
+
+/** The items of an answer that is a list, or has one. */
+export function findItems(json: unknown): readonly Json[] | undefined {
+  const isList = (value: unknown): value is Json[] =>
+    Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
+  if (Array.isArray(json)) return isList(json) ? json : undefined;
+  if (typeof json !== "object" || json === null) return undefined;
+  const values = Object.values(json);
+  return (
+    values.find(isList) ?? values.flatMap((one) => (isObject(one) ? Object.values(one) : [])).find(isList)
+  );
+}
+
+/** The field of a record that a path names: `tag_id`, `number` for `issue_number`, or `id`. */
+export function findIdField(record: Json, parameter: string): string | undefined {
+  const names = [
+    parameter,
+    parameter
+      .split(/[_-]|(?=[A-Z])/)
+      .at(-1)!
+      .toLowerCase(),
+    "id",
+  ];
+  return names.find((name) => ["string", "number"].includes(typeof record[name]));
+}
+
+/** The answer itself or the object in it that has the record's id. */
+export function findRecord(json: unknown, parameter: string): { record: Json; field: string } | undefined {
+  if (!isObject(json)) return undefined;
+  for (const record of [json, ...Object.values(json).filter(isObject)]) {
+    const field = findIdField(record, parameter);
+    if (field !== undefined) return { record, field };
+  }
+  return undefined;
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The key as the operation's document says that it is sent; undefined: as the reference says. */
+export function toCredential({ described }: AnyOperation, key: string): Record<string, string> | undefined {
+  if (described === undefined) return undefined;
+  const document = described.document as { security?: Json[]; components?: Json };
+  const { security = document.security } = described.operation as { security?: Json[] };
+  const schemes = (document.components?.["securitySchemes"] ?? {}) as Record<string, Json>;
+  for (const name of (security ?? []).flatMap((one) => Object.keys(one))) {
+    const scheme = schemes[name] ?? {};
+    if (scheme["type"] === "apiKey" && scheme["in"] === "header") return { [String(scheme["name"])]: key };
+    const isBearer = String(scheme["scheme"]).toLowerCase() === "bearer";
+    if (isBearer || scheme["type"] === "oauth2" || scheme["type"] === "openIdConnect")
+      return { Authorization: `Bearer ${key}` };
+  }
+  return undefined;
+}

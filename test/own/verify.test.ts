@@ -1,0 +1,360 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { readApi } from "../../src/cli/document-files.ts";
+import { createUnderstudy, type LocalUnderstudy } from "../../src/client/index.ts";
+import { createOwnApi, declaredOperations } from "../../src/engine/own/join.ts";
+import { Contract } from "../../src/tools/verify/contract.ts";
+import { readUses } from "../../src/tools/verify/known-objects.ts";
+import { runVerify, type VerifyOptions } from "../../src/tools/verify/run-verify.ts";
+import { readExample } from "../support/own/serve-document.ts";
+import { removeScratch, runCommand, scratch } from "../support/run-understudy.ts";
+import { type Altered, type Between, listening, proxy, type Seen } from "../support/verify-setup.ts";
+import * as operations from "./notes.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+afterAll(removeScratch);
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => void (await Promise.all(open.splice(0).map((one) => one.close()))));
+const closing = <T extends { close(): Promise<void> }>(one: T): T => {
+  open.push(one);
+  return one;
+};
+
+const write = (name: string, text: string) => {
+  const file = join(scratch(), name);
+  writeFileSync(file, text);
+  return file;
+};
+const TRACKER = write("tracker.yaml", readExample("issue-tracker/openapi.yaml"));
+const contractOf = async (openapi: string) => new Contract((await readApi({ openapi: [openapi] })).resources);
+const run = async (contract: Contract, target: string, options: Partial<VerifyOptions> = {}) => {
+  const signal = new AbortController().signal;
+  const about = { key: KEY, write: false, own: true, version: "0", signal, wait: async () => {} };
+  const report = await runVerify({ contract, target, ...about, ...options });
+  const by = (outcome: string) => report.checks.filter((one) => one.outcome === outcome);
+  const list = (outcome: string) => by(outcome).map(({ id }) => id);
+  return {
+    report,
+    passed: list("passed"),
+    failed: list("failed"),
+    differs: list("differs"),
+    unseen: list("not-observable"),
+  };
+};
+const KEY = "ak_adaOwnerAcme000000000000000000000000000";
+
+/** The issue tracker with objects of each kind, as if it were the real service. */
+async function startTracker(): Promise<LocalUnderstudy> {
+  const understudy = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
+  const post = async (path: string, body: unknown) => {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(`${understudy.url}/v2${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${KEY}`, ...(!isForm && { "content-type": "application/json" }) },
+      body: isForm ? body : JSON.stringify(body),
+    });
+    expect(answer.status, path).toBe(201);
+    return ((await answer.json()) as { id: string }).id;
+  };
+  const project = await post("/projects", { key: "APP", name: "App" });
+  await post("/projects", { key: "WEB", name: "Web" });
+  const issue = await post(`/projects/${project}/issues`, { title: "First" });
+  await post(`/projects/${project}/issues`, { title: "Second" });
+  await post(`/issues/${issue}/comments`, { text: "Seen" });
+  await post(`/projects/${project}/labels`, { name: "bug", color: "#ff0000" });
+  await post(`/projects/${project}/milestones`, { title: "Spring", due_on: "2026-05-01" });
+  const form = new FormData();
+  form.set("file", new File(["bytes"], "a.txt"));
+  await post(`/issues/${issue}/attachments`, form);
+  return understudy;
+}
+
+describe("verify of own operations on a running service", () => {
+  it("finds the objects in lists, checks every reading operation and changes nothing [interfaces 18]", async () => {
+    const understudy = await startTracker();
+    const sandbox = await understudy.open("default");
+    await sandbox.snapshots.save("before");
+    const between = closing(await proxy(understudy.url, (_asked, answer) => answer));
+    const contract = await contractOf(TRACKER);
+    const { report, passed, failed, differs, unseen } = await run(contract, between.url);
+    expect({ failed, differs, unseen }).toEqual({ failed: [], differs: [], unseen: [] });
+    const reading = contract.operations.filter(({ own, method }) => own !== undefined && method === "GET");
+    expect(passed).toEqual(expect.arrayContaining(reading.map(({ id }) => `${id}/answer`)));
+    expect(passed).toEqual(
+      expect.arrayContaining(["listIssues/pages", "getIssue/unknown", "deleteIssue/no-credentials"]),
+    );
+    expect(report.checks.map(({ id }) => id.split("/")[0])).not.toContain("models.list");
+    const changing = between.seen.filter(({ method }) => method !== "GET");
+    expect(changing.length).toBeGreaterThan(5);
+    const dangerous = changing.filter(({ headers, body }) => body !== "" || hasKey(headers));
+    expect(dangerous).toEqual([]);
+    expect(await sandbox.snapshots.diff("before", "now")).toEqual({ added: {}, removed: {}, changed: {} });
+  });
+
+  it("checks the reference's operations beside them unless --own is given [interfaces 18]", async () => {
+    const { url } = await startTracker();
+    const { passed, failed } = await run(await contractOf(TRACKER), url, { own: false });
+    expect(failed).toEqual([]);
+    expect(passed).toEqual(expect.arrayContaining(["models.list/answer", "getIssue/answer"]));
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every operation
+  const json = (change: (body: any) => unknown) => (answer: Altered) => ({
+    ...answer,
+    body: JSON.stringify(change(JSON.parse(answer.body))),
+  });
+  const ALTERATIONS: readonly [
+    what: string,
+    check: string,
+    says: string,
+    at: (asked: Seen, answer: Altered) => boolean,
+    alter: (answer: Altered) => Altered,
+  ][] = [
+    [
+      "an answer without a required field",
+      "getProject/answer",
+      'has no "name"',
+      ({ path }, { status }) => /projects\/prj_\w+$/.test(path) && status === 200,
+      json(({ name: _, ...body }) => body),
+    ],
+    [
+      "a value of another type in a list",
+      "listIssues/answer",
+      "/data/0/priority",
+      ({ path }, { status }) => /issues(\?|$)/.test(path) && status === 200,
+      json(({ data, ...body }) => ({
+        ...body,
+        data: data.map((one: object) => ({ ...one, priority: "3" })),
+      })),
+    ],
+    [
+      "an undocumented success",
+      "getMe/answer",
+      "answers 202 instead of 200",
+      ({ path }, { status }) => path.endsWith("/me") && status === 200,
+      (answer) => ({ ...answer, status: 202 }),
+    ],
+    [
+      "a server error",
+      "getStatistics/answer",
+      "answers 500",
+      ({ path }) => path.endsWith("/statistics"),
+      (answer) => ({ ...answer, status: 500 }),
+    ],
+    [
+      "another content type",
+      "health/answer",
+      "content type",
+      ({ path }) => path.endsWith("/health"),
+      (answer) => ({ ...answer, headers: { ...answer.headers, "content-type": "text/html" } }),
+    ],
+    [
+      "another record than the one asked for",
+      "getIssue/answer",
+      'answers id "iss_other"',
+      ({ path }, { status }) => /issues\/iss_\w+$/.test(path) && status === 200,
+      json((body) => ({ ...body, id: "iss_other" })),
+    ],
+    [
+      "a page of more items than the limit",
+      "listProjects/pages",
+      "answers 2 items",
+      ({ path }, { status }) => path === "/v2/projects?limit=1" && status === 200,
+      json((body) => ({ ...body, data: [body.data[0], body.data[0]] })),
+    ],
+    [
+      "a success for a record that does not exist",
+      "getProject/unknown",
+      "answers 200 instead of 404",
+      ({ path }, { status }) => /projects\/prj_\w+$/.test(path) && status === 404,
+      (answer) => ({ ...answer, status: 200 }),
+    ],
+    [
+      "a refusal that its schema does not describe",
+      "getIssue/unknown",
+      'has no "type"',
+      ({ path }, { status }) => /issues\/iss_\w+$/.test(path) && status === 404,
+      json(() => ({ message: "no" })),
+    ],
+    [
+      "a call without credentials that is served",
+      "listLabels/no-credentials",
+      "answers 200 instead of 401",
+      ({ path }, { status }) => path.endsWith("/labels") && status === 401,
+      (answer) => ({ ...answer, status: 200, body: "[]" }),
+    ],
+    [
+      "a parameter that its schema forbids, but the service takes",
+      "listProjects/malformed",
+      "answers 200 instead of 400 or 422",
+      ({ path }, { status }) => path.includes("limit=0") && status === 422,
+      (answer) => ({ ...answer, status: 200 }),
+    ],
+  ];
+
+  it("each departure of a service from its document is found by the check of that name [interfaces 18]", async () => {
+    const { url } = await startTracker();
+    const contract = await contractOf(TRACKER);
+    for (const [what, check, says, at, alter] of ALTERATIONS) {
+      let altered = 0;
+      const between = await proxy(url, (asked, answer) => {
+        if (!at(asked, answer)) return answer;
+        altered += 1;
+        return alter(answer);
+      });
+      const { report, failed, differs } = await run(contract, between.url);
+      await between.close();
+      expect(altered, what).toBeGreaterThan(0);
+      expect([...failed, ...differs], what).toContain(check);
+      const found = report.checks.find(({ id }) => id === check)!;
+      expect([...found.failures, ...found.differences.map(({ detail }) => detail)].join(), what).toContain(
+        says,
+      );
+    }
+  });
+
+  it("a page that repeats the item of the page before is found [interfaces 18]", async () => {
+    const { url } = await startTracker();
+    let first = "";
+    const between: Between = closing(
+      await proxy(url, ({ path }, answer) => {
+        if (!path.startsWith("/v2/projects?") || answer.status !== 200) return answer;
+        if (path.includes("cursor=")) return { ...answer, body: first };
+        if (path.includes("limit=1")) first = answer.body;
+        return answer;
+      }),
+    );
+    expect((await run(await contractOf(TRACKER), between.url)).failed).toEqual(["listProjects/pages"]);
+  });
+
+  it("operations by declaration are checked like those of a document [interfaces 18]", async () => {
+    const understudy = closing(await createUnderstudy({ operations, seed: 7 }));
+    const sandbox = await understudy.open("default");
+    await sandbox.state(operations.notes).create({ text: "One", organization_id: "org_acme" });
+    const contract = new Contract(createOwnApi(declaredOperations(operations).operations!).api.resources);
+    const right = await run(contract, understudy.url);
+    expect({ failed: right.failed, unseen: right.unseen }).toEqual({ failed: [], unseen: [] });
+    expect(right.passed).toEqual([
+      "notes.list/answer",
+      "notes.list/pages",
+      "notes.list/malformed",
+      "notes.list/no-credentials",
+      "notes.delete/no-credentials",
+    ]);
+    const between = closing(
+      await proxy(understudy.url, ({ method }, answer) => {
+        if (method === "DELETE") return json((body) => ({ ...body, error: { code: "X" } }))(answer);
+        return answer.status === 200 ? json(({ data }) => ({ data }))(answer) : answer;
+      }),
+    );
+    expect((await run(contract, between.url)).failed).toEqual([
+      "notes.list/answer",
+      "notes.list/pages",
+      "notes.delete/no-credentials",
+    ]);
+  });
+});
+
+const UNBOUND = `
+openapi: 3.1.0
+info: { title: Payments, version: "1" }
+paths:
+  /v1/payments/{id}:
+    get:
+      operationId: getPayment
+      parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+      responses: { "200": { description: One }, "404": { description: None } }
+    delete:
+      operationId: deletePayment
+      security: [{ key: [] }]
+      parameters: [{ name: id, in: path, required: true, schema: { type: integer } }]
+      responses: { "204": { description: Gone } }
+  /v1/payments/run:
+    post: { operationId: runPayments, security: [{ key: [] }], responses: { "200": { description: All are paid } } }
+  /v1/search:
+    get:
+      operationId: search
+      parameters: [{ name: q, in: query, required: true, schema: { type: string } }]
+      responses: { "200": { description: Found } }
+components:
+  securitySchemes: { key: { type: apiKey, in: header, name: X-Company-Key } }
+security: [{ key: [] }]
+`;
+
+describe("a service that does whatever it is asked", () => {
+  const obedient = async () => closing(await listening((_asked, answer) => void answer.writeHead(200).end()));
+
+  it.each([{ write: false }, { write: true }])(
+    "is asked by no writing operation without a binding, %j [interfaces 2]",
+    async ({ write: writes }) => {
+      const { url, seen } = await obedient();
+      const { unseen } = await run(await contractOf(write("payments.yaml", UNBOUND)), url, { write: writes });
+      expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
+      expect(unseen).toEqual(expect.arrayContaining(["deletePayment/no-credentials", "search/answer"]));
+    },
+  );
+
+  it("is sent the key as the document's security says [interfaces 18]", async () => {
+    const { url, seen } = await obedient();
+    const contract = await contractOf(write("payments.yaml", UNBOUND));
+    await run(contract, url, { uses: readUses(["payments=7"], contract.names) });
+    const asked = seen.filter(({ path }) => path === "/v1/payments/7");
+    expect(asked.map(({ headers }) => headers["x-company-key"])).toEqual([KEY, undefined]);
+    expect(seen.some(({ headers }) => headers["api-key"] !== undefined)).toBe(false);
+  });
+});
+
+describe("the command", () => {
+  const verify = (url: string, ...more: string[]) =>
+    runCommand(["verify", "--target", url, "--key", KEY, "--openapi", TRACKER, "--own", ...more]);
+
+  it("takes an object by the name of a parameter or of a list, and says which it needs [interfaces 2]", async () => {
+    const empty = closing(await createUnderstudy({ openapi: [TRACKER], seed: 7 }));
+    const without = await verify(empty.url);
+    expect([without.code, without.stdout]).toEqual([
+      0,
+      expect.stringContaining("not known: --use projects=… (no answer lists one)"),
+    ]);
+    const { url } = await startTracker();
+    const named = await verify(url, "--use", "project_id=prj_none");
+    expect(named.stdout).toContain("/v2/projects/prj_none");
+    expect(await verify(url, "--use", "projects=prj_none")).toMatchObject({ code: named.code });
+    const wrong = await verify(url, "--use", "projekt_id=prj_none");
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("projekt_id")]);
+  });
+
+  it("refuses --own without operations, and with a recording [interfaces 2]", async () => {
+    const none = await runCommand(["verify", "--target", "http://127.0.0.1:1", "--key", KEY, "--own"]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("--openapi")]);
+    const recording = await runCommand(["verify", "--har", "a.har", "--openapi", TRACKER, "--own"]);
+    expect([recording.code, recording.stderr]).toEqual([2, expect.stringContaining("--own")]);
+  });
+});
+
+it("a recording's refusals are checked by the document's schema for their status [interfaces 12]", async () => {
+  const understudy = await startTracker();
+  const headers = { authorization: `Bearer ${KEY}` };
+  for (const path of ["/projects/prj_none", "/projects?limit=0"])
+    await fetch(`${understudy.url}/v2${path}`, { headers });
+  await fetch(`${understudy.url}/v2/me`);
+  const sandbox = await understudy.open("default");
+  const har = await (await fetch(`${sandbox.controlUrl}/journal.har`)).text();
+  const verify = (text: string) =>
+    runCommand(["verify", "--har", write("traffic.har", text), "--json", "--openapi", TRACKER]);
+  const right = await verify(har);
+  expect(right.code, right.stdout + right.stderr).toBe(0);
+  const archive = JSON.parse(har);
+  for (const { response } of archive.log.entries)
+    if (response.status === 404) {
+      const text = JSON.stringify({ message: "no" });
+      Object.assign(response.content, { text, size: text.length });
+    }
+  const wrong = await verify(JSON.stringify(archive));
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("getProject/refusals")]);
+  expect(wrong.stdout).toContain('the body has no \\"type\\"');
+});
+
+function hasKey(headers: Seen["headers"]): boolean {
+  return ["api-key", "authorization"].some((name) => headers[name] !== undefined);
+}
