@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { expectAccessible } from "../../support/browser/console.ts";
+import { expectAccessible, expectToFit } from "../../support/browser/console.ts";
 import { useConsole } from "../../support/browser/use-console.ts";
 import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
 
-const { api, open } = useConsole("coverage");
+const { api, open, control } = useConsole("coverage");
 
 describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
   it("shows a new outcome immediately, and resets the counts [interfaces 4]", async () => {
@@ -19,5 +19,45 @@ describe("the console's coverage", { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole("dialog").getByRole("button", { name: "Reset counts" }).click();
     await see(notFound).toContainText("never");
     expect(complaints).toEqual([]);
+  });
+
+  it("makes an outcome happen that was never seen, by keyboard, and tries it out [issue 38]", async () => {
+    await control("DELETE", "/faults");
+    await control("DELETE", "/coverage");
+    const { page, complaints } = await open("?operation=models.list");
+    const outcomes = page.getByRole("region", { name: "Outcomes of models.list" });
+    const limited = outcomes.getByRole("row", { name: /RATE_LIMIT_EXCEEDED/ });
+    await limited.getByRole("button", { name: "Make it happen: RATE_LIMIT_EXCEEDED" }).press("Enter");
+    await see(limited).toContainText("Next call");
+    await see(page.getByText("The next call of models.list gets 429 RATE_LIMIT_EXCEEDED.")).toBeVisible();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await limited.getByRole("link", { name: "Try it out: RATE_LIMIT_EXCEEDED" }).press("Enter");
+    expect(complaints).toEqual([]);
+    await page.getByRole("button", { name: "Send" }).press("Enter");
+    await see(page.getByRole("region", { name: "Response", exact: true })).toContainText("429");
+    await page.goBack();
+    await see(limited).toContainText("1");
+    await see(limited.getByRole("button")).toHaveCount(0);
+    const refused = outcomes.getByRole("row", { name: /AUTHENTICATION_REQUIRED/ });
+    await refused.getByRole("button").click();
+    await see(refused).toContainText("Next call");
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await see(refused.getByRole("button")).toBeVisible();
+    expect((await api.call("dan", "GET", "/v1/models")).status).toBe(200);
+  });
+
+  it("can make every documented refusal happen [issue 38]", async () => {
+    const { body } = await control("GET", "/coverage");
+    const missed: string[] = [];
+    for (const { operation, method, path, outcomes } of body.operations)
+      for (const { status, code } of outcomes.filter((one: { code: string | null }) => one.code)) {
+        const rule = { match: { operation }, times: 1, effect: { error: code } };
+        expect((await control("POST", "/faults", rule)).status, `${operation} ${code}`).toBe(201);
+        const answer = await api.call("ada", method, path.replaceAll(/\{\w+\}/g, "x"));
+        if (answer.status !== status) missed.push(`${operation} ${code}: ${answer.status}`);
+      }
+    expect(missed).toEqual([]);
   });
 });

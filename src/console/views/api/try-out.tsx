@@ -4,14 +4,15 @@ import { type Actor, useActors } from "../../api/actors.ts";
 import { asCurl } from "../../api/copy-request.ts";
 import { withQuery } from "../../api/fetch-control.ts";
 import { fetchService, type ServiceAnswer } from "../../api/fetch-service.ts";
-import type { Fields } from "../../api/form-fields.ts";
 import { type JsonSchema, type Operation, resolved, type SchemaComponents } from "../../api/open-api.ts";
-import { useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { useSandboxChange } from "../../api/queries.ts";
 import { Message } from "../../components/exchange.tsx";
 import { ActorField, Field, Form, NO_CREDENTIALS, useInputs } from "../../components/form.tsx";
 import { ViewLink } from "../../components/layout.tsx";
 import { Badge, statusOutcome } from "../../components/mark.tsx";
-import { CopyButton } from "../../components/text.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { CopyButton, singularName } from "../../components/text.tsx";
+import { fillIds, type Samples, useSamples } from "./samples.ts";
 import { makeExample } from "./schema.tsx";
 
 interface TryOutProps {
@@ -29,28 +30,62 @@ export function TryOut(props: TryOutProps) {
   const as =
     get("as") ?? actors?.find(({ role, unusable }) => role === "owner" && !unusable)?.id ?? NO_CREDENTIALS;
   const actor = actors?.find(({ id }) => id === as);
-  const samples = useSamples(props.operation, actor?.current);
+  const samples = useSamples(props.operation, exampleBody(props), actor?.current);
   if (actors === undefined) return <p className="quiet">Loading …</p>;
   return (
     <>
+      {samples && <WhyNot samples={samples} />}
       <ActorField actors={actors} value={as} onChange={(id) => set({ as: id })} />
       <CallForm {...props} samples={samples} actor={actor} />
     </>
   );
 }
 
+/** Why an operation cannot succeed with the proposed values, and what to do first. */
+function WhyNot({ samples: { note, first, missing } }: { samples: Samples }) {
+  if (note)
+    return (
+      <Notice
+        outcome="other"
+        action={
+          first && (
+            <ViewLink className="button" view="api" query={{ operation: first }}>
+              Open {first}
+            </ViewLink>
+          )
+        }
+      >
+        {note}
+      </Notice>
+    );
+  return missing.map((collection) => (
+    <Notice
+      key={collection}
+      outcome="other"
+      action={
+        <ViewLink className="button" view="world" query={{ collection, record: "+" }}>
+          Add one
+        </ViewLink>
+      }
+    >
+      This sandbox has no {singularName(collection)} yet, so the call is answered with 404.
+    </Notice>
+  ));
+}
+
 /** `samples` is undefined while loading. */
-function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Actor | undefined }) {
+function CallForm(props: TryOutProps & { samples: Samples | undefined; actor: Actor | undefined }) {
   const { operation, components, samples, actor } = props;
   const { method, parameters = [], requestBody } = operation;
   const sandbox = useSandboxName();
   const { inputs, change } = useInputs<string>({});
-  const [parts, setParts] = useState<Parts>({});
+  const [typedParts, setParts] = useState<Parts>({});
   const [typedBody, setBody] = useState<string>();
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const isMultipart = type === MULTIPART;
-  const body = typedBody ?? exampleBody(type, content?.schema, components, samples);
-  const read = (name: string) => inputs[name] ?? samples?.[name] ?? "";
+  const body = typedBody ?? proposeBody(props, samples);
+  const parts = { ...(isMultipart && proposeParts(content!.schema, components, samples)), ...typedParts };
+  const read = (name: string) => inputs[name] ?? samples?.parameters[name] ?? "";
   const path = fillPath(operation, read);
   const headers = {
     ...readParameters(operation, "header", read),
@@ -119,16 +154,38 @@ function CallForm(props: TryOutProps & { samples: Texts | undefined; actor: Acto
 
 const MULTIPART = "multipart/form-data";
 
-function exampleBody(
-  type: string | undefined,
-  schema: JsonSchema | undefined,
-  components: SchemaComponents,
-  samples: Texts = {},
-): string {
-  if (type !== "application/json" || schema === undefined) return "";
-  const example = JSON.stringify(makeExample(schema, components), null, 2);
-  const organization = samples["organization_id"];
-  return organization ? example.replaceAll("org_example", organization) : example;
+function exampleBody({ operation: { requestBody }, components }: TryOutProps): string {
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  if (content === undefined || (type !== "application/json" && type !== MULTIPART)) return "";
+  return JSON.stringify(makeExample(content.schema, components), null, 2);
+}
+
+function proposeBody(props: TryOutProps, samples: Samples | undefined): string {
+  if (samples?.body) return JSON.stringify(samples.body, null, 2);
+  return fillIds(exampleBody(props), samples?.ids ?? {});
+}
+
+/** The required parts of a form. */
+function proposeParts(schema: JsonSchema, components: SchemaComponents, samples: Samples | undefined): Parts {
+  const { properties = {}, required = [] } = resolved(schema, components);
+  return Object.fromEntries(
+    required.map((name) => {
+      const part = properties[name] ?? {};
+      if (part.format === "binary") return [name, sampleFile(name)];
+      return [name, fillIds(String(makeExample(part, components)), samples?.ids ?? {})];
+    }),
+  );
+}
+
+/** A picture of 64 by 64 pixels. */
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAMAAACdt4HsAAAAA1BMVEVQWsgeLew2AAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAG0lEQVRYw+3BgQAAAADDoPlT3+AEVQEAAAB8AxBAAAEZszF2AAAAAElFTkSuQmCC";
+
+function sampleFile(part: string): File {
+  if (!part.includes("image"))
+    return new File(["A file to try an upload out.\n"], "sample.txt", { type: "text/plain" });
+  const bytes = Uint8Array.from(atob(PNG), (letter) => letter.charCodeAt(0));
+  return new File([bytes], "sample.png", { type: "image/png" });
 }
 
 type Read = (name: string) => string;
@@ -162,6 +219,7 @@ function MultipartFields(props: {
             if (file) onChange({ ...parts, [name]: file });
           }}
         />
+        {parts[name] instanceof File && <span className="quiet small">Sends {parts[name].name}</span>}
       </label>
     ) : (
       <Field
@@ -197,57 +255,4 @@ function Answer({ answer: { status, headers, text, json } }: { answer: ServiceAn
       <Message title="Response" line={String(status)} headers={headers} body={json ?? (text || undefined)} />
     </div>
   );
-}
-
-const MANY = 50;
-
-/**
- * Ids of records for parameters, matched by the prefix of their examples, else by the name of the collection. Undefined
- * while loading.
- */
-function useSamples(operation: Operation, organization: string | undefined): Texts | undefined {
-  const wanted = (operation.parameters ?? []).flatMap(({ name, in: place, schema }) => {
-    const example = schema?.examples?.[0];
-    const hasPrefix = typeof example === "string" && example.endsWith("_example");
-    if (!hasPrefix && place !== "path") return [];
-    const names = hasPrefix ? [] : listCollectionNames(operation.path, name);
-    return [[name, hasPrefix ? example.replace("example", "") : undefined, names] as const];
-  });
-  const { data } = useSandboxQuery(
-    ["samples", organization, wanted],
-    async (calls) => {
-      const { items } = await calls.collections();
-      const findSample = async (prefix: string | undefined, names: readonly string[]): Promise<string> => {
-        const collection = items.find((one) =>
-          prefix === undefined ? names.includes(one.name) : one.prefix === prefix,
-        );
-        if (collection?.name === "organizations" && organization !== undefined) return organization;
-        if (collection === undefined || collection.records === 0) return "";
-        const { items: records } = await calls.records(collection.name, { limit: MANY });
-        const all = records as unknown as readonly Fields[];
-        const own = all.find((record) => record["organization_id"] === organization) ?? all[0];
-        return String(own?.[collection.id_field] ?? "");
-      };
-      const samples = wanted.map(
-        async ([name, prefix, names]) => [name, await findSample(prefix, names)] as const,
-      );
-      return Object.fromEntries(await Promise.all(samples));
-    },
-    { live: false },
-  );
-  return data;
-}
-
-/** The collections that a path parameter may be of: `/projects/{id}`, or `project_id`. */
-function listCollectionNames(path: string, parameter: string): string[] {
-  const [, above] = new RegExp(`([^/{}]+)/\\{${parameter}\\}`).exec(path) ?? [];
-  const named = parameter.replace(/_?id$/i, "");
-  return [above, `${named}s`]
-    .filter((name) => name !== undefined)
-    .map((name) =>
-      name
-        .replace(/([a-z])([A-Z])/g, "$1_$2")
-        .replaceAll("-", "_")
-        .toLowerCase(),
-    );
 }

@@ -1,13 +1,14 @@
 import "./coverage.css";
 import { useMemo } from "react";
 import { ToggleButton } from "react-aria-components";
-import type { CoverageMatrix } from "../../../../types/control-api.ts";
+import type { CoverageMatrix, RuleDefinition } from "../../../../types/control-api.ts";
 import { useParameters } from "../../address.ts";
-import { useCoverage, useSandboxChange } from "../../api/queries.ts";
+import { useCoverage, useSandboxChange, useSandboxQuery } from "../../api/queries.ts";
+import { ActionButton } from "../../components/button.tsx";
 import { ConfirmButton } from "../../components/dialog.tsx";
 import { DetailPane, ListView, ViewLink } from "../../components/layout.tsx";
 import { Badge } from "../../components/mark.tsx";
-import { EmptyState } from "../../components/notice.tsx";
+import { EmptyState, Problem } from "../../components/notice.tsx";
 import { formatCount } from "../../components/text.tsx";
 import type { Column } from "../../components/virtual-table.tsx";
 
@@ -150,8 +151,23 @@ function short(hits: number): string {
   return hits < 1000 ? String(hits) : `${Math.floor(hits / 1000)}k`;
 }
 
+type Outcome = Covered["outcomes"][number];
+
 function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => void }) {
   const { operation, method, path, outcomes, other } = covered;
+  const { data: rules } = useSandboxQuery(["faults"], (calls) => calls.rules());
+  const findArmed = ({ code }: Outcome) =>
+    rules?.items.find(
+      ({ match, effect, spent }) => !spent && match?.operation === operation && effect?.error === code,
+    );
+  const arm = useSandboxChange(
+    (calls, { code }: Outcome) =>
+      calls.addRule({ match: { operation }, times: 1, effect: { error: code } } as RuleDefinition),
+    {
+      done: (_rule, { status, code }) => `The next call of ${operation} gets ${status} ${code}.`,
+      undo: (calls, { id }) => calls.removeRule(id),
+    },
+  );
   return (
     <DetailPane
       title={operation}
@@ -176,22 +192,52 @@ function OutcomesPane({ covered, onClose }: { covered: Covered; onClose: () => v
             <th scope="col" className="number">
               Seen
             </th>
+            <th scope="col">Action</th>
           </tr>
         </thead>
         <tbody>
-          {outcomes.map(({ status, code, hits }) => (
-            <tr key={`${status} ${code}`}>
-              <td>{status}</td>
-              <td>
-                <Badge outcome={hits > 0 ? "ok" : "other"}>
-                  <code>{code ?? "success"}</code>
-                </Badge>
-              </td>
-              <td className="number">{hits > 0 ? formatCount(hits) : "never"}</td>
-            </tr>
-          ))}
+          {outcomes.map((outcome) => {
+            const { status, code, hits } = outcome;
+            return (
+              <tr key={`${status} ${code}`}>
+                <td>{status}</td>
+                <td>
+                  <Badge outcome={hits > 0 ? "ok" : "other"}>
+                    <code>{code ?? "success"}</code>
+                  </Badge>
+                </td>
+                <td className="number">{hits > 0 ? formatCount(hits) : "never"}</td>
+                <td className="outcome-action">
+                  {hits > 0 ? null : code === null ? (
+                    <ViewLink view="api" query={{ operation }}>
+                      Try it out
+                    </ViewLink>
+                  ) : findArmed(outcome) ? (
+                    <>
+                      <Badge outcome="fault">Next call</Badge>{" "}
+                      <ViewLink view="api" query={{ operation }} aria-label={`Try it out: ${code}`}>
+                        Try it out
+                      </ViewLink>
+                    </>
+                  ) : (
+                    <ActionButton
+                      label="Make it happen"
+                      name={`Make it happen: ${code}`}
+                      look="subtle"
+                      onPress={() => arm.mutate(outcome)}
+                    />
+                  )}
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
+      <Problem error={arm.error} />
+      <p className="quiet small">
+        “Make it happen” arms a rule for one call: the next call of {operation}, from anywhere, gets this
+        response.
+      </p>
       {other.length > 0 && (
         <p className="quiet">
           Other responses:{" "}

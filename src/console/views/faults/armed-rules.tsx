@@ -22,8 +22,10 @@ export function ArmedRules(props: { rules: readonly FaultRule[]; onEdit: (id: st
     <section className="stack" aria-label="Armed rules">
       <div className="section-head">
         <h2>Armed rules</h2>
-        {rules.length > 0 && <SaveScenario rules={rules} />}
-        {rules.length > 1 && <ActionButton label="Disarm all" look="subtle" change={disarmAll} />}
+        <div className="actions">
+          {rules.length > 0 && <SaveScenario rules={rules} />}
+          {rules.length > 1 && <ActionButton label="Disarm all" look="subtle" change={disarmAll} />}
+        </div>
       </div>
       <Problem error={disarmAll.error} />
       {rules.length === 0 ? (

@@ -1,0 +1,153 @@
+import type { Fields } from "../../api/form-fields.ts";
+import type { JsonSchema, Operation } from "../../api/open-api.ts";
+import { useSandboxQuery } from "../../api/queries.ts";
+
+/** Proposals of a form for an operation, beyond the first record of each kind. */
+interface Proposal {
+  /** The collection whose record fills the path, and the values that make a record succeed. */
+  record?: { of: string; where?: Fields };
+  body?: unknown;
+  /** Why it cannot succeed at first, and what comes before it. */
+  note?: string;
+  /** The operation that the note names. */
+  first?: string;
+}
+
+const UPLOAD = {
+  note: "It continues an upload that files.create_upload_url has begun: take the values from the URL of its response.",
+  first: "files.create_upload_url",
+};
+
+const PROPOSALS: Readonly<Record<string, Proposal>> = {
+  "auth.refresh_token": {
+    note: "A refresh token is shown once only: create a token first, and enter its refresh_token here.",
+    first: "auth.create_token",
+  },
+  "connector_jobs.cancel": { record: { of: "connector_jobs", where: { status: "running" } } },
+  "connector_notifications.update": {
+    body: { notifications: [{ type: "email", email: "ops@example.com", events: ["connector.job.failed"] }] },
+  },
+  "connector_notifications.test": { body: { notification_type: "email" } },
+  "departments.reparent": { record: { of: "departments", where: { is_default: false } } },
+  "files.register": {
+    note: "It registers a file that was uploaded: begin with files.create_upload_url, send the file to its upload_url, and enter its gcs_path here. files.upload does all three.",
+    first: "files.create_upload_url",
+  },
+  "meeting_sessions.stop": { record: { of: "meeting_sessions", where: { status: "running" } } },
+  "models.list_for_organization": {
+    note: "It answers 404 as the service does, until the setting preview is on.",
+  },
+  "share_links.resolve": { record: { of: "share_links" } },
+  "store_files.attach": { record: { of: "vector_stores" } },
+  "store_files.retrieve_status": { record: { of: "store_files" } },
+  "uploads.cancel": UPLOAD,
+  "uploads.put": UPLOAD,
+};
+
+/** Texts by the name of a parameter, or by the prefix of ids in bodies. */
+type Texts = Readonly<Record<string, string>>;
+
+export interface Samples {
+  parameters: Texts;
+  /** By prefix, such as `dept_`. */
+  ids: Texts;
+  body: unknown;
+  note: string | undefined;
+  first: string | undefined;
+  /** Collections without a record that the path needs. */
+  missing: readonly string[];
+}
+
+const MANY = 200;
+const EXAMPLE_ID = /\b([a-z]+_)example\b/g;
+
+/** Values of this sandbox with which an operation succeeds, if it can. Undefined while loading. */
+export function useSamples(
+  operation: Operation,
+  exampleBody: string,
+  organization: string | undefined,
+): Samples | undefined {
+  const { operationId, path, parameters = [] } = operation;
+  const { record, body, note, first }: Proposal = PROPOSALS[operationId] ?? {};
+  const prefixes = [...new Set([...exampleBody.matchAll(EXAMPLE_ID)].map(([, prefix]) => prefix!))];
+  const { data } = useSandboxQuery(
+    ["samples", organization, operationId, prefixes],
+    async (calls) => {
+      const { items: collections } = await calls.collections();
+      type Collection = (typeof collections)[number];
+      const own = async ({ name }: Collection): Promise<readonly Fields[]> => {
+        const { items } = await calls.records(name, { limit: MANY });
+        const all = items as unknown as readonly Fields[];
+        const mine = all.filter((one) => one["organization_id"] === organization);
+        return mine.length > 0 ? mine : all;
+      };
+      const needed = parameters.filter(({ in: place }) => place === "path");
+      const found = needed.map(({ name, schema }) => ({
+        name,
+        schema,
+        collection: collections.find(
+          (one) => one.prefix === toPrefix(schema) || listCollectionNames(path, name).includes(one.name),
+        ),
+      }));
+      const main = collections.find(({ name }) => name === record?.of) ?? found.at(-1)?.collection;
+      const wanted = Object.entries(record?.where ?? {});
+      const records = main ? await own(main) : [];
+      const fits = (one: Fields) => wanted.every(([name, value]) => one[name] === value);
+      const chosen = records.find(fits) ?? records[0];
+      const values: Record<string, string> = {};
+      const missing: string[] = main !== undefined && chosen === undefined ? [main.name] : [];
+      for (const { name, schema, collection } of found) {
+        const fromRecord = collection === main ? chosen?.[collection?.id_field ?? name] : chosen?.[name];
+        if (collection?.name === "organizations" && organization) values[name] = organization;
+        else if (fromRecord !== undefined) values[name] = String(fromRecord);
+        else if (collection !== undefined) {
+          const [one] = await own(collection);
+          if (one === undefined && collection !== main) missing.push(collection.name);
+          values[name] = String(one?.[collection.id_field] ?? "");
+        } else values[name] = String(schema?.examples?.[0] ?? "");
+      }
+      const used = new Set(Object.values(values));
+      const ids: Record<string, string> = {};
+      for (const prefix of prefixes) {
+        const collection = collections.find((one) => one.prefix === prefix);
+        if (prefix === "org_" && organization) ids[prefix] = organization;
+        else if (collection !== undefined) {
+          const all = (await own(collection)).map((one) => String(one[collection.id_field]));
+          // The last: the first is the path's, and often in use by something.
+          const other = all.findLast((id) => !used.has(id));
+          if (other !== undefined) ids[prefix] = other;
+        }
+      }
+      return { parameters: values, ids, missing };
+    },
+    { live: false },
+  );
+  return data && { ...data, body, note, first };
+}
+
+/** Puts ids of this sandbox in the place of those of examples. */
+export function fillIds(text: string, ids: Texts): string {
+  return text.replaceAll(EXAMPLE_ID, (example, prefix: string) => ids[prefix] ?? example);
+}
+
+/** The prefix of the ids that a parameter takes: `thread_` of the example `thread_example`. */
+function toPrefix(schema: JsonSchema | undefined): string | undefined {
+  const example = schema?.examples?.[0];
+  return typeof example === "string" && example.endsWith("_example")
+    ? example.replace("example", "")
+    : undefined;
+}
+
+/** The collections that a path parameter may be of: `/projects/{id}`, or `project_id`. */
+function listCollectionNames(path: string, parameter: string): string[] {
+  const [, above] = new RegExp(`([^/{}]+)/\\{${parameter}\\}`).exec(path) ?? [];
+  const named = parameter.replace(/_?id$/i, "");
+  return [above, `${named}s`]
+    .filter((name) => name !== undefined)
+    .map((name) =>
+      name
+        .replace(/([a-z])([A-Z])/g, "$1_$2")
+        .replaceAll("-", "_")
+        .toLowerCase(),
+    );
+}

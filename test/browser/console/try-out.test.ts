@@ -1,0 +1,54 @@
+import { describe, expect, it, vi } from "vitest";
+import { useConsole } from "../../support/browser/use-console.ts";
+import { PATIENCE_MS, see } from "../../support/browser/with-chromium.ts";
+
+const ALL_MS = 400_000;
+vi.setConfig({ testTimeout: ALL_MS, hookTimeout: 60_000 });
+
+const { api, walkTo, control } = useConsole("api");
+
+describe("the console's forms to try an operation out", { timeout: ALL_MS }, () => {
+  it("proposes values of this world, with which every operation succeeds [issue 38]", async () => {
+    const { body } = await control("GET", "/coverage");
+    const failed: string[] = [];
+    const ids = body.operations.map(({ operation }: { operation: string }) => operation);
+    for (const id of ids) {
+      const name = id.replaceAll(/\W|_/g, "-");
+      await api.call(undefined, "POST", "/_control/sandboxes", { name });
+      const { page } = await walkTo(`/s/${name}/api?operation=${id}`);
+      const pane = page.getByRole("region", { name: `Operation ${id}` });
+      const send = pane.getByRole("button", { name: "Send", exact: true });
+      await see(send).toBeEnabled();
+      await send.click();
+      const response = pane.getByRole("region", { name: "Response", exact: true });
+      await see(response).toContainText(/\d{3}/, { timeout: PATIENCE_MS });
+      const [status] = /\b\d{3}\b/.exec(await response.innerText())!;
+      if (/^[23]/.test(status)) continue;
+      failed.push(`${id} ${status}`);
+      // The page says why, before the call.
+      await see(pane.getByRole("status").first(), id).toContainText(WHY[id] ?? "not explained");
+    }
+    expect(failed.map((one) => one.split(" ")[0])).toEqual(Object.keys(WHY));
+    expect(failed.length).toBeLessThan(ids.length / 8);
+  });
+
+  it("says which record is missing, and leads to the form that adds it [issue 38]", async () => {
+    await api.call(undefined, "POST", "/_control/sandboxes", { name: "bare" });
+    await api.call(undefined, "DELETE", "/_control/sandboxes/bare/state/webhooks/wh_ops");
+    const { page } = await walkTo("/s/bare/api?operation=webhooks.test");
+    await see(
+      page.getByText("This sandbox has no webhook yet, so the call is answered with 404."),
+    ).toBeVisible();
+    await page.getByRole("link", { name: "Add one" }).press("Enter");
+    await see(page.getByRole("region", { name: "New record" })).toBeVisible();
+  });
+});
+
+/** What cannot succeed at first, with words of the page's reason. */
+const WHY: Readonly<Record<string, string>> = {
+  "auth.refresh_token": "create a token first",
+  "models.list_for_organization": "until the setting preview is on",
+  "files.register": "begin with files.create_upload_url",
+  "uploads.put": "files.create_upload_url has begun",
+  "uploads.cancel": "files.create_upload_url has begun",
+};
