@@ -1,3 +1,4 @@
+import { request as requestByHttp } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SandboxClient } from "../../src/client/sandbox.ts";
 
@@ -16,10 +17,14 @@ export interface Flaws {
   closed?: boolean;
   /** Accepts anything as an answer. */
   patientBody?: boolean;
+  /** Listens to no error of the body, or to none of the connection: each is then waited for in vain. */
+  deafTo?: "truncated" | "empty";
   redirect?: "follow" | "manual" | "error";
   keyInUrl?: boolean;
   /** Token exchanges and refreshes are shared by waiting requests unless set. */
   refreshEach?: boolean;
+  /** Gets another token after each 401, for ever. */
+  refreshesForEver?: boolean;
   usesToken?: boolean;
   pages?: "once" | "twice" | "gap" | "stops";
   etags?: boolean;
@@ -73,17 +78,19 @@ export function createClient(
       : { "api-key": key };
     const url = new URL(sandbox.url + path);
     if (flaws.keyInUrl) url.searchParams.set("api_key", key);
+    const all = {
+      ...credentials,
+      ...(body && { "content-type": "application/json" }),
+      ...headers,
+    };
+    const content = body && JSON.stringify(body);
+    if (flaws.deafTo !== undefined)
+      return sendDeaf(url, { method, headers: all, content, signal, timeoutMs, deafTo: flaws.deafTo });
     const limit = timeoutMs === 0 ? [] : [AbortSignal.timeout(timeoutMs)];
     return fetch(url, {
-      method,
-      redirect,
+      ...{ method, redirect, headers: all },
       signal: AbortSignal.any([signal, ...limit]),
-      headers: {
-        ...credentials,
-        ...(body && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(content && { body: content }),
     });
   }
 
@@ -100,7 +107,7 @@ export function createClient(
         const used = token;
         const answer = await send(method, path, body, known ? { "if-none-match": known.etag } : {});
         if (answer.status === 304) return known!.body;
-        if (answer.status === 401 && flaws.usesToken && !refreshed) {
+        if (answer.status === 401 && flaws.usesToken && (!refreshed || flaws.refreshesForEver)) {
           refreshed = true;
           // Another request may have refreshed it since this one was sent.
           if (flaws.refreshEach || token === used) await refresh();
@@ -131,6 +138,42 @@ export function createClient(
     }
   }
   return { call, send };
+}
+
+interface DeafRequest {
+  method: string;
+  headers: Record<string, string>;
+  content: string | undefined;
+  signal: AbortSignal;
+  timeoutMs: number;
+  deafTo: NonNullable<Flaws["deafTo"]>;
+}
+
+/** Its time limit is for the beginning of the answer. */
+function sendDeaf(url: URL, { method, headers, content, signal, timeoutMs, deafTo }: DeafRequest) {
+  return new Promise<Response>((resolve, reject) => {
+    const ignore = () => {};
+    const request = requestByHttp(url, { method, headers }, (answer) => {
+      clearTimeout(timer);
+      const parts: Buffer[] = [];
+      answer.on("data", (part) => parts.push(part));
+      answer.on("error", deafTo === "truncated" ? ignore : reject);
+      answer.on("end", () => {
+        const body = answer.statusCode === 304 ? null : Buffer.concat(parts);
+        resolve(
+          new Response(body, {
+            status: answer.statusCode!,
+            headers: answer.headers as Record<string, string>,
+          }),
+        );
+      });
+    });
+    const timer = setTimeout(() => reject(new Error("no answer")), timeoutMs);
+    request.on("close", () => clearTimeout(timer));
+    request.on("error", deafTo === "empty" ? ignore : reject);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    request.end(content);
+  });
 }
 
 function requireKnownProviders({ models = [] }: { models?: { provider: string }[] }): void {

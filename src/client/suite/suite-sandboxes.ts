@@ -102,7 +102,7 @@ export class SuiteSandboxes {
         const { entries } = await sandbox.journal.list({ kind: "request", limit: MAX_ENTRIES });
         const requests = entries.toReversed();
         const run = toStageRun(requests, { end, scenario: this.scenario.name, stage });
-        return { run, isReal: clock.mode !== "frozen" && clock.rate === 1 };
+        return { run, requests, isReal: clock.mode !== "frozen" && clock.rate === 1 };
       }),
     );
     return ids.map((id) => {

@@ -136,7 +136,7 @@ const ExpectedMatch = ClosedObject(
 );
 export type ExpectedMatch = Static<typeof ExpectedMatch>;
 
-/** The checks of the client test that need no failures of their own: they read what a scenario has provoked. */
+/** The checks of the client test; a scenario can expect those that its requests show. */
 export const CLIENT_CHECK_NAMES = [
   "honours-retry-after",
   "bounded-retries",
@@ -146,13 +146,27 @@ export const CLIENT_CHECK_NAMES = [
   "no-retry-of-403",
   "no-retry-of-404",
   "no-retry-of-422",
+  "no-retry-of-401",
   "no-blind-repeat",
+  "resumes-uploads",
   "gives-up-on-silence",
+  "survives-truncated",
+  "survives-empty",
+  "survives-wrong-type",
+  "tolerates-additions",
+  "tolerates-new-values",
   "one-refresh",
   "no-credentials-in-urls",
+  "no-credentials-elsewhere",
   "reads-all-pages",
   "uses-etags",
 ] as const;
+
+/** Those that it cannot expect, and why. */
+export const NOT_IN_SCENARIOS: Partial<Record<(typeof CLIENT_CHECK_NAMES)[number], string>> = {
+  "no-credentials-elsewhere":
+    "it needs a second server to which the client is redirected, and a scenario has none",
+};
 
 /**
  * Requests that the application must have sent, or must not, by the end of a suite's run; checked against the journal.

@@ -19,6 +19,7 @@ import { type Rule, readRule } from "./rule.ts";
 import {
   type ExpectDocument,
   type ExpectedMatch,
+  NOT_IN_SCENARIOS,
   RuleDocument,
   SCENARIO_NAME,
   ScenarioDocument,
@@ -213,7 +214,7 @@ function checkExpectation(
     const message = "an expectation has one of `match`, `sequence` and `client`";
     found.push({ path: other === undefined ? at : [...at, other], message, atKey: other !== undefined });
   }
-  const { match, sequence = [], count } = expectation;
+  const { match, sequence = [], client = [], count } = expectation;
   if (count !== undefined && match === undefined)
     found.push({ path: [...at, "count"], message: "`count` is for `match`", atKey: true });
   if (typeof count === "object" && (count.min ?? 0) > (count.max ?? Number.POSITIVE_INFINITY)) {
@@ -222,6 +223,13 @@ function checkExpectation(
   if (match !== undefined) found.push(...checkMatch(match, [...at, "match"], operations));
   for (const [index, step] of sequence.entries())
     found.push(...checkMatch(step, [...at, "sequence", index], operations));
+  for (const [index, name] of client.entries()) {
+    const why = NOT_IN_SCENARIOS[name];
+    if (why !== undefined) {
+      const message = `a scenario cannot expect ${name}: ${why}; use \`understudy client-test\``;
+      found.push({ path: [...at, "client", index], message });
+    }
+  }
   return found;
 }
 

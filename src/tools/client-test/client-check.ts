@@ -58,8 +58,12 @@ export interface ClientFinding {
 export interface ReadContext {
   /** The run of the check's stage. */
   run: ClientRun;
-  /** The run without failures. */
+  /** The run without failures; in a scenario, the requests of the run that none has hit. */
   baseline: ClientRun;
+  /** Answers without failures, to compare others with. */
+  usual: readonly JournalEntry[];
+  /** Whether other failures than the check's can have happened, as in a scenario. */
+  isMixed: boolean;
   collected: unknown;
 }
 
@@ -116,6 +120,21 @@ export function findHit(
   return requests.find((entry) => isHit(entry) && accepts(entry));
 }
 
+/** Whether the run's end shows how the client took this failure: there was no other, or nothing else came after it. */
+export function endsWith(
+  { run, isMixed }: ReadContext,
+  hit: JournalEntry,
+  accepts: (entry: JournalEntry) => boolean,
+): boolean {
+  const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
+  return !isMixed || later.every((entry) => run.isHit(entry) && accepts(entry));
+}
+
+/** Whether a wire fault such as `hang` broke the answer. */
+export function isBrokenBy({ reasons }: JournalEntry, wire: string): boolean {
+  return reasons.includes(`wire fault ${wire}`);
+}
+
 /** The first request of the run that was answered and that `accepts` takes. */
 export function findTarget(
   { requests }: ClientRun,
@@ -127,6 +146,10 @@ export function findTarget(
 }
 
 export const isRead = ({ method }: JournalEntry) => method === "GET";
+export const isTokenRequest = ({ operation }: JournalEntry) =>
+  operation === "auth.create_token" || operation === "auth.refresh_token";
+export const usesToken = ({ request }: JournalEntry) =>
+  request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
 
 /** A rule that hits the operation and path of a request. */
 export function ruleFor({ method, path }: JournalEntry, rule: Omit<RuleDefinition, "match">): RuleDefinition {

@@ -139,7 +139,9 @@ function readFinding(
   { run, why, collected }: StagedRun,
   baseline: ClientRun,
 ): ClientFinding {
-  return run === undefined ? notObservable(why) : check.read({ run, baseline, collected });
+  return run === undefined
+    ? notObservable(why)
+    : check.read({ run, baseline, usual: baseline.requests, isMixed: false, collected });
 }
 
 const AT_THE_END = notObservable("it is seen when the run has ended");

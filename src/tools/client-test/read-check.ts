@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../../types/control-api.ts";
 import { CLIENT_CHECKS } from "./checks/index.ts";
-import { type ClientFinding, type ClientRun, notObservable, type RunEnd } from "./client-check.ts";
+import { type ClientFinding, type ClientRun, isSame, notObservable, type RunEnd } from "./client-check.ts";
 
 interface StageOfRun {
   end: RunEnd;
@@ -20,11 +20,34 @@ export function toStageRun(
   return { end, isHit, requests: first < 0 ? [] : requests.slice(first) };
 }
 
-/** Reads a check from requests whose failures a scenario staged. @param isReal whether their instants are the client's */
-export function readCheck(id: string, { run, isReal }: { run: ClientRun; isReal: boolean }): ClientFinding {
+interface RunOfScenario {
+  run: ClientRun;
+  /** Those of all stages. */
+  requests: readonly JournalEntry[];
+  /** Whether their instants are the client's. */
+  isReal: boolean;
+}
+
+/** Reads a check from requests whose failures a scenario staged. */
+export function readCheck(id: string, { run, requests, isReal }: RunOfScenario): ClientFinding {
   const check = CLIENT_CHECKS.find((one) => one.id === id)!;
   if (check.readsTime && !isReal)
     return notObservable("the sandbox's clock does not run as the client's does, so pauses cannot be seen");
-  const baseline = { ...run, requests: run.requests.filter((entry) => !run.isHit(entry)) };
-  return check.read({ run, baseline, collected: undefined });
+  const undisturbed = (entry: JournalEntry) => hasOwnAnswer(entry, requests);
+  // A suite's command ends by itself.
+  const baseline: ClientRun = {
+    ...{ end: { how: "ok", detail: "" }, isHit: () => false },
+    requests: run.requests.filter(undisturbed),
+  };
+  const usual = requests.filter(undisturbed);
+  return check.read({ run, baseline, usual, isMixed: true, collected: undefined });
+}
+
+/** Whether the client has received the operation's own answer. It may have given up on a delayed one that it asks for again. */
+function hasOwnAnswer(entry: JournalEntry, requests: readonly JournalEntry[]): boolean {
+  const { fault, sequence } = entry;
+  if (fault === undefined) return true;
+  return (
+    fault.replaced === "nothing" && !requests.some((one) => one.sequence > sequence && isSame(one, entry))
+  );
 }

@@ -3,9 +3,11 @@ import {
   type ClientCheck,
   type ClientRun,
   describeRequest,
+  endsWith,
   failed,
   findHit,
   findTarget,
+  isBrokenBy,
   isRead,
   isSame,
   notObservable,
@@ -23,7 +25,9 @@ const givesUpOnSilence: ClientCheck = {
   stage: brokenOnce({ wire: "hang" }),
   readsEnd: true,
   read({ run }) {
-    const hit = findHit(run);
+    const isSilent = (entry: JournalEntry) =>
+      isBrokenBy(entry, "hang") || (entry.status === 0 && entry.fault!.delay_ms > 0);
+    const hit = findHit(run, isSilent);
     if (hit === undefined) return notObservable("the request that was to get no answer was not sent");
     const { end, requests } = run;
     const wentOn = requests.some(({ sequence }) => sequence > hit.sequence);
@@ -47,28 +51,42 @@ const BROKEN = [
     "truncated",
     "a body that ends in the middle",
     { wire: "truncate", status: 200, body: { data: [1, 2, 3] } },
+    (entry: JournalEntry) => isBrokenBy(entry, "truncate"),
   ],
-  ["empty", "a connection that closes without an answer", { wire: "empty" }],
-  ["wrong-type", "a page of HTML in place of JSON", wrongType()],
-] as const satisfies readonly (readonly [string, string, RuleDefinition["effect"]])[];
+  [
+    "empty",
+    "a connection that closes without an answer",
+    { wire: "empty" },
+    (entry: JournalEntry) => isBrokenBy(entry, "empty"),
+  ],
+  ["wrong-type", "a page of HTML in place of JSON", wrongType(), isWrongType],
+] as const satisfies readonly unknown[];
 
 function wrongType() {
   const headers = { "Content-Type": "text/html; charset=utf-8" };
   return { status: 200, headers, body: "<!doctype html><title>Sign in</title>" };
 }
 
+function isWrongType({ status, fault, response }: JournalEntry): boolean {
+  const type = response.headers.find(({ name }) => name.toLowerCase() === "content-type")?.value;
+  return status === 200 && fault?.replaced === "response" && type !== undefined && !type.includes("json");
+}
+
 const brokenBodies = BROKEN.map(
-  ([name, what, effect]): ClientCheck => ({
+  ([name, what, effect, isBroken]): ClientCheck => ({
     id: `survives-${name}`,
     title: `ends in an error, and not in silence, after ${what}`,
     severity: "error",
     advice: `Treat ${what} as a failed request: show an error or try again, and stop waiting.`,
     stage: brokenOnce(effect),
     readsEnd: true,
-    read({ run, baseline }) {
-      const hit = findHit(run);
+    read(context) {
+      const { run, baseline } = context;
+      const hit = findHit(run, isBroken);
       if (hit === undefined) return notObservable("the request that was to break was not sent");
-      if (run.end.how === "timed out") {
+      const { how } = run.end;
+      if (how !== "ok" && !endsWith(context, hit, isBroken)) return notObservable(endedOtherwise(what));
+      if (how === "timed out") {
         return baseline.end.how === "timed out"
           ? notObservable("the client does not end by itself, so a hang cannot be seen")
           : failed(`it did not end after ${what}`, [hit]);
@@ -76,18 +94,26 @@ const brokenBodies = BROKEN.map(
       const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
       const again = later.find((one) => isSame(one, hit));
       if (again !== undefined) return passed("it tried again", [hit, again]);
-      if (run.end.how === "failed") return passed("it ended with an error", [hit]);
+      if (how === "failed") return passed("it ended with an error", [hit]);
       return notObservable("it ended well; whether the user saw an error cannot be seen here");
     },
   }),
 );
+
+function endedOtherwise(what: string): string {
+  return `it went on after ${what}, so its end may have another cause`;
+}
 
 const toleratesAdditions: ClientCheck = {
   id: "tolerates-additions",
   title: "works when answers have new fields, new headers and another order of keys",
   severity: "error",
   advice: "Ignore fields and headers that you do not know, and never rely on the order of keys.",
-  ...newerVersion(withAdditions, "no GET was answered with JSON"),
+  ...newerVersion({
+    change: withAdditions,
+    list: listFields,
+    nothingToChange: "no GET was answered with JSON",
+  }),
 };
 
 const toleratesNewValues: ClientCheck = {
@@ -95,14 +121,27 @@ const toleratesNewValues: ClientCheck = {
   title: "works when an open enumeration has a value that is new",
   severity: "error",
   advice: "Treat a value that you do not know as a default, such as `other`, and go on with the rest.",
-  ...newerVersion(withNewValues, "no answer to a GET has an open enumeration"),
+  ...newerVersion({
+    change: withNewValues,
+    list: listOpenValues,
+    nothingToChange: "no answer to a GET has an open enumeration",
+  }),
 };
 
+interface Change {
+  /** Makes the answer of a later version. */
+  change: (body: unknown) => unknown;
+  /** The parts of an answer that can be new. */
+  list: (body: unknown) => readonly string[];
+  nothingToChange: string;
+}
+
 /** The answers of the run without failures, as a later version of the service gives them. */
-function newerVersion(
-  change: (body: unknown) => unknown,
-  nothingToChange: string,
-): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
+function newerVersion({
+  change,
+  list,
+  nothingToChange,
+}: Change): Pick<ClientCheck, "stage" | "readsEnd" | "read"> {
   const rules = (baseline: ClientRun) => {
     if (baseline.end.how !== "ok") return "the client does not end by itself";
     const reads = baseline.requests.filter(
@@ -117,13 +156,25 @@ function newerVersion(
   return {
     stage: { rules },
     readsEnd: true,
-    read({ run }) {
-      const hit = findHit(run);
-      if (hit === undefined) return notObservable("the requests of the run without failures were not sent");
+    read(context) {
+      const { run, usual } = context;
+      const isNewer = (entry: JournalEntry) => {
+        const others = usual.filter(({ operation }) => operation === entry.operation);
+        const known = new Set(others.flatMap(({ response }) => list(response.body)));
+        return (
+          entry.status === 200 &&
+          others.length > 0 &&
+          list(entry.response.body).some((part) => !known.has(part))
+        );
+      };
+      const hit = findHit(run, isNewer);
+      if (hit === undefined)
+        return notObservable("no answer differed in this way from earlier ones of its operation");
       const { how, detail } = run.end;
-      return how === "ok"
-        ? passed("it ended as it does without the changes", [hit])
-        : failed(`with the changes it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit]);
+      if (how === "ok") return passed("it ended as it does without the changes", [hit]);
+      return endsWith(context, hit, isNewer)
+        ? failed(`with the changes it ${how === "failed" ? `ended with ${detail}` : "did not end"}`, [hit])
+        : notObservable(endedOtherwise("the changes"));
     },
   };
 }
@@ -167,6 +218,26 @@ function withNewValues(value: unknown): unknown {
       return [key, isOpen ? "added_later" : withNewValues(inner)];
     }),
   );
+}
+
+/** Each field of an answer by its path, such as `.models.id`. */
+function listFields(value: unknown): string[] {
+  return listEntries(value).map(([path]) => path);
+}
+
+function listOpenValues(value: unknown): string[] {
+  return listEntries(value).flatMap(([, key, inner]) =>
+    OPEN_ENUMERATIONS.has(key) && typeof inner === "string" ? `${key}=${inner}` : [],
+  );
+}
+
+function listEntries(value: unknown, path = ""): [path: string, key: string, value: unknown][] {
+  if (Array.isArray(value)) return value.flatMap((item) => listEntries(item, path));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [
+    [`${path}.${key}`, key, inner],
+    ...listEntries(inner, `${path}.${key}`),
+  ]);
 }
 
 export const ANSWER_CHECKS: readonly ClientCheck[] = [

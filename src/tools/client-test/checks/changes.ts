@@ -32,7 +32,9 @@ const noBlindRepeat: ClientCheck = {
     },
   },
   read({ run }) {
-    const hit = findHit(run, ({ method }) => method === "POST");
+    const isLost = ({ method, history, fault }: JournalEntry) =>
+      method === "POST" && history !== null && fault?.replaced !== "nothing";
+    const hit = findHit(run, isLost);
     if (hit === undefined) return notObservable("the POST whose answer was to get lost was not sent");
     const later = run.requests.filter(({ sequence }) => sequence > hit.sequence);
     const at = later.findIndex((one) => isSame(one, hit));
@@ -81,7 +83,7 @@ const resumesUploads: ClientCheck = {
     },
   },
   read({ run }) {
-    const hit = findHit(run);
+    const hit = findHit(run, (entry) => isUploadPart(entry) && !isQuestion(entry) && entry.status === 0);
     if (hit === undefined) return notObservable("the upload whose answer was to get lost was not sent");
     const next = run.requests.find((one) => one.sequence > hit.sequence && isUploadPart(one));
     if (next === undefined) return notObservable("it did not go on with the upload");

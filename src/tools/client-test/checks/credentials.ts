@@ -9,17 +9,14 @@ import {
   findHit,
   findTarget,
   isRead,
+  isTokenRequest,
   notObservable,
   passed,
   ruleFor,
+  usesToken,
 } from "../client-check.ts";
 
 const TOKEN_LIFETIME_S = 2;
-
-const isTokenRequest = ({ operation }: JournalEntry) =>
-  operation === "auth.create_token" || operation === "auth.refresh_token";
-const usesToken = ({ request }: JournalEntry) =>
-  request.headers.some(({ name, value }) => name.toLowerCase() === "authorization" && /^bearer/i.test(value));
 
 const oneRefresh: ClientCheck = {
   id: "one-refresh",

@@ -48,7 +48,7 @@ const readsAllPages: ClientCheck = {
   advice:
     "Go on until the answer says that there are no more items; ask for the next page by the number of items that you received, not by the number that you asked for.",
   read({ baseline }) {
-    const lists = [...groupPages(baseline.requests).values()].filter((pages) => pages.length > 1);
+    const lists = listReadings(baseline.requests).filter((pages) => pages.length > 1);
     if (lists.length === 0) return notObservable("the client read no list of several pages");
     for (const pages of lists) {
       const evidence = pages.map(({ entry }) => entry);
@@ -69,10 +69,12 @@ const readsAllPages: ClientCheck = {
   },
 };
 
-/** The pages of each list in the order of the requests, by path and filters. */
-function groupPages(requests: readonly JournalEntry[]): Map<string, Page[]> {
-  const lists = new Map<string, Page[]>();
-  for (const entry of requests) {
+/** The pages of each reading of a list, in the order of the requests. */
+function listReadings(requests: readonly JournalEntry[]): Page[][] {
+  const readings: Page[][] = [];
+  /** The last reading of each list, by path and filters. */
+  const last = new Map<string, Page[]>();
+  for (const [at, entry] of requests.entries()) {
     if (!isRead(entry) || entry.status !== 200) continue;
     const query = new URLSearchParams(entry.request.query);
     const page = toPage(entry, Number(query.get("offset") ?? 0));
@@ -80,9 +82,18 @@ function groupPages(requests: readonly JournalEntry[]): Map<string, Page[]> {
     query.delete("offset");
     query.sort();
     const key = `${entry.path}?${query} ${entry.principal}`;
-    lists.set(key, [...(lists.get(key) ?? []), page]);
+    let pages = last.get(key);
+    const before = pages?.at(-1);
+    // After the end, or after something else, the client may read the list again.
+    const isDone = before !== undefined && (!before.hasMore || requests[at - 1] !== before.entry);
+    if (pages === undefined || (isDone && page.offset === pages[0]!.offset)) {
+      pages = [];
+      readings.push(pages);
+      last.set(key, pages);
+    }
+    pages.push(page);
   }
-  return lists;
+  return readings;
 }
 
 /** Undefined unless the answer is a list. */

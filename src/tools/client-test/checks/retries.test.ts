@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { JournalEntry } from "../../../../types/control-api.ts";
+import type { ClientRun } from "../client-check.ts";
 import { RETRY_CHECKS } from "./retries.ts";
 
 const jittered = RETRY_CHECKS.find(({ id }) => id === "jittered-pauses")!;
@@ -12,11 +13,13 @@ function readPauses(pauses: readonly number[]) {
     (time, sequence) =>
       ({
         ...{ sequence, method: "GET", path: "/v1/models", duration_ms: 0, request: { query: "" } },
-        ...{ at: new Date(time).toISOString(), decision: "fault:inline/fault_1" },
+        ...{ at: new Date(time).toISOString(), decision: "fault:inline/fault_1", status: 503 },
+        response: { headers: [] as JournalEntry["response"]["headers"] },
       }) as JournalEntry,
   );
-  const run = { requests, end: { how: "ok", detail: "" }, isHit: () => true } as const;
-  return jittered.read({ run, baseline: run, collected: undefined }).outcome;
+  const run: ClientRun = { requests, end: { how: "ok", detail: "" }, isHit: () => true };
+  const context = { run, baseline: run, usual: [], isMixed: false, collected: undefined };
+  return jittered.read(context).outcome;
 }
 
 it.each([

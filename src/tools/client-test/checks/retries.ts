@@ -12,11 +12,14 @@ import {
   inSeconds,
   isRead,
   isSame,
+  isTokenRequest,
   notObservable,
   passed,
   pauseBetween,
+  type ReadContext,
   ruleFor,
   type Stage,
+  usesToken,
 } from "../client-check.ts";
 
 const NO_TARGET = "the client made no successful request that could be made to fail";
@@ -89,7 +92,7 @@ const boundedRetries: ClientCheck = {
     "Limit retries by number and by time, such as five within a minute; then report the failure to the user.",
   stage: OUTAGE,
   read({ run }) {
-    const attempts = listAttempts(run);
+    const attempts = listAttempts(run, mayPass);
     const [first] = attempts;
     if (first === undefined) return notObservable("the client did not call the endpoint that was down");
     if (attempts.length === 1) return passed("it does not retry a 503", attempts);
@@ -148,7 +151,8 @@ function readPauses(
   run: ClientRun,
   read: (pauses: readonly number[], attempts: readonly JournalEntry[]) => ClientFinding,
 ): ClientFinding {
-  const attempts = listAttempts(run);
+  // Retry-After says how long to wait, so the client has no choice.
+  const attempts = listAttempts(run, (entry) => mayPass(entry) && readRetryAfter(entry) === undefined);
   const pauses = attempts.slice(1).map((attempt, at) => pauseBetween(attempts[at]!, attempt));
   if (pauses.length < MIN_PAUSES)
     return notObservable(`it retried ${pluralize(pauses.length, "time")}; ${MIN_PAUSES} retries are needed`);
@@ -160,14 +164,17 @@ function listPauses(pauses: readonly number[]): string {
   return pauses.length > 8 ? `${shown} …` : shown;
 }
 
-/** The attempts at the request that failed first, up to the one that did not fail. */
-function listAttempts(run: ClientRun): JournalEntry[] {
-  const hit = findHit(run);
+/** The attempts at the first request that failed in this way, up to the one that did not. */
+function listAttempts(run: ClientRun, hasFailed: (entry: JournalEntry) => boolean): JournalEntry[] {
+  const hit = findHit(run, hasFailed);
   if (hit === undefined) return [];
   const later = listAfter(run, hit).filter((one) => isSame(one, hit));
-  const success = later.findIndex((one) => !run.isHit(one));
+  const success = later.findIndex((one) => !(run.isHit(one) && hasFailed(one)));
   return [hit, ...(success < 0 ? later : later.slice(0, success + 1))];
 }
+
+/** Whether a retry makes sense; without an answer the status is 0. */
+const mayPass = ({ status }: JournalEntry) => status === 0 || status === 429 || status >= 500;
 
 function listAfter({ requests }: ClientRun, { sequence }: JournalEntry): JournalEntry[] {
   return requests.filter((one) => one.sequence > sequence);
@@ -179,10 +186,10 @@ function measureSpan(attempts: readonly JournalEntry[]): number {
 
 /** Refusals that the same request gets again and again, with an operation that can give each. */
 const LOST_CAUSES = [
-  ["400", "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
-  ["403", "INSUFFICIENT_PERMISSIONS!", undefined],
-  ["404", "RESOURCE_NOT_FOUND!", undefined],
-  ["422", "INVALID_INPUT!", undefined],
+  [400, "INVALID_JSON!", (entry: JournalEntry) => !isRead(entry)],
+  [403, "INSUFFICIENT_PERMISSIONS!", undefined],
+  [404, "RESOURCE_NOT_FOUND!", undefined],
+  [422, "INVALID_INPUT!", undefined],
 ] as const;
 
 const lostCauses = LOST_CAUSES.map(
@@ -197,17 +204,49 @@ const lostCauses = LOST_CAUSES.map(
         return target === undefined ? NO_TARGET : [ruleFor(target, { effect: { error } })];
       },
     },
-    read({ run, baseline }) {
-      const attempts = listAttempts(run);
-      const [first] = attempts;
-      if (first === undefined) return notObservable("the client did not send the request in this run");
-      const usual = baseline.requests.filter((one) => isSame(one, first)).length;
-      const usually = usual === 0 ? "" : `, ${usual} without the refusal`;
-      const said = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${usually}`;
-      return attempts.length > Math.max(1, usual) ? failed(said, attempts) : passed(said, attempts);
-    },
+    read: (context) => readRefusals(context, status),
   }),
 );
+
+const noRetryOf401: ClientCheck = {
+  id: "no-retry-of-401",
+  title: "does not send a request again that gets 401 with fresh credentials too",
+  severity: "error",
+  advice:
+    "After a 401 get new credentials once, and send the request again once. If that gets 401 too, show the error: more tokens will not help.",
+  stage: {
+    rules(baseline) {
+      const target = findTarget(baseline, usesToken) ?? findReadOrAny(baseline);
+      return target === undefined
+        ? NO_TARGET
+        : [ruleFor(target, { effect: { error: "AUTHENTICATION_REQUIRED!" } })];
+    },
+  },
+  read(context) {
+    const { requests } = context.run;
+    const hit = findHit(context.run, ({ status }) => status === 401);
+    // A token can be refreshed, and if that does not help exchanged; a key may be read again from where it is stored.
+    const ways = new Set(
+      requests
+        .filter((entry) => hit !== undefined && entry.sequence > hit.sequence && isTokenRequest(entry))
+        .map(({ operation }) => operation),
+    );
+    return readRefusals(context, 401, Math.max(1, ways.size));
+  },
+};
+
+/** @param changes how often a sound client may send a refused request again */
+function readRefusals({ run, baseline }: ReadContext, status: number, changes = 0): ClientFinding {
+  const attempts = listAttempts(run, (entry) => entry.status === status);
+  const [first] = attempts;
+  if (first === undefined) return notObservable("the client did not send the request in this run");
+  const usual = baseline.requests.filter((one) => isSame(one, first)).length;
+  const usually = usual === 0 ? "" : `, ${usual} without the refusal`;
+  const said = `it sent ${describeRequest(first)} ${pluralize(attempts.length, "time")}${usually}`;
+  return attempts.length > Math.max(1, usual) * (1 + changes)
+    ? failed(said, attempts)
+    : passed(said, attempts);
+}
 
 export const RETRY_CHECKS: readonly ClientCheck[] = [
   honoursRetryAfter,
@@ -215,4 +254,5 @@ export const RETRY_CHECKS: readonly ClientCheck[] = [
   growingPauses,
   jitteredPauses,
   ...lostCauses,
+  noRetryOf401,
 ];

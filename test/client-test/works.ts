@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxClient } from "../../src/client/sandbox.ts";
+import { createClient, type Flaws } from "./clients.ts";
+
+/* What the clients of these tests do with the API. */
+
+const WEBHOOK = { url: "http://127.0.0.1:9/hook", events: ["user.created"] };
+const LIST = "/v1/assistants/asst_helper/history";
+const UPLOADS = "/v1/organizations/org_acme/files/upload-url";
+
+export type Work = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) => Promise<unknown>;
+
+const clientOf = (sandbox: SandboxClient, flaws: Flaws, signal: AbortSignal) =>
+  createClient(sandbox, sandbox.credentials.usr_ada, flaws, signal);
+
+/** Reads, creates, reads again. */
+export const work: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  await call("GET", "/v1/models");
+  await call("POST", "/webhooks", WEBHOOK);
+  await call("GET", "/v1/models");
+};
+
+export const readTwice: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  const path = "/v1/audio/transcribe/trans_short/sentences";
+  await call("GET", path);
+  await call("GET", path);
+};
+
+export const create: Work = (sandbox, flaws, signal) =>
+  clientOf(sandbox, flaws, signal).call("POST", "/webhooks", WEBHOOK);
+
+export const readTogether: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  await call("GET", "/v1/models");
+  await Promise.all(Array.from({ length: 4 }, () => call("GET", "/v1/models")));
+};
+
+export const upload: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  const bytes = new Uint8Array(2 * 256 * 1024).fill(65);
+  const file = { filename: "a.txt", mime_type: "text/plain", file_size: bytes.length };
+  const { upload_url } = await call("POST", UPLOADS, file);
+  const put = async (from: number, to: number) => {
+    const part = bytes.subarray(from, to);
+    const range = part.length === 0 ? "*" : `${from}-${to - 1}`;
+    const headers = { "content-range": `bytes ${range}/${bytes.length}` };
+    const answer = await fetch(upload_url, { method: "PUT", signal, headers, body: part });
+    await answer.arrayBuffer();
+    return answer;
+  };
+  if (flaws.probesFirst) await put(0, 0).catch(() => {});
+  for (let at = 0; at < bytes.length; ) {
+    const end = Math.min(bytes.length, at + 256 * 1024);
+    try {
+      await put(at, end);
+      at = end;
+    } catch {
+      if (flaws.restartsUpload) continue;
+      const { status, headers } = await put(0, 0);
+      at =
+        status === 308 ? Number(/-(\d+)$/.exec(headers.get("range") ?? "-0")?.[1] ?? -1) + 1 : bytes.length;
+    }
+  }
+};
+
+/** The whole file in one piece; the service takes a second registration of the same upload as the first. */
+export const register: Work = async (sandbox, flaws, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  const file = { filename: "a.txt", mime_type: "text/plain", file_size: 10 };
+  const { upload_url, gcs_path } = await call("POST", UPLOADS, file);
+  const put = () => fetch(upload_url, { method: "PUT", signal, body: "0123456789" });
+  await put().catch(put);
+  await call("POST", UPLOADS.replace("/upload-url", ""), { ...file, gcs_path });
+};
+
+export const readPages: Work = async (sandbox, { pages, ...flaws }, signal) => {
+  const { call } = clientOf(sandbox, flaws, signal);
+  const limit = 2;
+  for (let offset = 0; ; offset += limit + (pages === "gap" ? 1 : 0)) {
+    const answer = await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
+    if (pages === "twice" && offset === limit) await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
+    if (!answer.pagination.has_more || (pages === "stops" && offset > 0)) return;
+  }
+};
+
+export const readPagesAgain: Work = async (sandbox, flaws, signal) => {
+  await readPages(sandbox, flaws, signal);
+  await readPages(sandbox, flaws, signal);
+  await create(sandbox, flaws, signal);
+  await readPages(sandbox, flaws, signal);
+};
+
+/** Shows the error of its first request, and goes on. */
+export const goOn: Work = async (sandbox, flaws, signal) => {
+  await clientOf(sandbox, { ...flaws, pause: () => undefined }, signal)
+    .call("GET", "/v1/models")
+    .catch(() => {});
+  await create(sandbox, flaws, signal);
+};
+
+/** A server, for example: it does not end by itself. */
+export const never: Work = async (sandbox, flaws, signal) => {
+  await clientOf(sandbox, { ...flaws, pause: () => undefined }, signal)
+    .call("GET", "/v1/models")
+    .catch(() => {});
+  await sleep(60_000, undefined, { signal });
+};
