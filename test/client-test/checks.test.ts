@@ -84,6 +84,7 @@ const FLAWS: readonly [id: string, Flaws, Work][] = [
   ["no-credentials-in-urls", { keyInUrl: true }, work],
   ["no-credentials-elsewhere", { redirect: "follow" }, work],
   ["reads-all-pages", { pages: "twice" }, readPages],
+  ["reads-all-pages", { pages: "first twice" }, readPages],
   ["reads-all-pages", { pages: "gap" }, readPages],
   ["reads-all-pages", { pages: "stops" }, readPages],
   ["uses-etags", {}, readTwice],

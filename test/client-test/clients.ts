@@ -26,7 +26,7 @@ export interface Flaws {
   /** Gets another token after each 401, for ever. */
   refreshesForEver?: boolean;
   usesToken?: boolean;
-  pages?: "once" | "twice" | "gap" | "stops";
+  pages?: "once" | "twice" | "first twice" | "gap" | "stops";
   etags?: boolean;
   restartsUpload?: boolean;
   /** No flaw: the official storage client does so too. */

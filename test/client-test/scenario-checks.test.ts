@@ -109,6 +109,7 @@ describe("a check that a scenario expects", () => {
     "{ match: { method: GET }, times: 3, effect: { status: 503, headers: { Retry-After: 0 } } }";
   const TWO =
     "{ match: { method: GET }, times: 1, effect: { wire: truncate } }, { match: { method: POST }, effect: { error: INSUFFICIENT_PERMISSIONS! } }";
+  const SAME = `later { ${LISTED} { models: [{ id: a }] } } }`;
   const NEWER = `later { ${LISTED} { models: [{ id: a, added_later: 1 }] } } }, { match: { method: POST }, effect: { error: INSUFFICIENT_PERMISSIONS! } }`;
 
   it.each([
@@ -132,6 +133,7 @@ describe("a check that a scenario expects", () => {
     ],
     ["survives-truncated", "something else stopped it", TWO, goOn, { retries: () => false }, "inconclusive"],
     ["tolerates-additions", "something else stopped it", NEWER, work, {}, "inconclusive"],
+    ["tolerates-additions", "nothing was added", SAME, work, {}, "inconclusive"],
     [
       "gives-up-on-silence",
       "it had an error, and never ends",

@@ -80,7 +80,8 @@ export const readPages: Work = async (sandbox, { pages, ...flaws }, signal) => {
   const limit = 2;
   for (let offset = 0; ; offset += limit + (pages === "gap" ? 1 : 0)) {
     const answer = await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
-    if (pages === "twice" && offset === limit) await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
+    if (offset === { twice: limit, "first twice": 0 }[pages as string])
+      await call("GET", `${LIST}?limit=${limit}&offset=${offset}`);
     if (!answer.pagination.has_more || (pages === "stops" && offset > 0)) return;
   }
 };
